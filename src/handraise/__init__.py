@@ -1,0 +1,1 @@
+"""Handraise: Claude Code raises its hand, the first answer is carried back."""
