@@ -1,0 +1,134 @@
+"""Whether an answer fits its ask. Never guesses: what a person did not say is not an answer."""
+
+import re
+from typing import Any
+
+from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Misfit, Outline, Revise
+from handraise.model.asks import Body, Form, Permission, Plan, Prompt, Question, kind_of
+
+
+def check(body: Body, answer: Answer) -> None:
+    """Raises Misfit, with a sentence that says what is missing, unless the answer fits."""
+    match body, answer:
+        case Question(questions), Choices(answers):
+            _check_choices(questions, answers)
+        case Permission(), Allow(input=changed):
+            if changed == {} and body.input:
+                raise Misfit("An edited input cannot be empty.")
+        case (Permission(), Deny()) | (Plan(), Revise() | Outline()):
+            pass
+        case Plan(), Approve(plan=plan):
+            if plan is not None and not plan.strip():
+                raise Misfit("An edited plan cannot be empty; send it back with a message instead.")
+        case Form(schema=schema), Filled("accept", content):
+            _check_form(schema, content)
+        case Form(), Filled():
+            pass
+        case _:
+            raise Misfit(f"A {kind_of(body)} cannot be answered like this.")
+
+
+def _check_choices(prompts: tuple[Prompt, ...], choices: tuple[Choice, ...]) -> None:
+    if len(prompts) != len(choices):
+        raise Misfit(f"There are {len(prompts)} questions, and {len(choices)} answers.")
+    for prompt, choice in zip(prompts, choices, strict=True):
+        name = f"“{prompt.question}”"
+        text = (choice.text or "").strip()
+        if not choice.labels and not text:
+            raise Misfit(f"{name} is not answered yet.")
+        known = {option.label for option in prompt.options}
+        for label in choice.labels:
+            if label not in known:
+                raise Misfit(f"{name} has no option {label!r}; free text goes into 'text'.")
+        if len(set(choice.labels)) != len(choice.labels):
+            raise Misfit(f"{name} has the same option twice.")
+        if not prompt.multi_select and len(choice.labels) + bool(text) > 1:
+            raise Misfit(f"{name} takes one answer.")
+
+
+def _check_form(schema: dict[str, Any], content: dict[str, Any] | None) -> None:
+    if content is None:
+        raise Misfit("An accepted form needs its content.")
+    fields = schema.get("properties")
+    if not isinstance(fields, dict):
+        return
+    for name in content:
+        if name not in fields:
+            raise Misfit(f"The form has no field {name!r}.")
+    required = schema.get("required")
+    for name in required if isinstance(required, list) else []:
+        if content.get(name) in (None, ""):
+            raise Misfit(f"{_title(fields.get(name), str(name))} is required.")
+    for name, value in content.items():
+        if isinstance(fields[name], dict) and value is not None:
+            _check_field(_title(fields[name], name), fields[name], value)
+
+
+def _title(field: object, name: str) -> str:
+    title = field.get("title") if isinstance(field, dict) else None
+    return title if isinstance(title, str) and title else name
+
+
+def _check_field(title: str, field: dict[str, Any], value: object) -> None:
+    match field.get("type"):
+        case "boolean":
+            if not isinstance(value, bool):
+                raise Misfit(f"{title} must be true or false.")
+        case "integer" | "number" as kind:
+            _check_number(title, kind, field, value)
+        case "array":
+            _check_several(title, field, value)
+        case "string":
+            _check_text(title, field, value)
+        case _:
+            pass
+
+
+def _check_number(title: str, kind: str, field: dict[str, Any], value: object) -> None:
+    whole = kind == "integer"
+    if isinstance(value, bool) or not isinstance(value, int | float) or (whole and value != int(value)):
+        raise Misfit(f"{title} must be a {'whole ' if whole else ''}number.")
+    low, high = field.get("minimum"), field.get("maximum")
+    if isinstance(low, int | float) and value < low:
+        raise Misfit(f"{title} must be at least {low}.")
+    if isinstance(high, int | float) and value > high:
+        raise Misfit(f"{title} must be at most {high}.")
+
+
+def _check_text(title: str, field: dict[str, Any], value: object) -> None:
+    if not isinstance(value, str):
+        raise Misfit(f"{title} must be text.")
+    allowed = _allowed(field)
+    if allowed and value not in allowed:
+        raise Misfit(f"{title} must be one of {', '.join(allowed)}.")
+    low, high = field.get("minLength"), field.get("maxLength")
+    if isinstance(low, int) and len(value) < low:
+        raise Misfit(f"{title} must have at least {low} characters.")
+    if isinstance(high, int) and len(value) > high:
+        raise Misfit(f"{title} must have at most {high} characters.")
+    if field.get("format") == "email" and not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", value):
+        raise Misfit(f"{title} must be an e-mail address.")
+
+
+def _check_several(title: str, field: dict[str, Any], value: object) -> None:
+    if not isinstance(value, list):
+        raise Misfit(f"{title} must be a list.")
+    items = field.get("items")
+    allowed = _allowed(items) if isinstance(items, dict) else []
+    for each in value:
+        if allowed and each not in allowed:
+            raise Misfit(f"{title} may hold only {', '.join(allowed)}.")
+    low, high = field.get("minItems"), field.get("maxItems")
+    if isinstance(low, int) and len(value) < low:
+        raise Misfit(f"{title} needs at least {low}.")
+    if isinstance(high, int) and len(value) > high:
+        raise Misfit(f"{title} takes at most {high}.")
+
+
+def _allowed(field: dict[str, Any]) -> list[str]:
+    if isinstance(field.get("enum"), list):
+        return [str(each) for each in field["enum"]]
+    for key in ("oneOf", "anyOf"):
+        if isinstance(field.get(key), list):
+            return [str(each["const"]) for each in field[key] if isinstance(each, dict) and "const" in each]
+    return []

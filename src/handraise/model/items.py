@@ -1,0 +1,191 @@
+"""The feed item: one entry of the ordered log of changes, and every content that one can have."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from handraise.model.actors import Actor
+
+ActionKind = Literal["command", "file_change", "tool", "web_search", "note"]
+
+
+class SessionStarted(Struct, frozen=True, tag_field="type", tag="session.started"):
+    """A process of the session is up; `run` is 1 for the first."""
+
+    title: str
+    project: str | None
+    directory: str
+    mode: str
+    model: str | None
+    run: int
+
+
+class SessionChanged(Struct, frozen=True, tag_field="type", tag="session.changed"):
+    """The session as it is from here on, in the API's own shape."""
+
+    phase: str
+    mode: str
+    model: str | None
+    title: str
+    cost_usd: float
+    note: str = ""
+
+
+class TurnStarted(Struct, frozen=True, tag_field="type", tag="turn.started"):
+    """Something said to Claude was taken up."""
+
+    turn: int
+
+
+class TurnEnded(Struct, frozen=True, tag_field="type", tag="turn.ended"):
+    """A `result`: what the turn cost, and its error as it was told."""
+
+    turn: int
+    cost_usd: float
+    duration_ms: int
+    usage: dict[str, Any]
+    is_error: bool
+    error: str | None
+    result: str
+    denials: int = 0
+
+
+class Said(Struct, frozen=True, tag_field="type", tag="said"):
+    """What a person sent; it waits until `said.taken` names it."""
+
+    say: str
+    text: str
+    images: int
+    by: Actor
+    source: str
+
+
+class SaidTaken(Struct, frozen=True, tag_field="type", tag="said.taken"):
+    """Claude took up what was said."""
+
+    say: str
+
+
+class Text(Struct, frozen=True, tag_field="type", tag="text"):
+    """Claude's words. `parent` is the tool id of the sub-agent that spoke."""
+
+    text: str
+    message: str
+    parent: str | None = None
+
+
+class Thinking(Struct, frozen=True, tag_field="type", tag="thinking"):
+    """Claude's thoughts, where it shows them."""
+
+    text: str
+    message: str
+    parent: str | None = None
+
+
+class ActionStarted(Struct, frozen=True, tag_field="type", tag="action.started"):
+    """Claude uses a tool, or something runs in the background."""
+
+    action: str
+    kind: ActionKind
+    title: str
+    tool: str
+    input: dict[str, Any]
+    parent: str | None = None
+
+
+class ActionEnded(Struct, frozen=True, tag_field="type", tag="action.ended"):
+    """The tool's result; `omitted` counts the characters of output that are only in the journal."""
+
+    action: str
+    kind: ActionKind
+    title: str
+    ok: bool
+    output: str
+    omitted: int = 0
+    images: int = 0
+    parent: str | None = None
+
+
+class AskOpened(Struct, frozen=True, tag_field="type", tag="ask.opened"):
+    """The whole ask, in the API's own shape."""
+
+    ask: dict[str, Any]
+
+
+class AskSettled(Struct, frozen=True, tag_field="type", tag="ask.settled"):
+    """How the ask ended; a late answer comes as a second one, with its settlement."""
+
+    ask: str
+    settlement: dict[str, Any]
+
+
+class AskDelivered(Struct, frozen=True, tag_field="type", tag="ask.delivered"):
+    """Claude showed that it took the answer."""
+
+    ask: str
+
+
+class Notice(Struct, frozen=True, tag_field="type", tag="notice"):
+    """Something a person should know: a rate limit, a retry, a damaged line, an answer that does not move Claude."""
+
+    level: Literal["info", "warning", "error"]
+    text: str
+    about: str = ""
+
+
+class SessionEnded(Struct, frozen=True, tag_field="type", tag="session.ended"):
+    """The session's process is gone."""
+
+    how: str
+    reason: str
+    exit_code: int | None
+
+
+class Frame(Struct, frozen=True, tag_field="type", tag="frame"):
+    """What Claude said and we do not know; `frame` is the line itself."""
+
+    frame: Any
+
+
+Content = (
+    SessionStarted
+    | SessionChanged
+    | TurnStarted
+    | TurnEnded
+    | Said
+    | SaidTaken
+    | Text
+    | Thinking
+    | ActionStarted
+    | ActionEnded
+    | AskOpened
+    | AskSettled
+    | AskDelivered
+    | Notice
+    | SessionEnded
+    | Frame
+)
+
+
+class Item(Struct, frozen=True):
+    """An entry of the feed. `content` is JSON already: it is encoded once and shared by every follower."""
+
+    cursor: int
+    session: str | None
+    at: datetime
+    content: bytes
+
+    def as_json(self) -> bytes:
+        """One flat object: `{"cursor": …, "session": …, "at": …, "type": …, …}`."""
+        head = msgspec.json.encode({"cursor": self.cursor, "session": self.session, "at": self.at})
+        return head[:-1] + b"," + self.content[1:]
+
+    def read(self) -> Content:
+        """The content as our type."""
+        content: Content = _CONTENT.decode(self.content)
+        return content
+
+
+_CONTENT: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Content)

@@ -1,0 +1,33 @@
+"""The rule: a standing answer, given without a person. What it matches is decided in `policy`."""
+
+from datetime import datetime
+from typing import Literal
+
+from msgspec import Struct
+
+Decision = Literal["allow", "deny", "ask"]
+
+
+class Rule(Struct, frozen=True):
+    """Every condition that is set must hold. Rules are tried in order; the first that matches decides."""
+
+    id: str
+    decision: Decision
+    tool: str | None = None
+    """A tool's name, or a pattern with `*`."""
+    command: str | None = None
+    """For shell tools: the words of a command, `*` standing for anything (`npm run *`); each part must match."""
+    path: str | None = None
+    """For file tools: a glob; relative ones are inside the project."""
+    server: str | None = None
+    """An MCP server's name."""
+    project: str | None = None
+    session: str | None = None
+    """Set by "for this session"."""
+    mode: str | None = None
+    message: str = ""
+    """What Claude reads when the rule denies."""
+    expires_at: datetime | None = None
+    made_by: str = ""
+    made_at: datetime | None = None
+    source: Literal["settings", "person"] = "person"

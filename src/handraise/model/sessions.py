@@ -1,0 +1,69 @@
+"""The session: one conversation with Claude. It outlives processes."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+Phase = Literal["queued", "starting", "idle", "working", "stopping", "ended"]
+PHASES: tuple[Phase, ...] = ("queued", "starting", "idle", "working", "stopping", "ended")
+Ending = Literal["stopped", "finished", "failed", "lost"]
+
+
+class Ended(Struct, frozen=True):
+    """How a session's last process ended; a resume takes this away again."""
+
+    how: Ending
+    reason: str
+    at: datetime
+    exit_code: int | None = None
+
+
+class Session(Struct, frozen=True):
+    """What the store keeps of a session beside its timeline."""
+
+    id: str
+    project: str | None
+    directory: str
+    claude_id: str
+    """Claude's own session id: ours to choose, kept by a resume, new after a fork."""
+    title: str
+    created_at: datetime
+    changed_at: datetime
+    phase: Phase = "queued"
+    mode: str = "default"
+    model: str | None = None
+    cost_usd: float = 0.0
+    run: int = 0
+    """Which of its processes: 1 for the first; 0 before that."""
+    ended: Ended | None = None
+    stuck_since: datetime | None = None
+    """Answered, and Claude has not moved since."""
+    forked_from: str | None = None
+
+
+class Place(Struct, frozen=True):
+    """How far a session's journal has been taken in, and what the session machine remembered there."""
+
+    session: str
+    run: int
+    offset: int
+    memory: bytes
+
+
+def session_as_json(session: Session, open_asks: int) -> dict[str, Any]:
+    """A session as the API shows it; `state` is what a person would say of it."""
+    built: dict[str, Any] = msgspec.to_builtins(session, builtin_types=(datetime,))
+    return {**built, "state": state_of(session, open_asks), "open_asks": open_asks}
+
+
+def state_of(session: Session, open_asks: int) -> str:
+    """One word, in the order of what matters to a person."""
+    if session.ended is not None:
+        return session.ended.how
+    if open_asks:
+        return "needs you"
+    if session.stuck_since is not None:
+        return "not moving"
+    return session.phase

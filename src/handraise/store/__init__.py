@@ -1,0 +1,1 @@
+"""What survives. Plain SQL in `.sql` files; one contract suite for every kind of store."""

@@ -1,0 +1,136 @@
+"""The changes that a store takes: values, applied together or not at all."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from handraise.model.asks import Answered, Ask, Settlement
+from handraise.model.items import Content, Item
+from handraise.model.projects import Project
+from handraise.model.rules import Rule
+from handraise.model.says import Say
+from handraise.model.sessions import Place, Session
+
+
+@dataclass(frozen=True, slots=True)
+class SaveSession:
+    """Inserts the session or replaces it."""
+
+    session: Session
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """The journal was taken in up to here. Everything it said is in the same batch."""
+
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    """Appends to the feed."""
+
+    session: str | None
+    at: datetime
+    content: Content
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAsk:
+    """Inserts an ask and publishes `ask.opened` (and `ask.settled`, if it comes settled, by a rule).
+
+    Nothing happens if this asker (session, or agent without one) has opened one with the same reference already.
+    """
+
+    ask: Ask
+
+
+@dataclass(frozen=True, slots=True)
+class SettleAsk:
+    """Settles an open ask and publishes `ask.settled`; an ask that is settled stays as it is."""
+
+    ask: str
+    settlement: Settlement
+
+
+@dataclass(frozen=True, slots=True)
+class RecordLate:
+    """Keeps the first late answer to an expired ask and publishes `ask.settled` again, with it."""
+
+    ask: str
+    answered: Answered
+
+
+@dataclass(frozen=True, slots=True)
+class DeliverAsk:
+    """Claude took the answer: publishes `ask.delivered`, once."""
+
+    ask: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSay:
+    """Keeps what a person said until Claude takes it, and publishes `said`; a known id is left alone."""
+
+    say: Say
+
+
+@dataclass(frozen=True, slots=True)
+class TakeSay:
+    """Claude echoed it: publishes `said.taken`, once."""
+
+    say: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SaveRule:
+    """Inserts a rule behind all others, or replaces it in its place."""
+
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveRule:
+    """Takes a rule away."""
+
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class SaveProject:
+    """Inserts the project or replaces it."""
+
+    project: Project
+
+
+@dataclass(frozen=True, slots=True)
+class Prune:
+    """Forgets feed items up to and including this cursor, and says and settled asks that only they mention."""
+
+    up_to: int
+
+
+Change = (
+    SaveSession
+    | Advance
+    | Publish
+    | OpenAsk
+    | SettleAsk
+    | RecordLate
+    | DeliverAsk
+    | QueueSay
+    | TakeSay
+    | SaveRule
+    | RemoveRule
+    | SaveProject
+    | Prune
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What came of a batch: for each change whether it took effect, and the items it put into the feed."""
+
+    took: tuple[bool, ...]
+    items: tuple[Item, ...]

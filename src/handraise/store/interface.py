@@ -1,0 +1,109 @@
+"""What every store can do. A batch of changes is durable when `apply` returns, or it never happened."""
+
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Protocol, Self
+
+from handraise.model.asks import Ask, Kind, State
+from handraise.model.items import Item
+from handraise.model.projects import Project
+from handraise.model.rules import Rule
+from handraise.model.says import Say
+from handraise.model.sessions import Phase, Place, Session
+from handraise.store.changes import Applied, Change
+
+Listener = Callable[[Sequence[Item]], None]
+
+
+class StoreError(Exception):
+    """Nothing of the batch was kept. The text says what is wrong and what can be done."""
+
+
+class StoreFull(StoreError):
+    """The disk is full."""
+
+
+class StoreBusy(StoreError):
+    """Another process holds the database."""
+
+
+class StoreDamaged(StoreError):
+    """The database file is not what it should be."""
+
+
+class StoreClosed(StoreError):
+    """The store was closed before the batch could be kept."""
+
+
+class Store(Protocol):
+    """Entered with `async with`; used from one event loop."""
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    def listen(self, listener: Listener) -> None:
+        """Calls back on the event loop with the items of every commit, in the order of their cursors, before `apply` returns."""
+
+    async def apply(self, changes: Sequence[Change]) -> Applied:
+        """All of the changes or none; raises a StoreError."""
+        ...
+
+    async def session(self, id: str) -> Session | None: ...
+
+    async def sessions(self, phases: Sequence[Phase] | None = None) -> list[Session]:
+        """Newest first."""
+        ...
+
+    async def place(self, session: str) -> Place | None:
+        """Where the newest run of a session was left."""
+        ...
+
+    async def ask(self, id: str) -> Ask | None: ...
+
+    async def asks(
+        self,
+        *,
+        state: State | None = None,
+        kind: Kind | None = None,
+        session: str | None = None,
+        undelivered: bool = False,
+        limit: int | None = None,
+    ) -> list[Ask]:
+        """Oldest first. `undelivered`: answered or expired, and Claude has not shown that it took it."""
+        ...
+
+    async def open_asks(self) -> dict[str, int]:
+        """How many asks are open, by session."""
+        ...
+
+    async def says(self, session: str, *, waiting: bool = True) -> list[Say]:
+        """Oldest first; `waiting` leaves out what Claude took."""
+        ...
+
+    async def items(
+        self,
+        *,
+        after: int | None = None,
+        before: int | None = None,
+        session: str | None = None,
+        limit: int = 500,
+    ) -> list[Item]:
+        """In the order of their cursors: the first ones after, or the last ones before."""
+        ...
+
+    async def cursors(self) -> tuple[int, int]:
+        """The last cursor that was pruned (0 for none), and the newest one."""
+        ...
+
+    async def rules(self) -> list[Rule]:
+        """In the order in which they are tried."""
+        ...
+
+    async def project(self, key: str) -> Project | None:
+        """By id, name or path."""
+        ...
+
+    async def projects(self) -> list[Project]: ...
