@@ -1,4 +1,4 @@
-"""The ask: something put to people that somebody waits for. Four kinds, one lifecycle, no way back from a settlement."""
+"""The ask: something put to people, and somebody waits. Four kinds, one lifecycle, no way back from a settlement."""
 
 from datetime import datetime
 from hashlib import sha256

@@ -45,13 +45,13 @@ class Store(Protocol):
     ) -> None: ...
 
     def listen(self, listener: Listener) -> None:
-        """Calls back on the event loop with the items of every commit, in the order of their cursors, before `apply` returns."""
+        """Calls back on the loop with the items of every commit, in order, before its `apply` returns."""
 
     async def apply(self, changes: Sequence[Change]) -> Applied:
         """All of the changes or none; raises a StoreError."""
         ...
 
-    async def session(self, id: str) -> Session | None: ...
+    async def session(self, session: str) -> Session | None: ...
 
     async def sessions(self, phases: Sequence[Phase] | None = None) -> list[Session]:
         """Newest first."""
@@ -61,7 +61,7 @@ class Store(Protocol):
         """Where the newest run of a session was left."""
         ...
 
-    async def ask(self, id: str) -> Ask | None: ...
+    async def ask(self, ask: str) -> Ask | None: ...
 
     async def asks(
         self,
