@@ -1,0 +1,155 @@
+"""Our end of one conversation with Claude: what came in, what may go out, and which requests still want an answer."""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from msgspec import Raw
+
+from handraise.wire import encode, frames
+from handraise.wire.decode import decode
+from handraise.wire.frames import ControlCancel, ControlRequest, Frame, Unreadable
+from handraise.wire.lines import HEAD, LIMIT, Line, Lines
+
+_REMEMBERED = 256
+"""How many finished requests are remembered, to say precisely what was wrong with a second answer."""
+
+
+class LocalWireError(Exception):
+    """We were about to say something that makes no sense to Claude; nothing was said."""
+
+    def __init__(self, request_id: str, what: str) -> None:
+        super().__init__(f"request {request_id} {what}")
+        self.request_id = request_id
+
+
+class AlreadyAnswered(LocalWireError):
+    """The request has its answer."""
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__(request_id, "was answered before")
+
+
+class WasCancelled(LocalWireError):
+    """Claude no longer wants an answer."""
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__(request_id, "was cancelled by Claude")
+
+
+class NeverAsked(LocalWireError):
+    """There is no such request, or it is long done."""
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__(request_id, "is not one that Claude made")
+
+
+class Received(NamedTuple):
+    """A frame, the line that it was, and where the line ends in the journal."""
+
+    frame: Frame
+    text: bytes
+    end: int
+
+
+class Connection:
+    """`receive` takes bytes and gives frames; every `send_…` gives a whole line to write. `offset` is what was taken in."""
+
+    def __init__(self, offset: int = 0, open_requests: Iterable[str] = (), limit: int = LIMIT) -> None:
+        self._lines = Lines(offset, limit)
+        self._limit = limit
+        self._open = set(open_requests)
+        self._finished: OrderedDict[str, Literal["answered", "cancelled"]] = OrderedDict()
+
+    @property
+    def offset(self) -> int:
+        return self._lines.offset
+
+    @property
+    def open_requests(self) -> frozenset[str]:
+        return frozenset(self._open)
+
+    def receive(self, chunk: bytes) -> list[Received]:
+        """The frames that this chunk completes. Blank lines say nothing."""
+        received = []
+        for each in self._lines.receive(chunk):
+            if each.size:
+                received += self._read(each)
+        return received
+
+    def receive_end(self) -> list[Received]:
+        """Claude is gone: what is left without a newline was cut off."""
+        rest = self._lines.close()
+        if rest is None:
+            return []
+        return [Received(Unreadable(frames.CUT_OFF, rest.text[:HEAD], rest.size), rest.text, rest.end)]
+
+    def send_allow(
+        self, request_id: str, updated_input: Raw | Mapping[str, Any], permissions: Sequence[Mapping[str, Any]] = ()
+    ) -> bytes:
+        """Yes. The input always goes along: without it the tool fails."""
+        more = {"updatedPermissions": permissions} if permissions else {}
+        return self._respond(request_id, {"behavior": "allow", "updatedInput": updated_input, **more})
+
+    def send_deny(self, request_id: str, message: str, *, interrupt: bool = False) -> bytes:
+        """No, and why. With `interrupt` the turn ends too."""
+        more = {"interrupt": True} if interrupt else {}
+        return self._respond(request_id, {"behavior": "deny", "message": message, **more})
+
+    def send_filled(self, request_id: str, action: str, content: Mapping[str, Any] | None = None) -> bytes:
+        """The answer to a form: accept, decline or cancel."""
+        more = {"content": content} if content is not None else {}
+        return self._respond(request_id, {"action": action, **more})
+
+    def send_mcp(self, request_id: str, response: Mapping[str, Any]) -> bytes:
+        """What an MCP server on our side of the pipe replies."""
+        return self._respond(request_id, {"mcp_response": response})
+
+    def send_refusal(self, request_id: str, error: str) -> bytes:
+        """We cannot answer this; the tool fails with the text."""
+        self._finish(request_id)
+        return encode.control_error(request_id, error)
+
+    def send_say(self, content: str | Sequence[Mapping[str, Any]], uuid: str) -> bytes:
+        """What a person says."""
+        return encode.user(content, uuid)
+
+    def send_request(self, request_id: str, subtype: str, **fields: object) -> bytes:
+        """Something that we want of Claude."""
+        return encode.control_request(request_id, subtype, **fields)
+
+    def _read(self, line: Line) -> list[Received]:
+        if line.size > self._limit:
+            return [Received(Unreadable(frames.TOO_LONG, line.text, line.size), line.text, line.end)]
+        found = [Received(frame, line.text, line.end) for frame in decode(line.text)]
+        for frame, _, _ in found:
+            match frame:
+                case ControlRequest(request_id):
+                    self._open.add(request_id)
+                case ControlCancel(request_id) if request_id in self._open:
+                    self._open.discard(request_id)
+                    self._remember(request_id, "cancelled")
+                case _:
+                    pass
+        return found
+
+    def _respond(self, request_id: str, response: Mapping[str, Any]) -> bytes:
+        self._finish(request_id)
+        return encode.control_response(request_id, response)
+
+    def _finish(self, request_id: str) -> None:
+        if request_id not in self._open:
+            match self._finished.get(request_id):
+                case "answered":
+                    raise AlreadyAnswered(request_id)
+                case "cancelled":
+                    raise WasCancelled(request_id)
+                case None:
+                    raise NeverAsked(request_id)
+        self._open.discard(request_id)
+        self._remember(request_id, "answered")
+
+    def _remember(self, request_id: str, how: Literal["answered", "cancelled"]) -> None:
+        self._finished[request_id] = how
+        if len(self._finished) > _REMEMBERED:
+            self._finished.popitem(last=False)

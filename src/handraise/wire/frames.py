@@ -1,0 +1,216 @@
+"""The frames that Claude says, with the fields that we use. What we do not know is kept, never an error."""
+
+from typing import Any
+
+from msgspec import Raw, Struct, field
+
+from handraise.wire.blocks import Block
+from handraise.wire.requests import Request
+
+
+class Init(Struct, frozen=True):
+    """`system/init`: a turn begins."""
+
+    session_id: str = ""
+    cwd: str = ""
+    model: str = ""
+    mode: str = field(default="default", name="permissionMode")
+    tools: list[str] = field(default_factory=list)
+    mcp_servers: list[dict[str, Any]] = field(default_factory=list)
+    version: str = field(default="", name="claude_code_version")
+
+
+class Status(Struct, frozen=True):
+    """`system/status`: what Claude is busy with, or the mode it is in now."""
+
+    status: str | None = None
+    mode: str | None = field(default=None, name="permissionMode")
+
+
+class Task(Struct, frozen=True):
+    """`system/task_started`, `task_progress`, `task_updated` and `task_notification`: something in the background."""
+
+    subtype: str
+    task_id: str = ""
+    tool_use_id: str | None = None
+    description: str = ""
+    task_type: str = ""
+    status: str | None = None
+    summary: str | None = None
+    last_tool_name: str | None = None
+    patch: dict[str, Any] | None = None
+
+
+class ApiRetry(Struct, frozen=True):
+    """`system/api_retry`: the model could not be reached, and will be tried again."""
+
+    attempt: int = 0
+    max_retries: int = 0
+    retry_delay_ms: float = 0
+    error_status: int | None = None
+    error: str | None = None
+
+
+class Message(Struct, frozen=True):
+    """The Messages API's own message."""
+
+    content: tuple[Block, ...]
+    id: str = ""
+    model: str = ""
+    usage: dict[str, Any] | None = None
+    stop_reason: str | None = None
+
+
+class Assistant(Struct, frozen=True):
+    """Claude says or does something. One message comes as several frames, a block each."""
+
+    message: Message
+    parent_tool_use_id: str | None = None
+    agent_id: str | None = None
+    uuid: str | None = None
+    error: str | None = None
+
+
+class UserMessage(Struct, frozen=True):
+    """What Claude was told: by a person, or by a tool."""
+
+    content: str | tuple[Block, ...]
+
+
+class User(Struct, frozen=True):
+    """A tool's result, or the echo of what a person said (`is_replay`)."""
+
+    message: UserMessage
+    parent_tool_use_id: str | None = None
+    agent_id: str | None = None
+    uuid: str | None = None
+    is_replay: bool = field(default=False, name="isReplay")
+    is_synthetic: bool = field(default=False, name="isSynthetic")
+
+
+class Delta(Struct, frozen=True):
+    """A piece of a block."""
+
+    type: str = ""
+    text: str | None = None
+    thinking: str | None = None
+    partial_json: str | None = None
+    stop_reason: str | None = None
+
+
+class Event(Struct, frozen=True):
+    """An event of the model's own stream."""
+
+    type: str
+    index: int | None = None
+    delta: Delta | None = None
+    message: Raw | None = None
+    content_block: Raw | None = None
+
+
+class StreamEvent(Struct, frozen=True):
+    """A piece of a message that is still being written."""
+
+    event: Event
+    parent_tool_use_id: str | None = None
+
+
+class ToolProgress(Struct, frozen=True):
+    """The heartbeat of a long tool call."""
+
+    tool_use_id: str = ""
+    tool_name: str = ""
+    parent_tool_use_id: str | None = None
+    elapsed: float = field(default=0.0, name="elapsed_time_seconds")
+
+
+class RateLimit(Struct, frozen=True):
+    """`rate_limit_event`: how much is left; the fields are Claude's own."""
+
+    rate_limit_info: dict[str, Any] = field(default_factory=dict)
+
+
+class Result(Struct, frozen=True):
+    """A turn is over; the process stays. `is_error` decides failure, not `subtype`."""
+
+    subtype: str = ""
+    is_error: bool = False
+    result: str | None = None
+    errors: list[Any] | None = None
+    session_id: str = ""
+    duration_ms: float = 0
+    num_turns: int = 0
+    total_cost_usd: float = 0.0
+    usage: dict[str, Any] | None = None
+    model_usage: dict[str, Any] | None = field(default=None, name="modelUsage")
+    permission_denials: list[Any] | None = None
+
+
+class ControlRequest(Struct, frozen=True):
+    """Claude wants something of us and waits for the answer."""
+
+    request_id: str
+    request: Request
+
+
+class Acknowledged(Struct, frozen=True):
+    """The inside of a control response."""
+
+    request_id: str
+    subtype: str = "success"
+    response: Any = None
+    error: str | None = None
+
+
+class ControlResponse(Struct, frozen=True):
+    """Claude acknowledges something that we asked of it."""
+
+    response: Acknowledged
+
+
+class ControlCancel(Struct, frozen=True):
+    """Claude no longer wants the answer to a request."""
+
+    request_id: str
+
+
+class UnknownFrame(Struct, frozen=True):
+    """A frame that we do not know, or whose shape we do not; `fields` is all of it."""
+
+    type: str
+    subtype: str | None
+    fields: dict[str, Any]
+
+
+class Unreadable(Struct, frozen=True):
+    """A line that is no frame. `why` names what is wrong; `head` is its beginning, the journal has the rest."""
+
+    why: str
+    head: bytes
+    size: int
+
+
+NOISE = "not JSON"
+BROKEN = "broken JSON"
+NOT_A_FRAME = "JSON, but no object"
+CUT_OFF = "cut off before its end"
+TOO_LONG = "longer than the limit"
+NOT_UTF8 = "not UTF-8"
+
+Frame = (
+    Init
+    | Status
+    | Task
+    | ApiRetry
+    | Assistant
+    | User
+    | StreamEvent
+    | ToolProgress
+    | RateLimit
+    | Result
+    | ControlRequest
+    | ControlResponse
+    | ControlCancel
+    | UnknownFrame
+    | Unreadable
+)
