@@ -53,7 +53,7 @@ class Received(NamedTuple):
 
 
 class Connection:
-    """`receive` takes bytes and gives frames; every `send_…` gives a whole line to write. `offset` is what was taken in."""
+    """`receive` takes bytes and gives frames; every `send_…` gives a whole line. `offset`: taken in so far."""
 
     def __init__(self, offset: int = 0, open_requests: Iterable[str] = (), limit: int = LIMIT) -> None:
         self._lines = Lines(offset, limit)

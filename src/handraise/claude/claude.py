@@ -1,0 +1,124 @@
+"""A running Claude: started or adopted, written to, followed, stopped. Nothing of it dies with us."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from typing import Self
+
+from handraise.claude import family, fifo, journal, launcher, lock
+from handraise.claude.command import Launch, command_line
+from handraise.claude.fifo import ChildGone, Fifo
+from handraise.claude.folder import RunFolder, spec
+from handraise.claude.process import Identity, Process
+from handraise.claude.watch import Watch
+
+_RECORD_DEADLINE = 10.0
+_RECORD_POLL = 0.002
+
+
+class NotStarted(Exception):
+    """Claude could not be started. The text says what the system said."""
+
+
+class NobodyThere(Exception):
+    """No Claude was launched in this folder, or not completely."""
+
+
+class Claude:
+    """Entered with `async with`; leaving it leaves Claude running."""
+
+    def __init__(self, folder: RunFolder, identity: Identity, watch: Watch) -> None:
+        self.folder = folder
+        self.process = Process(identity)
+        self._fifo = Fifo(folder)
+        self._watch = watch
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        await self._stack.enter_async_context(self.process)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    @property
+    def ended(self) -> asyncio.Event:
+        return self.process.ended
+
+    async def write(self, line: bytes) -> None:
+        """A whole line or nothing; raises ChildGone."""
+        if self.ended.is_set():
+            raise ChildGone("Claude has ended")
+        await self._fifo.write(line)
+
+    def follow(self, offset: int = 0) -> AsyncIterator[bytes]:
+        """What Claude says, from `offset` on, until it has ended."""
+        return journal.follow(self.folder.journal, offset, self._watch, self.ended)
+
+    async def stop(self, farewell: bytes | None = None, *, grace: float = 1.0, patience: float = 10.0) -> None:
+        """Asks first, if there is a line for it; then SIGTERM, `patience` seconds, SIGKILL; descendants included."""
+        if farewell is not None and not self.ended.is_set():
+            with suppress(ChildGone, TimeoutError):
+                async with asyncio.timeout(grace):
+                    await self.write(farewell)
+                    await self.ended.wait()
+        await family.stop(self.process, patience=patience)
+
+
+async def start(
+    program: Path, launch: Launch, folder: Path, locks: Path, watch: Watch, environment: Mapping[str, str]
+) -> Claude:
+    """Starts Claude in a new folder, with its own process session; raises SessionBusy or NotStarted."""
+    run, pid = _spawn(program, launch, folder, locks, environment)
+    await _recorded(run, pid)
+    return adopt(run.path, watch)
+
+
+def adopt(folder: Path, watch: Watch) -> Claude:
+    """The Claude that was launched in this folder, by whomever. Once entered, it is known whether it still lives."""
+    run = RunFolder(folder)
+    record = run.record()
+    if record is None:
+        raise NobodyThere(f"no Claude was launched in {folder}")
+    return Claude(run, record.identity, watch)
+
+
+def _spawn(
+    program: Path, launch: Launch, folder: Path, locks: Path, environment: Mapping[str, str]
+) -> tuple[RunFolder, int]:
+    if not os.path.isdir(launch.directory):
+        raise NotStarted(f"There is no directory {launch.directory}.")
+    busy = lock.take(locks, launch.session_id)
+    run = RunFolder.make(folder)
+    command = command_line(str(program), launch)
+    opened = [busy]
+    try:
+        opened.append(os.open(run.fifo, os.O_RDWR | os.O_CLOEXEC))
+        opened.append(os.open(run.journal, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC))
+        opened.append(os.open(run.errors, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC))
+        fifo.enlarge(opened[1])
+        told = json.dumps(spec(run, command, launch.directory, launch.session_id))
+        pid = os.posix_spawn(
+            sys.executable,
+            [sys.executable, "-I", "-S", launcher.__file__, told],
+            dict(environment),
+            file_actions=[(os.POSIX_SPAWN_DUP2, opened[(number + 1) % 4], number) for number in range(4)],
+        )
+    finally:
+        for each in opened:
+            os.close(each)
+    return run, pid
+
+
+async def _recorded(run: RunFolder, pid: int) -> None:
+    """Waits until the launched process has written down who it is."""
+    deadline = asyncio.get_running_loop().time() + _RECORD_DEADLINE
+    while run.record() is None:
+        ended, status = os.waitpid(pid, os.WNOHANG)  # noqa: ASYNC222 (does not wait)
+        if ended or asyncio.get_running_loop().time() > deadline:
+            raise NotStarted(run.last_errors() or f"the launcher ended with status {status}")
+        await asyncio.sleep(_RECORD_POLL)

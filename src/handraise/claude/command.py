@@ -1,0 +1,57 @@
+"""The command line for Claude. Pure; what a person says never stands on it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct
+
+
+class Launch(Struct, frozen=True, kw_only=True):
+    """How one process of Claude is to be started."""
+
+    directory: str
+    session_id: str
+    resume: bool = False
+    """Goes on with the conversation `session_id`; without it, begins one of that name."""
+    fork_of: str | None = None
+    """Begins `session_id` with what was said in another conversation."""
+    mode: str | None = None
+    model: str | None = None
+    mcp_servers: Mapping[str, Mapping[str, Any]] = {}
+    allowed_tools: tuple[str, ...] = ()
+    append_system_prompt: str | None = None
+    add_dirs: tuple[str, ...] = ()
+    partial_messages: bool = True
+
+
+def command_line(claude: str, launch: Launch) -> list[str]:
+    """Every flag with its value joined by `=`, so that no value can pass for a flag."""
+    words = [
+        claude,
+        "--output-format=stream-json",
+        "--input-format=stream-json",
+        "--verbose",
+        "--permission-prompt-tool=stdio",
+        "--replay-user-messages",
+    ]
+    if launch.partial_messages:
+        words.append("--include-partial-messages")
+    if launch.fork_of:
+        words += [f"--resume={launch.fork_of}", "--fork-session", f"--session-id={launch.session_id}"]
+    elif launch.resume:
+        words.append(f"--resume={launch.session_id}")
+    else:
+        words.append(f"--session-id={launch.session_id}")
+    if launch.mode:
+        words.append(f"--permission-mode={launch.mode}")
+    if launch.model:
+        words.append(f"--model={launch.model}")
+    if launch.mcp_servers:
+        words.append(f"--mcp-config={json.dumps({'mcpServers': launch.mcp_servers})}")
+    if launch.allowed_tools:
+        words.append(f"--allowedTools={','.join(launch.allowed_tools)}")
+    if launch.append_system_prompt:
+        words.append(f"--append-system-prompt={launch.append_system_prompt}")
+    words += [f"--add-dir={each}" for each in launch.add_dirs]
+    return words

@@ -1,0 +1,16 @@
+"""The environment for Claude. Pure."""
+
+from collections.abc import Mapping
+
+_BILLING = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+# Set by Claude Code for its own children: a Claude that finds them believes it runs inside another one.
+_NESTED = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID")
+
+
+def environment(
+    ours: Mapping[str, str], *, api_billing: bool = False, more: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Ours, without what would bill an API account unasked, without colours, and with `more` on top."""
+    stripped = _NESTED if api_billing else (*_NESTED, *_BILLING)
+    kept = {name: value for name, value in ours.items() if name not in stripped}
+    return {**kept, "FORCE_COLOR": "0", **(more or {})}

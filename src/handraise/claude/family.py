@@ -1,0 +1,78 @@
+"""All that descends from a process, in whatever process group: found before Claude is ended, and ended with it."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+
+from handraise.claude.process import Identity, Process
+
+TERM_TO_KILL = 10.0
+_POLL = 0.02
+
+
+def descendants(pid: int) -> list[Identity]:
+    """Children, their children, and so on. Claude is a sub-reaper, so that daemonised ones are among them."""
+    children: dict[int, list[int]] = defaultdict(list)
+    for child, parent in _parents():
+        children[parent].append(child)
+    found: list[Identity] = []
+    queue = [pid]
+    while queue:
+        for child in children.pop(queue.pop(), []):
+            queue.append(child)
+            identity = Identity.of(child)
+            if identity is not None:
+                found.append(identity)
+    return found
+
+
+async def stop(process: Process, *, patience: float = TERM_TO_KILL) -> None:
+    """SIGTERM, `patience` seconds, SIGKILL; then the same for what descended from it and is still there."""
+    family = descendants(process.identity.pid) if process.identity.lives() else []
+    process.identity.signal(signal.SIGTERM)
+    if not await _ends(process, patience):
+        known = set(family)
+        family += [each for each in descendants(process.identity.pid) if each not in known]
+        process.identity.signal(signal.SIGKILL)
+        await _ends(process, patience)
+    await _end_all(family, patience=min(patience, 2.0))
+
+
+async def _ends(process: Process, seconds: float) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            await process.ended.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
+async def _end_all(family: Iterable[Identity], patience: float) -> None:
+    left = [each for each in family if each.lives()]
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for each in left:
+            each.signal(number)
+        deadline = asyncio.get_running_loop().time() + patience
+        while left and asyncio.get_running_loop().time() < deadline:
+            left = [each for each in left if each.lives()]
+            if left:
+                await asyncio.sleep(_POLL)
+
+
+def _parents() -> list[tuple[int, int]]:
+    if sys.platform != "linux":
+        said = subprocess.run(["/bin/ps", "-axo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+        return [(int(pid), int(parent)) for pid, parent in (line.split() for line in said.splitlines())]
+    pairs = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", "rb") as file:
+                    pairs.append((int(name), int(file.read().rpartition(b")")[2].split()[1])))
+            except OSError:
+                continue
+    return pairs

@@ -1,0 +1,132 @@
+"""Writes lines into Claude's stdin: a whole line or nothing, even if we are killed in the middle of it."""
+
+import asyncio
+import errno
+import fcntl
+import os
+import select
+import struct
+import sys
+import tempfile
+import termios
+from collections.abc import Callable
+from pathlib import Path
+
+from handraise.claude.folder import RunFolder
+
+WANTED_SIZE = 1024 * 1024
+_FIRST_WAIT = 0.0005
+_LONGEST_WAIT = 0.05
+_DETACHED_CAT = "/bin/cat <&0 &"
+
+
+class ChildGone(Exception):
+    """Nobody reads Claude's stdin any more; nothing was written."""
+
+
+class Fifo:
+    """Claude's stdin. Any number of tasks, and of processes, may write; they take turns."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self._turn = asyncio.Lock()
+
+    async def write(self, line: bytes) -> None:
+        """Returns when the kernel has the line, after Claude has read all before it; raises ChildGone."""
+        if not line.endswith(b"\n") or line.count(b"\n") != 1:
+            raise ValueError("what is written must be one whole line")
+        async with self._turn:
+            try:
+                fifo = os.open(self._folder.fifo, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError as error:
+                if error.errno in (errno.ENXIO, errno.ENOENT):
+                    raise ChildGone("Claude does not read any more") from error
+                raise
+            try:
+                await self._write(fifo, line)
+            finally:
+                os.close(fifo)
+
+    async def _write(self, fifo: int, line: bytes) -> None:
+        # The lock goes with the open file: closing our copy leaves it with a child that inherited it.
+        lock = os.open(self._folder.lock, os.O_RDWR)
+        try:
+            await _until(lambda: _locked(lock), fifo)
+            await _until(lambda: _is_drained(fifo), fifo)
+            if len(line) <= capacity(fifo):
+                _write_once(fifo, line)
+            else:
+                _hand_over(fifo, lock, line, self._folder.path)
+        finally:
+            os.close(lock)
+
+
+def enlarge(fifo: int) -> None:
+    """Makes room for longer lines, as far as the system lets us."""
+    if sys.platform == "linux":
+        try:
+            fcntl.fcntl(fifo, fcntl.F_SETPIPE_SZ, WANTED_SIZE)
+        except PermissionError:
+            pass
+
+
+def capacity(fifo: int) -> int:
+    """How long a line may be to go in by one write, all or nothing, when nothing else is in there."""
+    if sys.platform == "linux":
+        return fcntl.fcntl(fifo, fcntl.F_GETPIPE_SZ)
+    return select.PIPE_BUF
+
+
+async def _until(holds: Callable[[], bool], fifo: int) -> None:
+    wait = _FIRST_WAIT
+    while not holds():
+        if not _is_read(fifo):
+            raise ChildGone("Claude does not read any more")
+        await asyncio.sleep(wait)
+        wait = min(wait * 2, _LONGEST_WAIT)
+
+
+def _locked(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_drained(fifo: int) -> bool:
+    waiting = struct.unpack("i", fcntl.ioctl(fifo, termios.FIONREAD, b"\0\0\0\0"))[0]
+    return bool(waiting == 0)
+
+
+def _is_read(fifo: int) -> bool:
+    poll = select.poll()
+    poll.register(fifo, select.POLLOUT)
+    return not any(events & (select.POLLERR | select.POLLHUP) for _, events in poll.poll(0))
+
+
+def _write_once(fifo: int, line: bytes) -> None:
+    try:
+        written = os.write(fifo, line)
+    except BrokenPipeError as error:
+        raise ChildGone("Claude does not read any more") from error
+    if written != len(line):
+        raise RuntimeError(
+            f"{written} of {len(line)} bytes went into a drained FIFO: Claude cannot be reached any more"
+        )
+
+
+def _hand_over(fifo: int, lock: int, line: bytes, folder: Path) -> None:
+    """Gives a long line to a process of its own, which keeps the lock until it is done: starting it is the commit."""
+    os.set_blocking(fifo, True)
+    with tempfile.TemporaryFile(dir=folder) as spill:
+        spill.write(line)
+        spill.seek(0)
+        inherited = [
+            (os.POSIX_SPAWN_DUP2, spill.fileno(), 0),
+            (os.POSIX_SPAWN_DUP2, fifo, 1),
+            (os.POSIX_SPAWN_DUP2, lock, 9),
+        ]
+        shell = os.posix_spawn("/bin/sh", ["sh", "-c", _DETACHED_CAT], {}, file_actions=inherited, setsid=True)
+    # The shell ends at once; the cat goes on and belongs to nobody.
+    os.waitpid(shell, 0)

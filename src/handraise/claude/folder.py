@@ -1,0 +1,84 @@
+"""The folder of one process of a session: its FIFO, journal, stderr and launch record. Private to the user."""
+
+import os
+from pathlib import Path
+from typing import Any, Self
+
+import msgspec
+from msgspec import Struct
+
+from handraise.claude.process import Identity
+
+_LAST_LINES = 20
+_LAST_BYTES = 16 * 1024
+
+
+class LaunchRecord(Struct, frozen=True):
+    """What the launched process wrote of itself."""
+
+    pid: int
+    started: str
+    boot: str
+    command: list[str]
+    session_id: str
+    directory: str
+
+    @property
+    def identity(self) -> Identity:
+        return Identity(self.pid, self.started, self.boot)
+
+
+class RunFolder(Struct, frozen=True):
+    """`sessions/<id>/<run>/`, 0700."""
+
+    path: Path
+
+    @property
+    def fifo(self) -> Path:
+        return self.path / "in"
+
+    @property
+    def lock(self) -> Path:
+        return self.path / "in.lock"
+
+    @property
+    def journal(self) -> Path:
+        return self.path / "out.ndjson"
+
+    @property
+    def errors(self) -> Path:
+        return self.path / "err.log"
+
+    @classmethod
+    def make(cls, path: Path) -> Self:
+        """Makes the folder and what is in it; each file is private from its first moment."""
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.mkdir(mode=0o700)
+        folder = cls(path)
+        os.mkfifo(folder.fifo, 0o600)
+        for each in (folder.lock, folder.journal, folder.errors):
+            os.close(os.open(each, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        return folder
+
+    def record(self) -> LaunchRecord | None:
+        """Who was launched here; None if nobody was yet."""
+        try:
+            return msgspec.json.decode((self.path / "launch.json").read_bytes(), type=LaunchRecord)
+        except (FileNotFoundError, msgspec.DecodeError):
+            return None
+
+    def last_errors(self) -> str:
+        """The last lines of what Claude wrote to stderr."""
+        try:
+            with open(self.errors, "rb") as file:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - _LAST_BYTES))
+                text = file.read().decode(errors="replace")
+        except FileNotFoundError:
+            return ""
+        return "\n".join(text.splitlines()[-_LAST_LINES:])
+
+
+def spec(folder: RunFolder, command: list[str], directory: str, session_id: str) -> dict[str, Any]:
+    """What the launcher is told."""
+    record = {"command": command, "session_id": session_id, "directory": directory}
+    return {"folder": str(folder.path), "directory": directory, "command": command, "record": record}

@@ -1,0 +1,59 @@
+"""Follows a journal from any offset, and gives back the blocks of what was taken in. Never parses it."""
+
+import asyncio
+import ctypes
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from handraise.claude.watch import Watch
+
+CHUNK = 1024 * 1024
+_KEEP_SIZE = 1
+_PUNCH_HOLE = 2
+_BLOCK = 4096
+
+
+async def follow(path: Path, offset: int, watch: Watch, ended: asyncio.Event) -> AsyncIterator[bytes]:
+    """Chunks from `offset` on, as they are written, until the writer has ended and all of it was read."""
+    grown = asyncio.Event()
+    over = asyncio.create_task(_ring_at(ended, grown))
+    journal = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    watch.add(path, grown.set)
+    try:
+        while True:
+            last = ended.is_set()
+            grown.clear()
+            while chunk := os.pread(journal, CHUNK, offset):
+                offset += len(chunk)
+                yield chunk
+            if last:
+                return
+            await grown.wait()
+    finally:
+        watch.remove(path)
+        os.close(journal)
+        over.cancel()
+
+
+async def _ring_at(ended: asyncio.Event, grown: asyncio.Event) -> None:
+    await ended.wait()
+    grown.set()
+
+
+def give_back(path: Path, offset: int) -> None:
+    """Frees the disk blocks before `offset`; offsets stay as they are, and what was there reads as zeros."""
+    if sys.platform != "linux":
+        return
+    length = offset // _BLOCK * _BLOCK
+    if not length:
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.fallocate.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64]
+    journal = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        # A file system that cannot do it keeps the blocks: nothing is lost but space.
+        libc.fallocate(journal, _PUNCH_HOLE | _KEEP_SIZE, 0, length)
+    finally:
+        os.close(journal)

@@ -1,0 +1,69 @@
+"""Finds the CLI: a configured path, then PATH, then the one inside the claude-agent-sdk package."""
+
+import asyncio
+import os
+import re
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+
+_HOW = (
+    "Install Claude Code (npm install -g @anthropic-ai/claude-code), or the copy that comes with Handraise "
+    "(pip install 'handraise[claude]'), or name its path in [claude] path."
+)
+
+
+class ClaudeMissing(Exception):
+    """There is no CLI to run. The text says how to get one."""
+
+
+def locate(configured: str | None = None) -> Path:
+    """The CLI's path; raises ClaudeMissing."""
+    if configured:
+        path = Path(configured).expanduser()
+        if not path.is_file():
+            raise ClaudeMissing(f"There is no Claude Code at {path}, the configured path. {_HOW}")
+        if not os.access(path, os.X_OK):
+            raise ClaudeMissing(f"{path}, the configured path, cannot be executed. {_HOW}")
+        return path
+    found = shutil.which("claude")
+    if found:
+        return Path(found)
+    bundled = _bundled()
+    if bundled:
+        return bundled
+    raise ClaudeMissing(f"Claude Code was not found. {_HOW}")
+
+
+async def version(claude: Path, *, deadline: float = 20) -> str:
+    """What the CLI says of itself, such as `2.1.325`; raises ClaudeMissing where it says nothing of the kind."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            claude,
+            "--version",
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+    except OSError as error:
+        raise ClaudeMissing(f"{claude} does not start: {error.strerror}. {_HOW}") from error
+    try:
+        async with asyncio.timeout(deadline):
+            said, _ = await process.communicate()
+    except TimeoutError as error:
+        process.kill()
+        await process.wait()
+        raise ClaudeMissing(f"{claude} --version did not answer within {deadline:g} s. {_HOW}") from error
+    number = re.match(rb"\d+\.\d+\.\d+\S*", said.strip())
+    if process.returncode or not number:
+        raise ClaudeMissing(f"{claude} --version said {said[:200]!r}, which is not a version of Claude Code. {_HOW}")
+    return number.group().decode()
+
+
+def _bundled() -> Path | None:
+    package = find_spec("claude_agent_sdk")
+    for place in (package.submodule_search_locations or []) if package else []:
+        path = Path(place, "_bundled", "claude")
+        if path.is_file():
+            return path
+    return None
