@@ -1,0 +1,42 @@
+"""A scripted model on loopback: makes the real Claude Code do what a script says. Never reaches the network."""
+
+from handraise.demo.environment import environment
+from handraise.demo.model import ScriptedModel
+from handraise.demo.pieces import (
+    Piece,
+    Script,
+    Scripted,
+    agent,
+    cut,
+    error,
+    fail,
+    hold,
+    say,
+    spend,
+    think,
+    use,
+    wait,
+)
+from handraise.demo.told import Image, Request, Result, Told
+
+__all__ = [
+    "Image",
+    "Piece",
+    "Request",
+    "Result",
+    "Script",
+    "Scripted",
+    "ScriptedModel",
+    "Told",
+    "agent",
+    "cut",
+    "environment",
+    "error",
+    "fail",
+    "hold",
+    "say",
+    "spend",
+    "think",
+    "use",
+    "wait",
+]

@@ -1,0 +1,140 @@
+"""What a script may put into a reply. Frozen values, and the short verbs that make them; no I/O.
+
+A script is a generator: it is called with what Claude told first, each `yield` is one reply, and what Claude tells next
+comes back from the `yield`.
+"""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from handraise.demo.told import Told
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Text; with a pace, that many seconds between its words."""
+
+    text: str
+    pace: float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Think:
+    """A thinking block."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A tool call. The running script gives it its id."""
+
+    tool: str
+    input: Mapping[str, Any] = field(default_factory=dict)
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A sub-agent that plays a script of its own."""
+
+    description: str
+    prompt: str
+    script: "Scripted"
+    background: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Silence in the middle of a reply."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Silence until the name is released."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """The request is refused with an HTTP status; only silence may come before it."""
+
+    status: int
+    kind: str
+    message: str
+    retry_after: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The connection breaks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """An `error` event ends the stream."""
+
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """The tokens the reply claims to have used, instead of an estimate."""
+
+    input_tokens: int
+    output_tokens: int
+
+
+Spoken: TypeAlias = Say | Think | Use | Wait | Hold | Cut | Error | Spend
+Piece: TypeAlias = Spoken | Agent | Fail
+Script: TypeAlias = Generator[Sequence[Piece], Told, None]
+Scripted: TypeAlias = Callable[[Told], Script]
+
+
+def say(text: str, pace: float = 0) -> Say:
+    return Say(text, pace)
+
+
+def think(text: str) -> Think:
+    return Think(text)
+
+
+def use(tool: str, /, **input: Any) -> Use:  # noqa: A002, ANN401 - a tool's input is whatever that tool takes
+    return Use(tool, input)
+
+
+def agent(description: str, prompt: str, script: Scripted, *, background: bool = False) -> Agent:
+    """A sub-agent. In the foreground its report is the tool's result; in the background it comes later, as an aside."""
+    return Agent(description, prompt, script, background)
+
+
+def wait(seconds: float) -> Wait:
+    return Wait(seconds)
+
+
+def hold(name: str) -> Hold:
+    return Hold(name)
+
+
+def fail(status: int, kind: str, message: str = "as scripted", *, retry_after: float | None = None) -> Fail:
+    """E.g. `fail(529, "overloaded_error")`. Claude asks again, and the next yield answers."""
+    return Fail(status, kind, message, retry_after)
+
+
+def cut() -> Cut:
+    """Claude asks again, and the next yield answers."""
+    return Cut()
+
+
+def error(kind: str = "overloaded_error", message: str = "as scripted") -> Error:
+    """Claude asks again, and the next yield answers."""
+    return Error(kind, message)
+
+
+def spend(input_tokens: int, output_tokens: int) -> Spend:
+    return Spend(input_tokens, output_tokens)

@@ -1,0 +1,110 @@
+"""One running script: a request in, a reply out. Never awaits, never writes.
+
+Claude repeats a request, with the very same messages, when a reply was refused, broken or lost (seen in 2.1.325 after
+a 429, a 5xx, and a stream that broke before its first block of text was whole; after a break at the very start it asks
+with `stream: false`). After a reply that was *meant* to go wrong the script moves on, so its next yield answers the
+repetition. After any other reply the same reply is given again, tool ids included, and the script stays where it is.
+"""
+
+import hashlib
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from handraise.demo.pieces import Agent, Fail, Hold, Piece, Say, Script, Scripted, Spoken, Use, Wait
+from handraise.demo.reply import Refusal, Reply, Speech
+from handraise.demo.told import Request, Told
+
+OVER = "The script is over."
+# The name the model is offered; `system/init` calls the same tool Task.
+AGENT_TOOL = "Agent"
+
+
+class ScriptMistake(Exception):
+    """A script yielded something that cannot be played."""
+
+
+class Play:
+    """Steps one script, one reply a request. `errors` says what the script itself did wrong."""
+
+    def __init__(self, key: str, scripted: Scripted) -> None:
+        self._scripted = scripted
+        self._script: Script | None = None
+        self._over = False
+        self._answered: tuple[str, Reply] | None = None
+        self._ids = _ids(key)
+        self.errors: list[str] = []
+
+    def answer(self, request: Request) -> Reply:
+        match self._answered:
+            case (request.identity, Speech(goes_wrong=False) as given):
+                return given
+        reply = self._step(Told.read(request))
+        self._answered = (request.identity, reply)
+        return reply
+
+    def _step(self, told: Told) -> Reply:
+        # A script is a stranger's code: whatever it raises is shown in its reply and kept, and the model goes on.
+        try:
+            return self._compose(self._advance(told))
+        except StopIteration:
+            self._over = True
+            return self._compose([Say(OVER)])
+        except Exception as mistake:
+            self._over = True
+            self.errors.append("".join(traceback.format_exception(mistake)))
+            return self._compose([Say(f"THE SCRIPT FAILED: {type(mistake).__name__}: {mistake}")])
+
+    def _advance(self, told: Told) -> Sequence[Piece]:
+        if self._over:
+            return [Say(OVER)]
+        if self._script is None:
+            self._script = self._scripted(told)
+            return next(self._script)
+        return self._script.send(told)
+
+    def _compose(self, pieces: Sequence[Piece]) -> Reply:
+        number = next(self._ids)
+        spoken: list[Spoken] = []
+        agents: list[tuple[str, Agent]] = []
+        for piece in pieces:
+            match piece:
+                case Fail():
+                    return _refuse(spoken, piece)
+                case Agent():
+                    call = replace(_call(piece), id=f"toolu_{next(self._ids)}")
+                    agents.append((call.id, piece))
+                    spoken.append(call)
+                case Use():
+                    spoken.append(replace(piece, id=f"toolu_{next(self._ids)}"))
+                case _:
+                    spoken.append(piece)
+        return Speech(f"msg_{number}", tuple(spoken), tuple(agents))
+
+
+def _refuse(before: Sequence[Spoken], fail: Fail) -> Refusal:
+    silence = tuple(piece for piece in before if isinstance(piece, Wait | Hold))
+    if len(silence) != len(before):
+        raise ScriptMistake("fail() after speech: a stream that has begun can only break, with cut() or error()")
+    return Refusal(silence, fail)
+
+
+def _call(agent: Agent) -> Use:
+    return Use(
+        AGENT_TOOL,
+        {
+            "description": agent.description,
+            "prompt": agent.prompt,
+            "subagent_type": "general-purpose",
+            "run_in_background": agent.background,
+        },
+    )
+
+
+def _ids(key: str) -> Iterator[str]:
+    """The same ids in every run of the same part, different ones in every other part."""
+    stem = hashlib.sha256(key.encode()).hexdigest()[:12]
+    number = 0
+    while True:
+        number += 1
+        yield f"{stem}{number:04d}"

@@ -1,0 +1,216 @@
+"""One reply of the model, as a value and as the beats of an HTTP response. Never sends, never waits.
+
+A beat is either bytes to send or something to do between them; whoever performs the beats does the waiting.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, assert_never
+
+from handraise.demo.pieces import Agent, Cut, Error, Fail, Hold, Say, Spend, Spoken, Think, Use, Wait
+from handraise.demo.told import Request
+
+# What the API answers with, when what goes wrong can still be a status.
+_STATUS = {"rate_limit_error": 429, "overloaded_error": 529, "api_error": 500}
+_WORD = re.compile(r"\s*\S+\s*|\s+")
+_INPUT_CHUNK = 48
+_LETTERS_A_TOKEN = 4
+_SIGNATURE = "c2NyaXB0ZWQ="
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """A reply in words and tool calls; each tool call has its id, each sub-agent is also a tool call."""
+
+    id: str
+    pieces: tuple[Spoken, ...]
+    agents: tuple[tuple[str, Agent], ...] = ()
+
+    @property
+    def goes_wrong(self) -> bool:
+        return any(isinstance(piece, Cut | Error) for piece in self.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A reply that is an HTTP error, after the silence before it."""
+
+    silence: tuple[Wait | Hold, ...]
+    fail: Fail
+
+
+Reply: TypeAlias = Speech | Refusal
+Beat: TypeAlias = bytes | Wait | Hold | Cut
+
+
+def status(reply: Reply, *, streamed: bool) -> int:
+    match reply:
+        case Refusal(fail=fail):
+            return fail.status
+        case Speech(pieces=pieces) if not streamed:
+            return next((_STATUS.get(piece.kind, 500) for piece in pieces if isinstance(piece, Error)), 200)
+        case Speech():
+            return 200
+        case _:
+            assert_never(reply)
+
+
+def headers(reply: Reply, *, streamed: bool) -> dict[str, str]:
+    match reply:
+        case Refusal(fail=Fail(retry_after=float() | int() as seconds)):
+            return {"content-type": "application/json", "retry-after": f"{seconds:g}"}
+        case Speech() if streamed:
+            return {"content-type": "text/event-stream", "cache-control": "no-store"}
+        case _:
+            return {"content-type": "application/json"}
+
+
+def beats(reply: Reply, request: Request) -> Iterator[Beat]:
+    match reply:
+        case Refusal(silence, fail):
+            yield from silence
+            yield _error_body(fail.kind, fail.message)
+        case Speech() if request.streamed:
+            yield from _stream(reply, request)
+        case Speech():
+            yield from _whole(reply, request)
+        case _:
+            assert_never(reply)
+
+
+def _stream(speech: Speech, request: Request) -> Iterator[Beat]:
+    spent = _spent(speech, request)
+    yield _event("message_start", message={**_message(speech, request, [], spent), "stop_reason": None})
+    index = 0
+    for piece in speech.pieces:
+        match piece:
+            case Wait() | Hold():
+                yield piece
+            case Cut():
+                yield piece
+                return
+            case Error(kind, message):
+                yield _event("error", error={"type": kind, "message": message})
+                return
+            case Spend():
+                continue
+            case Say() | Think() | Use():
+                yield from _block(index, piece)
+                index += 1
+            case _:
+                assert_never(piece)
+    yield _event(
+        "message_delta",
+        delta={"stop_reason": _stop_reason(speech.pieces), "stop_sequence": None},
+        usage={"output_tokens": spent.output_tokens},
+    )
+    yield _event("message_stop")
+
+
+def _block(index: int, piece: Say | Think | Use) -> Iterator[Beat]:
+    yield _event("content_block_start", index=index, content_block=_empty_block(piece))
+    match piece:
+        case Say(text, pace):
+            for number, word in enumerate(_WORD.findall(text)):
+                if pace and number:
+                    yield Wait(pace)
+                yield _delta(index, type="text_delta", text=word)
+        case Think(text):
+            yield _delta(index, type="thinking_delta", thinking=text)
+            yield _delta(index, type="signature_delta", signature=_SIGNATURE)
+        case Use(input=wanted):
+            written = json.dumps(wanted)
+            for start in range(0, len(written), _INPUT_CHUNK):
+                yield _delta(index, type="input_json_delta", partial_json=written[start : start + _INPUT_CHUNK])
+    yield _event("content_block_stop", index=index)
+
+
+def _whole(speech: Speech, request: Request) -> Iterator[Beat]:
+    blocks: list[Mapping[str, Any]] = []
+    for piece in speech.pieces:
+        match piece:
+            case Wait() | Hold():
+                yield piece
+            case Cut():
+                yield piece
+                return
+            case Error(kind, message):
+                yield _error_body(kind, message)
+                return
+            case Say(text):
+                blocks.append({"type": "text", "text": text})
+            case Think(text):
+                blocks.append({"type": "thinking", "thinking": text, "signature": _SIGNATURE})
+            case Use(tool, wanted, id):
+                blocks.append({"type": "tool_use", "id": id, "name": tool, "input": wanted})
+            case Spend():
+                continue
+            case _:
+                assert_never(piece)
+    yield json.dumps(_message(speech, request, blocks, _spent(speech, request))).encode()
+
+
+def _message(speech: Speech, request: Request, blocks: Sequence[Mapping[str, Any]], spent: Spend) -> dict[str, Any]:
+    return {
+        "id": speech.id,
+        "type": "message",
+        "role": "assistant",
+        "model": request.model,
+        "content": blocks,
+        "stop_reason": _stop_reason(speech.pieces),
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": spent.input_tokens,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+            "output_tokens": spent.output_tokens if blocks else 1,
+        },
+    }
+
+
+def _empty_block(piece: Say | Think | Use) -> dict[str, Any]:
+    match piece:
+        case Say():
+            return {"type": "text", "text": ""}
+        case Think():
+            return {"type": "thinking", "thinking": "", "signature": ""}
+        case Use(tool, _, id):
+            return {"type": "tool_use", "id": id, "name": tool, "input": {}}
+
+
+def _spent(speech: Speech, request: Request) -> Spend:
+    """What the script says was spent, or an estimate from the lengths."""
+    for piece in speech.pieces:
+        if isinstance(piece, Spend):
+            return piece
+    letters = sum(_letters(piece) for piece in speech.pieces)
+    return Spend(1 + request.size // _LETTERS_A_TOKEN, 1 + letters // _LETTERS_A_TOKEN)
+
+
+def _letters(piece: Spoken) -> int:
+    match piece:
+        case Say(text) | Think(text):
+            return len(text)
+        case Use(input=wanted):
+            return len(json.dumps(wanted))
+        case _:
+            return 0
+
+
+def _stop_reason(pieces: Sequence[Spoken]) -> str:
+    return "tool_use" if any(isinstance(piece, Use) for piece in pieces) else "end_turn"
+
+
+def _delta(index: int, **delta: str) -> bytes:
+    return _event("content_block_delta", index=index, delta=delta)
+
+
+def _event(kind: str, **fields: object) -> bytes:
+    # Plain `json` writes everything as ASCII, so half an emoji in a script goes out as the lone surrogate it is.
+    return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode()
+
+
+def _error_body(kind: str, message: str) -> bytes:
+    return json.dumps({"type": "error", "error": {"type": kind, "message": message}}).encode()

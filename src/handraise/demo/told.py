@@ -1,0 +1,248 @@
+"""What Claude tells the model: one request, and what is new in it. Never answers, never keeps state.
+
+Claude sends the whole conversation each time. New is whatever follows the last assistant message.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+_DIRECTORY = re.compile(r"Primary working directory: (.+)")
+_PLAN_FILE = re.compile(r" at (/.*?/plans/[\w.-]+\.md)")
+# Text that Claude Code puts beside what a person said; seen in 2.1.325.
+_ASIDES = ("<system-reminder>", "<local-command-", "<command-name>", "[Image: source: ")
+# A compaction offers every tool and forbids them all; it is told by how its instruction begins.
+_COMPACTION = "CRITICAL: Respond with TEXT ONLY."
+_SUBAGENT_MARK = "cc_is_subagent=true"
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image as Claude sent it: base64 text and its type."""
+
+    media_type: str
+    base64: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one tool call."""
+
+    tool_use_id: str
+    text: str
+    is_error: bool
+    images: tuple[Image, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One `POST /v1/messages`, as it came, with what tells it from others."""
+
+    body: Mapping[str, Any]
+    session: str = ""
+    agent: str = ""
+    size: int = 0
+
+    @classmethod
+    def read(cls, body: bytes, headers: Mapping[str, str]) -> "Request":
+        """Raises `ValueError` for anything but a JSON object."""
+        # Plain `json`, because half an emoji comes as a lone surrogate, which strict libraries refuse.
+        decoded = json.loads(body)
+        if not isinstance(decoded, dict):
+            raise ValueError("a request is a JSON object")  # noqa: TRY004 - foreign, not a mistake in our own code
+        session = headers.get("x-claude-code-session-id", "")
+        return cls(decoded, session, headers.get("x-claude-code-agent-id", ""), len(body))
+
+    @property
+    def messages(self) -> Sequence[Mapping[str, Any]]:
+        return self.body.get("messages") or ()
+
+    @property
+    def model(self) -> str:
+        return str(self.body.get("model", "scripted"))
+
+    @property
+    def streamed(self) -> bool:
+        return bool(self.body.get("stream"))
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The names of the tools offered."""
+        return tuple(str(tool.get("name", "")) for tool in self.body.get("tools") or ())
+
+    @property
+    def system(self) -> str:
+        """The system prompt, and what Claude adds to it in messages of the role `system`."""
+        prompts = list(_texts(self.body.get("system")))
+        for message in self.messages:
+            if message.get("role") == "system":
+                prompts.extend(_texts(message.get("content")))
+        return "\n".join(prompts)
+
+    @property
+    def opening(self) -> str:
+        """The first thing said in this conversation: for a sub-agent, its prompt."""
+        for message in self.messages:
+            if message.get("role") == "user":
+                return _read_content([message]).text
+        return ""
+
+    @property
+    def is_subagent(self) -> bool:
+        return bool(self.agent) or _SUBAGENT_MARK in self.system
+
+    @property
+    def is_side(self) -> bool:
+        """Whether this is no step of a conversation: titles, quota probes and summaries."""
+        return not self.tools or self.body.get("max_tokens") == 1 or self._newest_text.startswith(_COMPACTION)
+
+    @property
+    def identity(self) -> str:
+        """The same for a request and its repetition, whatever was retuned (stream, max_tokens, cache marks)."""
+        said = [
+            (message.get("role"), [_without_cache_mark(block) for block in _blocks(message.get("content"))])
+            for message in self.messages
+            if message.get("role") != "system"
+        ]
+        written = json.dumps((self.session, self.agent, said), sort_keys=True)
+        return hashlib.sha256(written.encode()).hexdigest()
+
+    @property
+    def _newest_text(self) -> str:
+        return next(_texts(self.messages[-1].get("content")), "") if self.messages else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is new in a request: what a person said, what tools gave back, and what Claude put beside it."""
+
+    text: str
+    asides: tuple[str, ...]
+    results: tuple[Result, ...]
+    images: tuple[Image, ...]
+    request: Request
+
+    @classmethod
+    def read(cls, request: Request) -> "Told":
+        news = _read_content(_since_the_last_reply(request.messages))
+        results = _in_the_order_of_calls(news.results, request.messages)
+        return cls(news.text, tuple(news.asides), results, tuple(news.images), request)
+
+    def result(self, i: int = 0) -> Result:
+        """The result of the i-th tool call of the reply before."""
+        return self.results[i]
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        return self.request.tools
+
+    @property
+    def system(self) -> str:
+        return self.request.system
+
+    @property
+    def directory(self) -> str:
+        """Where Claude works, as it told the model; tools want absolute paths."""
+        found = _DIRECTORY.search(self.system)
+        return found.group(1).strip() if found else "."
+
+    @property
+    def plan_file(self) -> str:
+        """In plan mode, the file that Claude shows as the plan: write it, then use `ExitPlanMode` without input."""
+        found = _PLAN_FILE.findall(self.system)
+        return found[-1] if found else ""
+
+
+class _Content:
+    """Gathers the blocks of messages, each kind in its own list."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.asides: list[str] = []
+        self.results: list[Result] = []
+        self.images: list[Image] = []
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.said)
+
+    def add(self, block: Mapping[str, Any]) -> None:
+        match block.get("type"):
+            case "text":
+                self._add_text(str(block.get("text", "")))
+            case "image":
+                self.images.append(_read_image(block))
+            case "tool_result":
+                self.results.append(_read_result(block))
+            case _:
+                # Whatever else there is can be seen in the request itself.
+                pass
+
+    def _add_text(self, text: str) -> None:
+        if text.lstrip().startswith(_ASIDES):
+            self.asides.append(text)
+            return
+        self.asides.extend(_REMINDER.findall(text))
+        said = _REMINDER.sub("", text).strip()
+        if said:
+            self.said.append(said)
+
+
+def _read_content(messages: Sequence[Mapping[str, Any]]) -> _Content:
+    content = _Content()
+    for message in messages:
+        if message.get("role") == "user":
+            for block in _blocks(message.get("content")):
+                content.add(block)
+    return content
+
+
+def _since_the_last_reply(messages: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    for place in range(len(messages), 0, -1):
+        if messages[place - 1].get("role") == "assistant":
+            return messages[place:]
+    return messages
+
+
+def _in_the_order_of_calls(results: Sequence[Result], messages: Sequence[Mapping[str, Any]]) -> tuple[Result, ...]:
+    """Claude sends results as tools finish."""
+    called = [
+        block.get("id")
+        for message in messages
+        if message.get("role") == "assistant"
+        for block in _blocks(message.get("content"))
+    ]
+    known = [result for result in results if result.tool_use_id in called]
+    unknown = [result for result in results if result.tool_use_id not in called]
+    return (*sorted(known, key=lambda result: called.index(result.tool_use_id)), *unknown)
+
+
+def _read_result(block: Mapping[str, Any]) -> Result:
+    content = block.get("content")
+    images = tuple(_read_image(part) for part in _blocks(content) if part.get("type") == "image")
+    return Result(str(block.get("tool_use_id", "")), "\n".join(_texts(content)), bool(block.get("is_error")), images)
+
+
+def _read_image(block: Mapping[str, Any]) -> Image:
+    source = block.get("source") or {}
+    return Image(str(source.get("media_type", "")), str(source.get("data", "")))
+
+
+def _blocks(content: object) -> Iterator[Mapping[str, Any]]:
+    """The API takes a plain string for a single text block."""
+    if isinstance(content, str):
+        yield {"type": "text", "text": content}
+    elif isinstance(content, list):
+        yield from (block for block in content if isinstance(block, dict))
+
+
+def _texts(content: object) -> Iterator[str]:
+    return (str(block.get("text", "")) for block in _blocks(content) if block.get("type") == "text")
+
+
+def _without_cache_mark(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in block.items() if key != "cache_control"}

@@ -1,0 +1,162 @@
+import asyncio
+import json
+import logging
+
+import httpx2
+import pytest
+
+from demo.requests import assistant, body, user
+from handraise.demo import Script, ScriptedModel, Told, cut, fail, hold, say, use, wait
+from handraise.demo.model import UnknownScript
+
+
+def greet(told: Told) -> Script:
+    told = yield [say(f"Hello, {told.text}.")]
+    yield [say("Bye.")]
+
+
+def text_of(streamed: str) -> str:
+    events = [json.loads(line[6:]) for line in streamed.splitlines() if line.startswith("data: ")]
+    return "".join(event["delta"].get("text", "") for event in events if event["type"] == "content_block_delta")
+
+
+async def ask(url: str, **fields: object) -> httpx2.Response:
+    async with httpx2.AsyncClient() as client:
+        return await client.post(f"{url}/v1/messages?beta=true", json={**body(user("Ada")), **fields})
+
+
+async def test_a_script_is_streamed() -> None:
+    async with ScriptedModel({"greet": greet}) as model:
+        response = await ask(model.url("greet"))
+
+    assert response.headers["content-type"].startswith("text/event-stream")
+    assert text_of(response.text) == "Hello, Ada."
+    assert model.errors == []
+
+
+async def test_a_reply_is_sent_whole_to_who_wants_it_so() -> None:
+    async with ScriptedModel({"greet": greet}) as model:
+        response = await ask(model.url("greet"), stream=False)
+
+    assert response.json()["content"] == [{"type": "text", "text": "Hello, Ada."}]
+
+
+async def test_every_run_plays_from_the_start() -> None:
+    async with ScriptedModel({"greet": greet}) as model:
+        first, second = [await ask(model.url("greet", run=run)) for run in ("1", "2")]
+
+    assert text_of(first.text) == text_of(second.text) == "Hello, Ada."
+
+
+async def test_the_same_url_goes_on_where_it_was() -> None:
+    async with ScriptedModel({"greet": greet}) as model:
+        await ask(model.url("greet"))
+        response = await ask(model.url("greet"), messages=[user("Ada"), assistant("Hello, Ada."), user("bye")])
+
+    assert text_of(response.text) == "Bye."
+    assert [len(request.messages) for request in model.requests("greet")] == [1, 3]
+
+
+async def test_a_failure_has_its_status_and_the_time_to_come_back() -> None:
+    def busy(told: Told) -> Script:
+        yield [fail(429, "rate_limit_error", retry_after=2)]
+
+    async with ScriptedModel({"busy": busy}) as model:
+        response = await ask(model.url("busy"))
+
+    assert response.status_code == 429
+    assert response.headers["retry-after"] == "2"
+    assert response.json()["error"]["type"] == "rate_limit_error"
+
+
+async def test_a_cut_breaks_the_connection_and_logs_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    def broken(told: Told) -> Script:
+        yield [say("half"), cut()]
+
+    async with ScriptedModel({"broken": broken}) as model:
+        with pytest.raises(httpx2.RemoteProtocolError):
+            await ask(model.url("broken"))
+
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+async def test_a_held_reply_waits_for_its_release() -> None:
+    def held(told: Told) -> Script:
+        yield [say("before "), hold("gate"), say("after")]
+
+    async with ScriptedModel({"held": held}) as model, asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        answer = tasks.create_task(ask(model.url("held")))
+        await model.held("gate")
+        assert not answer.done()
+        model.release("gate")
+
+    assert text_of(answer.result().text) == "before after"
+
+
+async def test_a_release_may_come_before_its_hold() -> None:
+    def held(told: Told) -> Script:
+        yield [hold("gate"), say("through")]
+
+    async with ScriptedModel({"held": held}) as model, asyncio.timeout(10):
+        model.release("gate")
+        assert text_of((await ask(model.url("held"))).text) == "through"
+
+
+@pytest.mark.parametrize("silence", [hold("never"), wait(3600)], ids=["hold", "wait"])
+async def test_the_model_closes_though_a_reply_is_open(silence: object) -> None:
+    def stuck(told: Told) -> Script:
+        yield [say("before"), hold("here"), silence]  # type: ignore[list-item]
+
+    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks, ScriptedModel({"stuck": stuck}) as model:
+        answer = tasks.create_task(_swallow_the_break(model.url("stuck")))
+        await model.held("here")
+        model.release("here")
+
+    assert answer.result() is None
+
+
+async def _swallow_the_break(url: str) -> None:
+    with pytest.raises(httpx2.RemoteProtocolError):
+        await ask(url)
+
+
+async def test_without_stretch_no_pause_is_made() -> None:
+    def slow(told: Told) -> Script:
+        yield [wait(3600), say("a b c", pace=3600)]
+
+    async with ScriptedModel({"slow": slow}, stretch=0) as model, asyncio.timeout(10):
+        assert text_of((await ask(model.url("slow"))).text) == "a b c"
+
+
+async def test_the_rest_of_the_api_is_answered_sensibly() -> None:
+    async with ScriptedModel({"greet": greet}) as model, httpx2.AsyncClient() as client:
+        url = model.url("greet")
+        counted = await client.post(f"{url}/v1/messages/count_tokens", json=body(user("Ada")))
+        greeted = await client.head(f"{url}/api/hello")
+        unknown = await client.post(f"{url}/v1/nothing", json={})
+
+    assert counted.json()["input_tokens"] > 1
+    assert (greeted.status_code, unknown.status_code) == (200, 404)
+    assert model.requests("greet") == ()
+
+
+async def test_an_unknown_script_and_an_unreadable_request_are_kept_as_errors() -> None:
+    async with ScriptedModel({"greet": greet}) as model, httpx2.AsyncClient() as client:
+        lost = await client.post(model.url("greet").replace("greet", "nobody") + "/v1/messages", json=body(user("Ada")))
+        unread = await client.post(model.url("greet") + "/v1/messages", content=b"{")
+        with pytest.raises(UnknownScript):
+            model.url("nobody")
+
+    assert (lost.status_code, unread.status_code) == (404, 404)
+    assert len(model.errors) == 2
+
+
+async def test_what_a_script_did_wrong_is_kept_on_the_model() -> None:
+    def faulty(told: Told) -> Script:
+        yield [use("Read", file_path=told.result().text)]
+
+    async with ScriptedModel({"faulty": faulty}) as model:
+        response = await ask(model.url("faulty"))
+
+    assert "THE SCRIPT FAILED" in text_of(response.text)
+    assert len(model.errors) == 1

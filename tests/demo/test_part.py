@@ -1,0 +1,84 @@
+from demo.requests import assistant, request, user
+from handraise.demo import Script, Told, agent, say, use
+from handraise.demo.part import KEPT_REQUESTS, SIDE_REPLY, Part
+from handraise.demo.pieces import Say
+from handraise.demo.reply import Reply, Speech
+
+
+def said(reply: Reply) -> list[str]:
+    assert isinstance(reply, Speech)
+    return [piece.text for piece in reply.pieces if isinstance(piece, Say)]
+
+
+def scout(told: Told) -> Script:
+    told = yield [say(f"looking: {told.text}"), use("Bash", command="ls")]
+    yield [say("seen")]
+
+
+def lead(told: Told) -> Script:
+    yield [agent("north", "Look north", scout), agent("south", "Look south", scout)]
+    yield [say("Done.")]
+
+
+def test_a_side_request_moves_no_script() -> None:
+    part = Part("scout/1", scout)
+
+    assert said(part.answer(request(user("a title, please"), tools=[]))) == [SIDE_REPLY]
+    assert said(part.answer(request(user("hi")))) == ["looking: hi"]
+
+
+def test_sub_agents_play_their_own_scripts_side_by_side() -> None:
+    part = Part("lead/1", lead)
+    part.answer(request(user("go")))
+
+    assert said(part.answer(request(user("Look south"), agent="a2"))) == ["looking: Look south"]
+    assert said(part.answer(request(user("Look north"), agent="a1"))) == ["looking: Look north"]
+    assert said(part.answer(request(user("Look south"), assistant("…"), user("x"), agent="a2"))) == ["seen"]
+    assert said(part.answer(request(user("go"), assistant("…"), user("x")))) == ["Done."]
+    assert part.errors == []
+
+
+def test_sub_agents_with_the_same_prompt_are_told_apart_by_their_id() -> None:
+    def twins(told: Told) -> Script:
+        yield [agent("one", "Look", scout), agent("two", "Look", scout)]
+
+    part = Part("twins/1", twins)
+    part.answer(request(user("go")))
+
+    replies = [part.answer(request(user("Look"), agent=name)) for name in ("a1", "a2")]
+    assert [said(reply) for reply in replies] == [["looking: Look"], ["looking: Look"]]
+    assert part.answer(request(user("Look"), assistant("…"), user("x"), agent="a1")) != replies[0]
+
+
+def test_a_sub_agent_may_call_a_sub_agent() -> None:
+    def nested(told: Told) -> Script:
+        yield [agent("lead", "Lead", lead)]
+
+    part = Part("nested/1", nested)
+    part.answer(request(user("go")))
+    part.answer(request(user("Lead"), agent="a1"))
+
+    assert said(part.answer(request(user("Look north"), agent="a2"))) == ["looking: Look north"]
+
+
+def test_a_sub_agent_nobody_called_is_answered_and_kept_as_an_error() -> None:
+    part = Part("lead/1", lead)
+
+    assert said(part.answer(request(user("Who am I?"), agent="a9"))) == ["No script called this sub-agent."]
+    assert part.errors == ["lead/1: no script called a sub-agent with the prompt 'Who am I?'"]
+
+
+def test_a_resumed_conversation_goes_on_with_the_same_script() -> None:
+    part = Part("scout/1", scout)
+    part.answer(request(user("hi")))
+
+    assert said(part.answer(request(user("a summary of it all"), user("go on")))) == ["seen"]
+
+
+def test_only_the_last_requests_are_kept() -> None:
+    part = Part("scout/1", scout)
+    for number in range(KEPT_REQUESTS + 5):
+        part.answer(request(user(str(number))))
+
+    assert len(part.requests) == KEPT_REQUESTS
+    assert part.requests[0].opening == "5"
