@@ -1,0 +1,68 @@
+"""The call: one use of a tool, as a rule sees it, and what kinds of tools there are."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+SHELL_TOOLS = frozenset({"Bash"})
+FILE_TOOLS = {
+    "Read": "file_path",
+    "Edit": "file_path",
+    "Write": "file_path",
+    "MultiEdit": "file_path",
+    "NotebookRead": "notebook_path",
+    "NotebookEdit": "notebook_path",
+    "Glob": "path",
+    "Grep": "path",
+    "LS": "path",
+}
+"""Which input names the file or directory."""
+READING_TOOLS = frozenset({"Read", "NotebookRead", "Glob", "Grep", "LS"})
+SEARCHING_TOOLS = frozenset({"Glob", "Grep", "LS"})
+"""Without a path they search the working directory."""
+KEEPING_TOOLS = frozenset({"TodoWrite", "TodoRead", "BashOutput"})
+"""They touch nothing outside Claude: its own list, and the output of a command that was allowed before."""
+PEOPLE_TOOLS = frozenset({"AskUserQuestion", "ExitPlanMode"})
+_PEOPLE_ENDINGS = ("__ask_user", "__approval_prompt")
+_SHELL_INPUT = frozenset({"command", "description", "timeout", "run_in_background"})
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool, its input, and where it is used. `directory` is the project's, absolute."""
+
+    tool: str
+    input: Mapping[str, Any]
+    directory: str
+    project: str | None = None
+    session: str | None = None
+    mode: str = "default"
+    server: str | None = None
+    """The MCP server, where it is known; otherwise the tool's name tells."""
+
+    @property
+    def is_for_people(self) -> bool:
+        """A question or a plan: only a person can answer it."""
+        return self.tool in PEOPLE_TOOLS or self.tool.endswith(_PEOPLE_ENDINGS)
+
+    @property
+    def is_shell(self) -> bool:
+        return self.tool in SHELL_TOOLS
+
+    @property
+    def command(self) -> str | None:
+        """What a shell tool would run; None where it is missing, or comes with something we do not know."""
+        command = self.input.get("command")
+        if not isinstance(command, str) or any(self.input[key] for key in self.input if key not in _SHELL_INPUT):
+            return None
+        return command
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        """Every server that the name could mean: `mcp__a__b__c` is `b__c` of `a`, or `c` of `a__b`."""
+        if self.server is not None:
+            return (self.server,)
+        if not self.tool.startswith("mcp__"):
+            return ()
+        pieces = self.tool.removeprefix("mcp__").split("__")
+        return tuple("__".join(pieces[:count]) for count in range(1, len(pieces)))

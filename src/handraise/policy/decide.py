@@ -1,0 +1,136 @@
+"""The ruling: what the standing rules say to one call. Never allows on a doubt, and never answers for a person what
+only a person can answer."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from posixpath import normpath
+from typing import Literal
+
+from handraise.model.rules import Rule
+from handraise.policy.calls import FILE_TOOLS, KEEPING_TOOLS, READING_TOOLS, Call
+from handraise.policy.hidden import reveal
+from handraise.policy.matching import Match, applies, match_part, match_place, reaches_beyond
+from handraise.policy.paths import Place, Resolve
+from handraise.policy.shell import Opaque, Part, parse
+
+_SHOWN = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What becomes of a call. `why` is a sentence; `message` is what Claude reads when a rule denies."""
+
+    decision: Literal["allow", "deny", "ask"]
+    why: str
+    rules: tuple[str, ...] = ()
+    """The ids of the rules that decided, or that made us ask; none where a default did."""
+    message: str = ""
+
+
+def decide(
+    call: Call,
+    rules: Sequence[Rule],
+    now: datetime,
+    *,
+    resolve: Resolve = normpath,
+    read_only_inside_project: bool = True,
+) -> Ruling:
+    """The first rule that matches decides; for a command, the first for each of its parts, and all must agree.
+
+    `resolve` follows links (`os.path.realpath`); without it paths are taken as they are spelled.
+    """
+    if call.is_for_people:
+        return Ruling("ask", "Only a person can answer this.")
+    live = [rule for rule in rules if applies(rule, call, now)]
+    if call.is_shell:
+        return _decide_command(call, live)
+    if call.tool in FILE_TOOLS:
+        return _decide_file(call, live, Place(call, resolve), read_only_inside_project)
+    for rule in live:
+        return _by_rule(rule, f"the tool `{call.tool}`")
+    if call.tool in KEEPING_TOOLS and read_only_inside_project:
+        return Ruling("allow", f"`{call.tool}` changes nothing outside Claude.")
+    return Ruling("ask", f"No rule covers the tool `{_shown(call.tool)}`.")
+
+
+def _decide_file(call: Call, live: Iterable[Rule], place: Place, read_only_inside_project: bool) -> Ruling:
+    named = _shown(place.spelled or "a path that could not be read")
+    for rule in live:
+        match match_place(rule, place):
+            case Match.YES:
+                return _by_rule(rule, f"`{call.tool}` on `{rule.path}`" if rule.path else f"the tool `{call.tool}`")
+            case Match.MAYBE:
+                return Ruling("ask", f"Rule {rule.id} may mean `{named}`.", (rule.id,))
+            case Match.NO:
+                pass
+    if place.is_sensitive:
+        return Ruling("ask", f"`{named}` may hold secrets or settings, and no rule names it.")
+    if read_only_inside_project and call.tool in READING_TOOLS and place.is_inside:
+        return Ruling("allow", f"`{call.tool}` only reads, inside the project.")
+    where = "" if place.is_inside else ", which is outside the project"
+    return Ruling("ask", f"No rule covers `{call.tool}` on `{named}`{where}.")
+
+
+def _decide_command(call: Call, live: Sequence[Rule]) -> Ruling:
+    command = call.command
+    if command is None:
+        return _decide_unread(live, "the call has something beside a command that no rule covers")
+    read = parse(command)
+    if isinstance(read, Opaque):
+        return _decide_unread(live, read.reason)
+    if not read.parts:
+        return _decide_unread(live, "there is nothing in it that runs")
+    rulings = [_decide_part(part, live) for part in read.parts]
+    for decision in ("deny", "ask"):
+        for ruling in rulings:
+            if ruling.decision == decision:
+                return ruling
+    return Ruling(
+        "allow",
+        " ".join(dict.fromkeys(ruling.why for ruling in rulings)),
+        tuple(dict.fromkeys(each for ruling in rulings for each in ruling.rules)),
+    )
+
+
+def _decide_part(part: Part, live: Iterable[Rule]) -> Ruling:
+    spelled = _shown(part.source)
+    for rule in live:
+        match match_part(rule, part):
+            case Match.YES:
+                about = f"`{spelled}`" if rule.decision != "allow" else f"`{rule.command}`"
+                return _by_rule(rule, about if rule.command else "every command")
+            case Match.MAYBE:
+                return Ruling("ask", f"Rule {rule.id} for `{rule.command}` may mean `{spelled}`.", (rule.id,))
+            case Match.NO:
+                pass
+    beyond = reaches_beyond(part)
+    if beyond is not None:
+        return Ruling("ask", f"No rule covers {_shown(beyond)} in this command.")
+    return Ruling("ask", f"No rule covers `{spelled}` in this command.")
+
+
+def _decide_unread(live: Iterable[Rule], reason: str) -> Ruling:
+    """A command that nobody could read is never allowed; it is denied only where every command is."""
+    for rule in live:
+        if rule.command in (None, "*") and rule.decision == "deny":
+            return _by_rule(rule, "every command")
+        if rule.decision != "deny":
+            break
+    return Ruling("ask", f"The command could not be read, so no rule applies: {reason}.")
+
+
+def _by_rule(rule: Rule, about: str) -> Ruling:
+    match rule.decision:
+        case "allow":
+            return Ruling("allow", f"Rule {rule.id} allows {about}.", (rule.id,))
+        case "deny":
+            return Ruling("deny", f"Rule {rule.id} denies {about}.", (rule.id,), rule.message)
+        case "ask":
+            return Ruling("ask", f"Rule {rule.id} wants a person to see {about}.", (rule.id,))
+
+
+def _shown(text: str) -> str:
+    """Short enough for a sentence; the whole input stands beside it."""
+    seen = reveal(text)
+    return seen if len(seen) <= _SHOWN else seen[: _SHOWN - 1] + "…"

@@ -1,0 +1,124 @@
+"""The doubt: a reason not to trust our reading of a command. The parser is not the shell, so whatever both might read
+differently is refused here, before any rule is asked. Never says that a command is safe."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from tree_sitter import Node, Tree
+
+MAX_LENGTH = 20_000
+MAX_DEPTH = 60
+
+_BLANK = re.compile(rb"(?:[ \t\n]|\\\n)*")
+_BLANK_IN_LINE = re.compile(rb"(?:[ \t]|\\\n)*")
+_JOINED_LINES = re.compile(r"[^ \t]\\\n")
+_RUNS_IN_LEAF = re.compile(rb"(?<!\\)(?:\\\\)*(?:`|\$[({\[])")
+_DELIMITER = re.compile(r"""(\w+)|'(\w+)'|"(\w+)"|\\(\w+)""")
+
+_LINES = ("command", "declaration_command", "unset_command")
+_LOOSE_TEXT = ("string", "heredoc_body", "heredoc_redirect", "translated_string", "expansion")
+_REDIRECTS = ("file_redirect", "herestring_redirect", "heredoc_redirect")
+_LEAVES_WITH_TEXT = ("word", "string_content", "heredoc_content", "extglob_pattern", "regex", "heredoc_start")
+_STARTS_COMMENT = b" \t\n;&|("
+
+
+def doubt_about(command: str) -> str | None:
+    """What in the text itself forbids to read it."""
+    if len(command) > MAX_LENGTH:
+        return f"it is longer than {MAX_LENGTH:,} characters"
+    for letter in command:
+        if letter not in " \t\n" and unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Co", "Zs", "Zl", "Zp"):
+            return f"it has a character that cannot be seen (U+{ord(letter):04X})"
+    if _JOINED_LINES.search(command) or command.startswith("\\\n"):
+        return "a word goes on in the next line"
+    return None
+
+
+def doubt_in(tree: Tree, source: bytes) -> str | None:
+    """What in the parse forbids to trust it."""
+    root = tree.root_node
+    if root.has_error:
+        return "its syntax is not understood"
+    if not (_BLANK.fullmatch(source[: root.start_byte]) and _BLANK.fullmatch(source[root.end_byte :])):
+        return "a part of it was not read"
+    for node, depth in _walk(root):
+        doubt = "it is nested too deeply" if depth > MAX_DEPTH else _doubt_in_node(node, source)
+        if doubt:
+            return doubt
+    return None
+
+
+def _walk(root: Node) -> Iterator[tuple[Node, int]]:
+    waiting = [(root, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        yield node, depth
+        if depth <= MAX_DEPTH:
+            waiting.extend((child, depth + 1) for child in node.children)
+
+
+def _doubt_in_node(node: Node, source: bytes) -> str | None:
+    text = source[node.start_byte : node.end_byte]
+    if node.is_missing:
+        return "its syntax is not understood"
+    if node.type == "comment" and node.start_byte and source[node.start_byte - 1] not in _STARTS_COMMENT:
+        return "it is not clear where a comment begins"
+    if node.type in _LEAVES_WITH_TEXT and not node.children and _RUNS_IN_LEAF.search(text):
+        return "a substitution hides in a word"
+    if node.type == "command_substitution" and text.lstrip().startswith(b"`") and b"\\" in text:
+        return "it has escapes inside backticks"
+    if node.type == "heredoc_redirect":
+        return _doubt_in_heredoc(node, source)
+    if node.type == "heredoc_body":
+        return _doubt_in_body(node, source)
+    if node.type not in _LOOSE_TEXT:
+        return _doubt_in_gaps(node, source)
+    return None
+
+
+def _doubt_in_gaps(node: Node, source: bytes) -> str | None:
+    in_line = node.type in _LINES
+    for left, right in zip(node.children, node.children[1:], strict=False):
+        gap = source[left.end_byte : right.start_byte]
+        if not (_BLANK_IN_LINE if in_line else _BLANK).fullmatch(gap):
+            return "a part of it was not read"
+        if in_line and not gap and left.type not in _REDIRECTS and right.type not in _REDIRECTS:
+            return "it is not clear where a word ends"
+        if node.type == "concatenation" and gap:
+            return "it is not clear where a word ends"
+    return None
+
+
+def _doubt_in_heredoc(node: Node, source: bytes) -> str | None:
+    """The shell ends a here-document at the first line that is its delimiter; so must our reading."""
+    found = {child.type: child for child in node.children}
+    start, body, end = (found.get(f"heredoc_{name}") for name in ("start", "body", "end"))
+    if start is None or body is None or end is None:
+        return "it has a here-document that does not end"
+    if sum(child.type == "heredoc_redirect" for child in (node.parent or node).children) > 1:
+        return "it has two here-documents at once"
+    delimiter = _DELIMITER.fullmatch(source[start.start_byte : start.end_byte].decode())
+    line = source[start.end_byte : body.start_byte]
+    if delimiter is None or line.count(b"\n") != 1 or not line.endswith(b"\n") or b"#" in line:
+        return "it has a here-document with an unusual beginning"
+    rest = source[body.start_byte :].decode().split("\n")
+    tabs = node.children[0].type == "<<-"
+    name = next(each for each in delimiter.groups() if each)
+    ends = [index for index, each in enumerate(rest) if (each.lstrip("\t") if tabs else each) == name]
+    read = source[body.start_byte : end.start_byte].count(b"\n")
+    return None if ends and ends[0] == read else "it is not clear where its here-document ends"
+
+
+def _doubt_in_body(node: Node, source: bytes) -> str | None:
+    parent = node.parent
+    start = next((child for child in parent.children if child.type == "heredoc_start"), None) if parent else None
+    if start is not None and source[start.start_byte : start.start_byte + 1] in (b"'", b'"', b"\\"):
+        return "its here-document was misread" if node.children else None
+    at = node.start_byte
+    for child in [*node.children, None]:
+        until = child.start_byte if child else node.end_byte
+        if _RUNS_IN_LEAF.search(source[at:until]):
+            return "a substitution hides in its here-document"
+        at = child.end_byte if child else until
+    return None

@@ -1,0 +1,42 @@
+"""The hidden character: made visible, so that nobody approves what they cannot see. For display only."""
+
+import re
+import unicodedata
+
+_HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+# Letters and marks by their category, blank on a screen.
+_BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_LONG_BLANK = re.compile(r"[ \t]{40,}")
+_EMPTY_LINES = re.compile(r"(?:[ \t]*\n){12,}")
+_EMOJI_STYLE = "\ufe0e\ufe0f"
+
+
+def reveal(text: str) -> str:
+    """The text with `⟨U+202E⟩` for each hidden character and `⟨80 blanks⟩` for long padding."""
+    marked = "".join(
+        f"⟨U+{ord(letter):04X}⟩" if _is_hidden(letter, before) else letter
+        for before, letter in zip(" " + text, text, strict=False)
+    )
+    marked = _EMPTY_LINES.sub(_mark_lines, marked)
+    return _LONG_BLANK.sub(lambda run: f" ⟨{len(run[0])} blanks⟩ ", marked)
+
+
+def has_hidden(text: str) -> bool:
+    """Whether `reveal` would change it."""
+    return reveal(text) != text
+
+
+def _is_hidden(letter: str, before: str) -> bool:
+    if letter in "\n\t" or " " <= letter <= "~":
+        return False
+    category = unicodedata.category(letter)
+    if category in _HIDDEN_CATEGORIES or category == "Zs" or letter in _BLANK_LETTERS:
+        return True
+    if letter in _EMOJI_STYLE:
+        # One, after a sign, chooses how the sign looks; anywhere else it carries something unseen.
+        return unicodedata.category(before) not in ("So", "Sm", "Po", "Nd")
+    return "\ufe00" <= letter <= "\ufe0d" or "\U000e0100" <= letter <= "\U000e01ef"
+
+
+def _mark_lines(run: re.Match[str]) -> str:
+    return f"\n⟨{run[0].count(chr(10))} empty lines⟩\n"

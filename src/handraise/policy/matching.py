@@ -1,0 +1,129 @@
+"""The match of one rule and one call, or one part of its command. Allowing wants certainty; denying and asking want
+only the possibility."""
+
+from datetime import datetime
+from enum import Enum
+
+from handraise.model.rules import Rule
+from handraise.policy.calls import FILE_TOOLS, Call
+from handraise.policy.paths import Place
+from handraise.policy.patterns import Pattern, read_glob, read_pattern
+from handraise.policy.programs import basename, is_harmless_variable, runs_its_words, withheld
+from handraise.policy.shell import Part, Redirection
+from handraise.policy.words import Word
+
+_FEEDS = ("<<", "<<<")
+_RUNS_SUBSCRIPTS = frozenset("test [ printf read let wait mapfile readarray unset".split())
+
+
+class Match(Enum):
+    """MAYBE is never enough to allow or to deny, and always enough to ask."""
+
+    NO = "no"
+    MAYBE = "maybe"
+    YES = "yes"
+
+
+def applies(rule: Rule, call: Call, now: datetime) -> bool:
+    """Whether the rule is alive and speaks about this tool, in this place."""
+    if rule.expires_at is not None and rule.expires_at <= now:
+        return False
+    if (rule.command is not None and not call.is_shell) or (rule.path is not None and call.tool not in FILE_TOOLS):
+        return False
+    if rule.tool is not None and not read_glob(rule.tool).fullmatch(call.tool):
+        return False
+    return _in_scope(rule, call) and _of_server(rule, call)
+
+
+def match_place(rule: Rule, place: Place) -> Match:
+    """Whether a rule that applies means the file that a call names."""
+    if rule.path is None:
+        return Match.NO if rule.decision == "allow" and place.is_sensitive else Match.YES
+    if rule.decision == "allow":
+        return Match.YES if place.is_covered_by(rule.path) else Match.NO
+    if not place.may_be_hit_by(rule.path):
+        return Match.NO
+    return Match.MAYBE if place.path is None else Match.YES
+
+
+def match_part(rule: Rule, part: Part) -> Match:
+    """Whether a rule that applies means this part of a command."""
+    if rule.command is None:
+        return Match.YES
+    pattern = read_pattern(rule.command)
+    if rule.decision == "allow":
+        return Match.YES if pattern is not None and _covers(pattern, part) else Match.NO
+    # A rule that nobody can read was still meant to hold something back.
+    return Match.MAYBE if pattern is None else _hits(pattern, part)
+
+
+def reaches_beyond(part: Part) -> str | None:
+    """What a part does beside its words that no command pattern covers, for a sentence; None if nothing."""
+    for each in part.redirections:
+        if not _is_harmless(each):
+            verb = "writing to" if each.writes else "reading from"
+            return f"{verb} `{each.target.text if each.target else each.operator}`"
+    for assignment in part.assignments:
+        if not is_harmless_variable(assignment.name):
+            return f"setting `{assignment.name}`"
+    return None
+
+
+def _in_scope(rule: Rule, call: Call) -> bool:
+    return (
+        (rule.project is None or rule.project == call.project)
+        and (rule.session is None or rule.session == call.session)
+        and (rule.mode is None or rule.mode == call.mode)
+    )
+
+
+def _of_server(rule: Rule, call: Call) -> bool:
+    if rule.server is None:
+        return True
+    fits = [bool(read_glob(rule.server).fullmatch(each)) for each in call.servers]
+    return bool(fits) and (all(fits) if rule.decision == "allow" else any(fits))
+
+
+def _covers(pattern: Pattern, part: Part) -> bool:
+    if pattern.is_everything:
+        return True
+    if reaches_beyond(part) is not None or _runs_a_subscript(part):
+        return False
+    if not part.words:
+        # Harmless assignments, a loop's variable, a file that is only read.
+        return True
+    if not pattern.fits(part.words):
+        return False
+    return not withheld(part.words, part.words[len(pattern.words) :])
+
+
+def _hits(pattern: Pattern, part: Part) -> Match:
+    """By the program's name wherever it lies, and behind programs that run their own words."""
+    if pattern.is_everything:
+        return Match.YES
+    words = part.words
+    if words and words[0].literal:
+        words = (Word(basename(words[0].text)), *words[1:])
+    if pattern.fits(part.words) or pattern.fits(words):
+        return Match.YES
+    if not part.words:
+        return Match.NO
+    if runs_its_words(part.words):
+        behind = (words[start:] for start in range(1, len(words)))
+        return Match.YES if any(pattern.fits(each) for each in behind) else Match.MAYBE
+    return Match.MAYBE if pattern.may_fit(words) or _runs_a_subscript(part) else Match.NO
+
+
+def _is_harmless(redirection: Redirection) -> bool:
+    target = redirection.target
+    if redirection.writes:
+        return False
+    # `/dev/tcp/host/port` is a connection.
+    return target is None or (target.literal and not target.text.startswith(("/dev/tcp", "/dev/udp")))
+
+
+def _runs_a_subscript(part: Part) -> bool:
+    """Some builtins evaluate `a[$(rm x)]` even when it was quoted."""
+    if part.program not in _RUNS_SUBSCRIPTS:
+        return False
+    return any("$(" in word.text or "`" in word.text for word in part.words if word.literal)

@@ -1,0 +1,106 @@
+"""The path a call names: where it leads, and which globs it fits. Never touches a disk: links are resolved by the
+function that comes in."""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from posixpath import isabs, join, normpath
+
+from handraise.policy.calls import FILE_TOOLS, READING_TOOLS, SEARCHING_TOOLS, Call
+
+Resolve = Callable[[str], str]
+
+_SECRETS = (
+    "**/.env", "**/.env.*", "**/.envrc", "**/*.pem", "**/*.key", "**/*.p12", "**/*.pfx", "**/*.jks", "**/*.keystore",
+    "**/*.kdbx", "**/id_rsa*", "**/id_dsa*", "**/id_ecdsa*", "**/id_ed25519*", "**/.ssh/**", "**/.gnupg/**",
+    "**/.aws/**", "**/.azure/**", "**/.kube/**", "**/.netrc", "**/.pgpass", "**/.npmrc", "**/.pypirc",
+    "**/.git-credentials", "**/.git/config", "**/.docker/config.json", "**/credentials", "**/credentials.json",
+    "**/secrets.*", "**/*.tfstate", "**/.htpasswd", "/proc/**", "/dev/**", "/etc/shadow*",
+)  # fmt: skip
+# They decide what runs later without being asked about: hooks, settings, start-up files.
+_CONTROLS = (
+    "**/.git/**", "**/.claude/**", "**/.mcp.json", "**/CLAUDE.md", "**/.handraise.toml", "**/.vscode/**", "**/.idea/**",
+    "**/.husky/**", "**/.github/workflows/**", "**/.bashrc", "**/.bash_profile", "**/.profile", "**/.zshrc",
+    "**/.zshenv", "**/.zprofile", "**/.gitconfig", "**/.gitmodules",
+)  # fmt: skip
+
+
+class Place:
+    """Where a call leads: as it is spelled, and with every link followed."""
+
+    def __init__(self, call: Call, resolve: Resolve) -> None:
+        self._tool = call.tool
+        self.directory = resolve(normpath(call.directory))
+        self.spelled = _spelled(call)
+        self.path = None if self.spelled is None else resolve(self.spelled)
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether it is in the project, links followed."""
+        return self.path is not None and is_below(self.path, self.directory)
+
+    @property
+    def is_sensitive(self) -> bool:
+        """Whether it holds secrets, or, for a tool that writes, decides what runs later."""
+        globs = _SECRETS if self._tool in READING_TOOLS else _SECRETS + _CONTROLS
+        return any(fits_glob(path.lower(), each.lower(), "/") for path in self._both for each in globs)
+
+    def is_covered_by(self, glob: str) -> bool:
+        """Whether an allowing rule's glob reaches it; a sensitive file must be named, not just swept up by `**`."""
+        if self.path is None or (self.is_sensitive and not glob.rsplit("/", 1)[-1].replace("*", "")):
+            return False
+        return fits_glob(self.path, glob, self.directory)
+
+    def may_be_hit_by(self, glob: str) -> bool:
+        """Whether a denying or asking rule's glob could mean it, by either of its names."""
+        return not self._both or any(fits_glob(path, glob, self.directory) for path in self._both)
+
+    @property
+    def _both(self) -> tuple[str, ...]:
+        return () if self.path is None or self.spelled is None else (self.path, self.spelled)
+
+
+def fits_glob(path: str, glob: str, directory: str) -> bool:
+    """`*` and `?` stay within a name, `**` spans directories; a relative glob means inside the directory only."""
+    whole = normpath(glob if isabs(glob) else join(directory, glob))
+    if not isabs(glob) and (glob.startswith("~") or not is_below(whole, directory)):
+        return False
+    return bool(_read_glob(whole).fullmatch(path))
+
+
+def is_below(path: str, directory: str) -> bool:
+    """Whether it is the directory or something in it; both are normal and absolute."""
+    return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def _spelled(call: Call) -> str | None:
+    """The absolute path, or None where the input does not say it clearly."""
+    named = call.input.get(FILE_TOOLS.get(call.tool, ""))
+    if named is None and call.tool in SEARCHING_TOOLS:
+        named = call.directory
+    if not isinstance(named, str) or not named or named.startswith("~") or "\0" in named:
+        return None
+    filter_ = call.input.get("pattern") if call.tool == "Glob" else call.input.get("glob")
+    if isinstance(filter_, str) and call.tool in SEARCHING_TOOLS:
+        if isabs(filter_) or filter_.startswith("~") or ".." in filter_:
+            return None
+        # `Grep` for `.env` only is a look into `.env`.
+        if any(fits_glob(f"/{filter_.lstrip('*/')}", each, "/") for each in _SECRETS):
+            named = join(named, filter_.lstrip("*/"))
+    return normpath(join(call.directory, named))
+
+
+@lru_cache(maxsize=1024)
+def _read_glob(glob: str) -> re.Pattern[str]:
+    expression = ""
+    for piece in re.split(r"(/\*\*(?=/|$)|\*+|\?)", glob):
+        match piece:
+            case "/**":
+                expression += "(?:/.*)?"
+            case "?":
+                expression += "[^/]"
+            case _ if piece.startswith("*"):
+                expression += "[^/]*"
+            case _:
+                expression += re.escape(piece)
+    return re.compile(expression, re.DOTALL)

@@ -1,0 +1,271 @@
+"""The shell command, taken apart: every simple command that could run, wherever it stands. Never runs anything, and
+never guesses: what cannot be read with certainty is opaque."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import tree_sitter_bash
+from tree_sitter import Language, Node, Parser
+
+from handraise.policy.doubts import doubt_about, doubt_in
+from handraise.policy.words import Unreadable, Word, read_word
+
+HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
+
+_BASH = Language(tree_sitter_bash.language())
+_CONTAINERS = frozenset(
+    "program list pipeline negated_command compound_statement subshell do_group if_statement elif_clause else_clause "
+    "while_statement case_statement case_item function_definition command_substitution process_substitution".split()
+)
+_WORDS = frozenset(
+    "word number string raw_string ansi_c_string concatenation simple_expansion expansion arithmetic_expansion "
+    "brace_expression extglob_pattern regex variable_name special_variable_name".split()
+)
+_PLAIN_EXPANSIONS = frozenset({":-", "-", ":+", "+", ":?", "?", "%", "%%", "#", "##"})
+_ARITHMETIC_NAMES = frozenset({"variable_name", "word", "subscript", "simple_expansion", "expansion"})
+
+
+@dataclass(frozen=True, slots=True)
+class Redirection:
+    """`writes` is true where a file would be made or changed; `target` is None for `2>&1` and here-documents."""
+
+    operator: str
+    target: Word | None = None
+    writes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """`NAME=value`, before a command, alone, or by a loop."""
+
+    name: str
+    value: Word
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One simple command. The first word is the program; a word that is not literal there could be any program."""
+
+    words: tuple[Word, ...] = ()
+    assignments: tuple[Assignment, ...] = ()
+    redirections: tuple[Redirection, ...] = ()
+    background: bool = False
+    source: str = ""
+
+    @property
+    def program(self) -> str | None:
+        """The first word, where it is literal."""
+        return self.words[0].text if self.words and self.words[0].literal else None
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A command that was read: all its parts, in the order of their text."""
+
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A command that could not be read with certainty, and why."""
+
+    reason: str
+
+
+@lru_cache(maxsize=256)
+def parse(command: str) -> Script | Opaque:
+    """Takes a command apart."""
+    doubt = doubt_about(command)
+    if doubt:
+        return Opaque(doubt)
+    source = command.encode()
+    tree = Parser(_BASH).parse(source)
+    doubt = doubt_in(tree, source)
+    if doubt:
+        return Opaque(doubt)
+    try:
+        return Script(tuple(_parts(tree.root_node)))
+    except Unreadable as why:
+        return Opaque(str(why))
+
+
+def _parts(node: Node) -> list[Part]:
+    """Every part in a statement, or in a word that stands where statements do."""
+    match node.type:
+        case "command":
+            return _command(node)
+        case "redirected_statement":
+            return _redirected(node)
+        case "variable_assignment":
+            return [Part(assignments=(_assignment(node),), source=_text(node)), *_inside(node)]
+        case "variable_assignments":
+            return [part for child in node.children for part in _parts(child)]
+        case "declaration_command" | "unset_command":
+            return _declaration(node)
+        case "test_command" | "c_style_for_statement":
+            return _test(node)
+        case "for_statement":
+            return _loop(node)
+        case "file_redirect":
+            return [Part(redirections=(_redirection(node),), source=_text(node)), *_inside(node)]
+        case "compound_statement" if node.children[0].type == "((":
+            return _test(node)
+        case kind if kind in _CONTAINERS:
+            return _contained(node)
+        case kind if kind in _WORDS:
+            return _inside(node)
+        case "comment":
+            return []
+        case kind if not node.is_named:
+            return []
+        case kind:
+            raise Unreadable(f"it has something that is not known ({kind})")
+
+
+def _contained(node: Node) -> list[Part]:
+    found: list[Part] = []
+    latest = 0
+    for child in node.children:
+        if child.type == "&":
+            found[latest:] = [replace(part, background=True) for part in found[latest:]]
+        elif child.is_named:
+            latest = len(found)
+            found += _parts(child)
+    return found
+
+
+def _command(node: Node) -> list[Part]:
+    words: list[Word] = []
+    assignments: list[Assignment] = []
+    redirections: list[Redirection] = []
+    for child in node.children:
+        match child.type:
+            case "variable_assignment":
+                assignments.append(_assignment(child))
+            case "file_redirect":
+                redirections.append(_redirection(child))
+                words += _words_after(child)
+            case "herestring_redirect":
+                redirections.append(Redirection("<<<"))
+            case _:
+                words.append(read_word(child))
+    part = Part(tuple(words), tuple(assignments), tuple(redirections), source=_text(node))
+    return [part, *_inside(node)]
+
+
+def _redirected(node: Node) -> list[Part]:
+    redirects = node.children_by_field_name("redirect")
+    body = node.child_by_field_name("body")
+    parts = _parts(body) if body else [Part()]
+    words = tuple(word for each in redirects for word in _words_after(each))
+    if words and body is not None and body.type != "command":
+        raise Unreadable("words follow a redirection")
+    redirections = tuple(_redirection(each) for each in redirects)
+    nested = [part for each in redirects for part in _after_heredoc(each)]
+    # A here-document is parsed with whatever else stands in its line, a redirection too.
+    redirections += tuple(_redirection(each) for one in redirects for each in one.children_by_field_name("redirect"))
+    if words or body is None:
+        parts[0] = replace(parts[0], words=parts[0].words + words, source=_text(node))
+    return [replace(part, redirections=part.redirections + redirections) for part in parts] + nested
+
+
+def _words_after(redirect: Node) -> list[Word]:
+    """`git > f push` is `git push > f`: what follows the target belongs to the command."""
+    if redirect.type != "file_redirect":
+        return []
+    return [read_word(each) for each in redirect.children_by_field_name("destination")[1:]]
+
+
+def _after_heredoc(redirect: Node) -> list[Part]:
+    """What runs while a redirection is set up; for a here-document also what stands behind it in its line."""
+    if redirect.type != "heredoc_redirect":
+        return _inside(redirect)
+    found: list[Part] = []
+    for child in redirect.children:
+        if child.type in ("heredoc_body", "file_redirect", "herestring_redirect"):
+            found += _inside(child)
+        elif child.is_named and not child.type.startswith(("heredoc_", "file_descriptor")):
+            found += _parts(child)
+    return found
+
+
+def _redirection(node: Node) -> Redirection:
+    if node.type != "file_redirect":
+        return Redirection("<<<" if node.type == "herestring_redirect" else "<<")
+    operator = next(child.type for child in node.children if not child.is_named)
+    targets = node.children_by_field_name("destination")
+    if not targets:
+        return Redirection(operator)
+    target = read_word(targets[0])
+    if operator in ("<&", ">&") and target.literal and target.text.rstrip("-").isdigit():
+        return Redirection(operator + target.text)
+    writes = operator not in ("<", "<&") and not (target.literal and target.text in HARMLESS_TARGETS)
+    return Redirection(operator, target, writes)
+
+
+def _assignment(node: Node) -> Assignment:
+    name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+    return Assignment(_text(name) if name else "", read_word(value) if value else Word(""))
+
+
+def _declaration(node: Node) -> list[Part]:
+    words = [Word(_text(node.children[0]))]
+    assignments: list[Assignment] = []
+    for child in node.children[1:]:
+        if child.type == "variable_assignment":
+            assignments.append(_assignment(child))
+        else:
+            words.append(read_word(child))
+    return [Part(tuple(words), tuple(assignments), source=_text(node)), *_inside(node)]
+
+
+def _test(node: Node) -> list[Part]:
+    """`[ … ]`, `[[ … ]]`, `(( … ))`: arithmetic and `-v` run what stands in a variable's subscript, so these are
+    parts of their own, and only their first word is literal."""
+    words = (Word(node.children[0].type), Word(_text(node), False))
+    return [Part(words, source=_text(node)), *_inside(node)]
+
+
+def _loop(node: Node) -> list[Part]:
+    variable = node.child_by_field_name("variable")
+    name = _text(variable) if variable else ""
+    return [Part(assignments=(Assignment(name, Word("", False)),), source=f"for {name}"), *_contained(node)]
+
+
+def _inside(node: Node) -> list[Part]:
+    """What runs while a node's words are expanded."""
+    if node.type in ("command_substitution", "process_substitution", "do_group"):
+        return _contained(node)
+    found = [Part((Word(_text(node), False),), source=_text(node))] if _runs_unseen(node) else []
+    for child in node.children:
+        found += _inside(child)
+    return found
+
+
+def _runs_unseen(node: Node) -> bool:
+    """Expansions that can run what a variable holds: `${x@P}`, `$((x))` with `x='a[$(rm y)]'`, zsh's `$x[…]`."""
+    match node.type:
+        case "arithmetic_expansion":
+            return any(child.type in _ARITHMETIC_NAMES for child in _descendants(node))
+        case "expansion":
+            return not _is_plain(node)
+        case "simple_expansion":
+            after = node.next_sibling
+            return after is not None and after.start_byte == node.end_byte and _text(after).startswith("[")
+        case _:
+            return False
+
+
+def _is_plain(expansion: Node) -> bool:
+    operators = [_text(child) for child in expansion.children_by_field_name("operator")]
+    if any(child.type == "subscript" for child in expansion.children):
+        return False
+    return len(operators) <= 1 and all(each in _PLAIN_EXPANSIONS for each in operators)
+
+
+def _descendants(node: Node) -> list[Node]:
+    return [each for child in node.children for each in (child, *_descendants(child))]
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode()
