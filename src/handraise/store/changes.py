@@ -20,7 +20,10 @@ class SaveSession:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """The journal was taken in up to here. Everything it said is in the same batch."""
+    """The journal was taken in up to here. Everything it said is in the same batch.
+
+    A place behind the one that is kept fails the batch: what it says was kept before.
+    """
 
     place: Place
 
@@ -99,14 +102,17 @@ class RemoveRule:
 
 @dataclass(frozen=True, slots=True)
 class SaveProject:
-    """Inserts the project or replaces it."""
+    """Inserts the project or replaces it; a name or path that another project has fails the batch."""
 
     project: Project
 
 
 @dataclass(frozen=True, slots=True)
 class Prune:
-    """Forgets feed items up to and including this cursor, and says and settled asks that only they mention."""
+    """Forgets feed items up to and including this cursor, and says and settled asks that only they mention.
+
+    What somebody still waits for stays: says not taken, and answers that a session which has not ended has yet to take.
+    """
 
     up_to: int
 

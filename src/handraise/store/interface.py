@@ -31,6 +31,14 @@ class StoreDamaged(StoreError):
     """The database file is not what it should be."""
 
 
+class StoreNewer(StoreError):
+    """The database was written by a newer version."""
+
+
+class StoreConflict(StoreError):
+    """The batch contradicts what is kept: another project has the name or path, or the journal was taken in already."""
+
+
 class StoreClosed(StoreError):
     """The store was closed before the batch could be kept."""
 
@@ -48,7 +56,7 @@ class Store(Protocol):
         """Calls back on the loop with the items of every commit, in order, before its `apply` returns."""
 
     async def apply(self, changes: Sequence[Change]) -> Applied:
-        """All of the changes or none; raises a StoreError."""
+        """All of the changes or none; raises a StoreError. Who is cancelled here gives up waiting, not the batch."""
         ...
 
     async def session(self, session: str) -> Session | None: ...
@@ -91,7 +99,7 @@ class Store(Protocol):
         session: str | None = None,
         limit: int = 500,
     ) -> list[Item]:
-        """In the order of their cursors: the first ones after, or the last ones before."""
+        """In the order of their cursors: the first ones after (up to `before`), else the last before, or of all."""
         ...
 
     async def cursors(self) -> tuple[int, int]:
@@ -106,4 +114,6 @@ class Store(Protocol):
         """By id, name or path."""
         ...
 
-    async def projects(self) -> list[Project]: ...
+    async def projects(self) -> list[Project]:
+        """By name."""
+        ...

@@ -1,0 +1,192 @@
+"""Everything that a store keeps, in dicts, and what each change does to them. Never awaits, never tells anybody."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TypeVar, assert_never
+
+from msgspec import structs
+
+from handraise.model.asks import Answered, Ask, Expired, Settlement
+from handraise.model.items import AskDelivered, Content, Item, SaidTaken
+from handraise.model.projects import Project
+from handraise.model.rules import Rule
+from handraise.model.says import Say
+from handraise.model.sessions import Place, Session
+from handraise.store import contents
+from handraise.store.changes import (
+    Advance,
+    Change,
+    DeliverAsk,
+    OpenAsk,
+    Prune,
+    Publish,
+    QueueSay,
+    RecordLate,
+    RemoveRule,
+    SaveProject,
+    SaveRule,
+    SaveSession,
+    SettleAsk,
+    TakeSay,
+)
+from handraise.store.interface import StoreConflict
+
+T = TypeVar("T", Ask, Say)
+
+
+@dataclass
+class Shelves:
+    """What is kept, by id; in the order in which it came."""
+
+    sessions: dict[str, Session] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
+    asks: dict[str, Ask] = field(default_factory=dict)
+    says: dict[str, Say] = field(default_factory=dict)
+    items: dict[int, Item] = field(default_factory=dict)
+    rules: dict[str, Rule] = field(default_factory=dict)
+    projects: dict[str, Project] = field(default_factory=dict)
+    mentioned: dict[str, int] = field(default_factory=dict)
+    pruned: int = 0
+    newest: int = 0
+
+    def copy(self) -> "Shelves":
+        return replace(
+            self,
+            sessions=dict(self.sessions),
+            places=dict(self.places),
+            asks=dict(self.asks),
+            says=dict(self.says),
+            items=dict(self.items),
+            rules=dict(self.rules),
+            projects=dict(self.projects),
+            mentioned=dict(self.mentioned),
+        )
+
+    def take(self, change: Change) -> bool:
+        """Whether the change took effect."""
+        match change:
+            case SaveSession(session):
+                self.sessions[session.id] = session
+            case Advance(place):
+                self._advance(place)
+            case Publish(session, at, content):
+                self._publish(session, at, content)
+            case OpenAsk(ask):
+                return self._open(ask)
+            case SettleAsk(ask, settlement):
+                return self._settle(ask, settlement)
+            case RecordLate(ask, answered):
+                return self._record_late(ask, answered)
+            case DeliverAsk(ask, at):
+                return self._deliver(ask, at)
+            case QueueSay(say):
+                return self._queue(say)
+            case TakeSay(say, at):
+                return self._take_say(say, at)
+            case SaveRule(rule):
+                self.rules[rule.id] = rule
+            case RemoveRule(rule):
+                return self.rules.pop(rule, None) is not None
+            case SaveProject(project):
+                self._save_project(project)
+            case Prune(up_to):
+                return self._prune(min(up_to, self.newest))
+            case _:
+                assert_never(change)
+        return True
+
+    def _publish(self, session: str | None, at: datetime, content: Content, about: str | None = None) -> None:
+        self.newest += 1
+        self.items[self.newest] = Item(self.newest, session, at, contents.encode(content))
+        if about is not None:
+            self.mentioned[about] = self.newest
+
+    def _advance(self, place: Place) -> None:
+        kept = self.places.get(place.session)
+        if kept is not None and (place.run, place.offset) < (kept.run, kept.offset):
+            raise StoreConflict(f"The journal of session {place.session} was taken in beyond {place.offset} already.")
+        self.places[place.session] = place
+
+    def _open(self, ask: Ask) -> bool:
+        if ask.id in self.asks or any(_same_origin(ask, kept) for kept in self.asks.values()):
+            return False
+        self.asks[ask.id] = ask
+        self._publish(ask.session, ask.opened_at, contents.opened(ask), about=ask.id)
+        if ask.settlement:
+            self._publish(ask.session, ask.settlement.at, contents.settled(ask.id, ask.settlement), about=ask.id)
+        return True
+
+    def _settle(self, ask: str, settlement: Settlement) -> bool:
+        kept = self.asks.get(ask)
+        if kept is None or kept.settlement is not None:
+            return False
+        self.asks[ask] = structs.replace(kept, settlement=settlement)
+        self._publish(kept.session, settlement.at, contents.settled(ask, settlement), about=ask)
+        return True
+
+    def _record_late(self, ask: str, answered: Answered) -> bool:
+        kept = self.asks.get(ask)
+        if kept is None or not isinstance(kept.settlement, Expired) or kept.settlement.late is not None:
+            return False
+        expired = Expired(kept.settlement.at, answered)
+        self.asks[ask] = structs.replace(kept, settlement=expired)
+        self._publish(kept.session, answered.at, contents.settled(ask, expired), about=ask)
+        return True
+
+    def _deliver(self, ask: str, at: datetime) -> bool:
+        kept = self.asks.get(ask)
+        if kept is None or not is_undelivered(kept):
+            return False
+        self.asks[ask] = structs.replace(kept, delivered_at=at)
+        self._publish(kept.session, at, AskDelivered(ask), about=ask)
+        return True
+
+    def _queue(self, say: Say) -> bool:
+        if say.id in self.says:
+            return False
+        self.says[say.id] = say
+        self._publish(say.session, say.at, contents.said(say), about=say.id)
+        return True
+
+    def _take_say(self, say: str, at: datetime) -> bool:
+        kept = self.says.get(say)
+        if kept is None or kept.taken_at is not None:
+            return False
+        self.says[say] = structs.replace(kept, taken_at=at)
+        self._publish(kept.session, at, SaidTaken(say), about=say)
+        return True
+
+    def _save_project(self, project: Project) -> None:
+        for kept in self.projects.values():
+            if kept.id != project.id and (kept.name == project.name or kept.path == project.path):
+                raise StoreConflict("Something else has this name already. Choose another one.")
+        self.projects[project.id] = project
+
+    def _prune(self, up_to: int) -> bool:
+        if up_to <= self.pruned:
+            return False
+        self.pruned = up_to
+        self.items = {cursor: item for cursor, item in self.items.items() if cursor > up_to}
+        self.says = self._unpruned(self.says, lambda say: say.taken_at is None)
+        self.asks = self._unpruned(self.asks, self._awaited)
+        return True
+
+    def _unpruned(self, kept: dict[str, T], awaited: Callable[[T], bool]) -> dict[str, T]:
+        return {key: each for key, each in kept.items() if self.mentioned[key] > self.pruned or awaited(each)}
+
+    def _awaited(self, ask: Ask) -> bool:
+        session = self.sessions.get(ask.session or "")
+        living = session is not None and session.phase != "ended"
+        return ask.settlement is None or (living and is_undelivered(ask))
+
+
+def is_undelivered(ask: Ask) -> bool:
+    """Whether Claude has yet to show that it took how the ask ended."""
+    return ask.state in ("answered", "expired") and ask.delivered_at is None
+
+
+def _same_origin(one: Ask, other: Ask) -> bool:
+    """Whether one asker (a session, or an agent without one) calls both the same."""
+    mine = (one.session, one.agent if one.session is None else None, one.origin.reference)
+    return mine == (other.session, other.agent if other.session is None else None, other.origin.reference)

@@ -1,0 +1,129 @@
+"""The store over dicts: a batch works on a copy of the shelves, which replaces them when all of it took."""
+
+import asyncio
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from handraise.model.asks import Ask, Kind, State
+from handraise.model.items import Item
+from handraise.model.projects import Project
+from handraise.model.rules import Rule
+from handraise.model.says import Say
+from handraise.model.sessions import Phase, Place, Session
+from handraise.store.changes import Applied, Change
+from handraise.store.interface import Listener, StoreClosed
+from handraise.store.memory.shelves import Shelves, is_undelivered
+from handraise.store.mending import mended
+
+
+class MemoryStore:
+    """See `Store`."""
+
+    def __init__(self) -> None:
+        self._shelves = Shelves()
+        self._listeners: list[Listener] = []
+        self._open = False
+
+    async def __aenter__(self) -> Self:
+        self._open = True
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open = False
+
+    def listen(self, listener: Listener) -> None:
+        self._listeners.append(listener)
+
+    async def apply(self, changes: Sequence[Change]) -> Applied:
+        before = self._kept()
+        shelves = before.copy()
+        took = tuple([shelves.take(mended(change)) for change in changes])
+        items = tuple([item for cursor, item in shelves.items.items() if cursor > before.newest])
+        self._shelves = shelves
+        if items:
+            for listener in self._listeners:
+                asyncio.get_running_loop().call_soon(listener, items)
+        await asyncio.sleep(0)  # the listeners come first
+        return Applied(took, items)
+
+    async def session(self, session: str) -> Session | None:
+        return self._kept().sessions.get(session)
+
+    async def sessions(self, phases: Sequence[Phase] | None = None) -> list[Session]:
+        found = [each for each in self._kept().sessions.values() if phases is None or each.phase in phases]
+        return sorted(found, key=lambda session: session.created_at)[::-1]
+
+    async def place(self, session: str) -> Place | None:
+        return self._kept().places.get(session)
+
+    async def ask(self, ask: str) -> Ask | None:
+        return self._kept().asks.get(ask)
+
+    async def asks(
+        self,
+        *,
+        state: State | None = None,
+        kind: Kind | None = None,
+        session: str | None = None,
+        undelivered: bool = False,
+        limit: int | None = None,
+    ) -> list[Ask]:
+        return [
+            ask
+            for ask in self._kept().asks.values()
+            if state in (None, ask.state)
+            and kind in (None, ask.kind)
+            and session in (None, ask.session)
+            and (not undelivered or is_undelivered(ask))
+        ][:limit]
+
+    async def open_asks(self) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for ask in self._kept().asks.values():
+            if ask.settlement is None and ask.session is not None:
+                counts[ask.session] = counts.get(ask.session, 0) + 1
+        return counts
+
+    async def says(self, session: str, *, waiting: bool = True) -> list[Say]:
+        found = [say for say in self._kept().says.values() if say.session == session]
+        return [say for say in found if say.taken_at is None or not waiting]
+
+    async def items(
+        self,
+        *,
+        after: int | None = None,
+        before: int | None = None,
+        session: str | None = None,
+        limit: int = 500,
+    ) -> list[Item]:
+        found = [
+            item
+            for item in self._kept().items.values()
+            if (after is None or item.cursor > after)
+            and (before is None or item.cursor < before)
+            and session in (None, item.session)
+        ]
+        return found[max(len(found) - limit, 0) :] if after is None else found[:limit]
+
+    async def cursors(self) -> tuple[int, int]:
+        return self._kept().pruned, self._kept().newest
+
+    async def rules(self) -> list[Rule]:
+        return list(self._kept().rules.values())
+
+    async def project(self, key: str) -> Project | None:
+        projects = self._kept().projects
+        named = [project for project in projects.values() if project.name == key]
+        there = [project for project in projects.values() if project.path == key]
+        return next(iter([*filter(None, [projects.get(key)]), *named, *there]), None)
+
+    async def projects(self) -> list[Project]:
+        return sorted(self._kept().projects.values(), key=lambda project: project.name)
+
+    def _kept(self) -> Shelves:
+        if not self._open:
+            raise StoreClosed("The store is closed.")
+        return self._shelves

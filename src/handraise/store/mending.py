@@ -1,0 +1,40 @@
+"""Text that no encoder takes, made readable. What it meant is not guessed: what is lost shows as U+FFFD."""
+
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+T = TypeVar("T")
+
+
+def mended(value: T) -> T:
+    """The same value with every lone surrogate replaced, however deep; halves that belong together are joined.
+
+    Node prints half an emoji (`\\ud83d`) where it cut a text, and both msgspec and SQLite refuse it.
+    """
+    whole: T = _mended(value)
+    return whole
+
+
+def _mended(value: Any) -> Any:  # noqa: ANN401 - any of our values, or what JSON can hold
+    match value:
+        case str():
+            return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        case dict():
+            return {_mended(key): _mended(each) for key, each in value.items()}
+        case list():
+            return [_mended(each) for each in value]
+        case tuple():
+            return tuple(_mended(each) for each in value)
+        case Struct():
+            return _rebuilt(value, value.__struct_fields__)
+        case _ if is_dataclass(value):
+            return _rebuilt(value, (field.name for field in fields(value)))
+        case _:
+            return value
+
+
+def _rebuilt(value: Any, names: Iterable[str]) -> Any:  # noqa: ANN401 - a Struct or a dataclass
+    return type(value)(**{name: _mended(getattr(value, name)) for name in names})

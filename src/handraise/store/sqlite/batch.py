@@ -1,0 +1,157 @@
+"""A batch of changes on its way into the database, each one a statement that decides by itself whether it takes effect.
+
+Never begins or ends a transaction: whoever made the batch does.
+"""
+
+from datetime import datetime
+from typing import Any, assert_never
+
+import apsw
+
+from handraise.model.asks import Answered, Ask, Expired, Settlement, read_settlement
+from handraise.model.items import AskDelivered, Content, Item, SaidTaken
+from handraise.model.says import Say
+from handraise.model.sessions import Place
+from handraise.store import contents
+from handraise.store.changes import (
+    Advance,
+    Change,
+    DeliverAsk,
+    OpenAsk,
+    Prune,
+    Publish,
+    QueueSay,
+    RecordLate,
+    RemoveRule,
+    SaveProject,
+    SaveRule,
+    SaveSession,
+    SettleAsk,
+    TakeSay,
+)
+from handraise.store.interface import StoreConflict
+from handraise.store.sqlite.rows import (
+    Row,
+    ask_row,
+    microseconds,
+    place_row,
+    project_row,
+    rule_row,
+    say_row,
+    session_row,
+    settlement_row,
+    settlement_text,
+)
+from handraise.store.sqlite.statements import SQL
+
+
+def newest_cursor(connection: apsw.Connection) -> int:
+    """The last cursor that was given, pruned or not."""
+    rows: list[Row] = connection.execute(SQL["cursors"]).fetchall()
+    _pruned, newest = rows[0]
+    return int(newest)
+
+
+class Batch:
+    """Takes changes one by one; `items` and `newest` tell what they put into the feed."""
+
+    def __init__(self, connection: apsw.Connection, newest: int) -> None:
+        self._connection = connection
+        self.newest = newest
+        self.items: list[Item] = []
+
+    def take(self, change: Change) -> bool:
+        """Whether the change took effect."""
+        match change:
+            case Publish(session, at, content):
+                return self._publish(session, at, content)
+            case Advance(place):
+                return self._advance(place)
+            case SaveSession(session):
+                return self._changed("save_session", session_row(session))
+            case OpenAsk(ask):
+                return self._open(ask)
+            case SettleAsk(ask, settlement):
+                return self._settle(ask, settlement)
+            case RecordLate(ask, answered):
+                return self._record_late(ask, answered)
+            case DeliverAsk(ask, at):
+                return self._deliver(ask, at)
+            case QueueSay(say):
+                return self._queue(say)
+            case TakeSay(say, at):
+                return self._take_say(say, at)
+            case SaveRule(rule):
+                return self._changed("save_rule", rule_row(rule))
+            case RemoveRule(rule):
+                return self._changed("remove_rule", {"id": rule})
+            case SaveProject(project):
+                return self._changed("save_project", project_row(project))
+            case Prune(up_to):
+                return self._prune(min(up_to, self.newest))
+            case _:
+                assert_never(change)
+
+    def _publish(self, session: str | None, at: datetime, content: Content) -> bool:
+        item = Item(self.newest + 1, session, at, contents.encode(content))
+        self._connection.execute(SQL["add_item"], (item.cursor, session, microseconds(at), item.content))
+        self.newest = item.cursor
+        self.items.append(item)
+        return True
+
+    def _advance(self, place: Place) -> bool:
+        if not self._changed("advance", place_row(place)):
+            # What the rest of the batch says was taken in before: to keep it would be to say it twice.
+            raise StoreConflict(f"The journal of session {place.session} was taken in beyond {place.offset} already.")
+        return True
+
+    def _open(self, ask: Ask) -> bool:
+        published = 2 if ask.settlement else 1
+        if not self._changed("open_ask", ask_row(ask, self.newest + published)):
+            return False
+        self._publish(ask.session, ask.opened_at, contents.opened(ask))
+        if ask.settlement:
+            self._publish(ask.session, ask.settlement.at, contents.settled(ask.id, ask.settlement))
+        return True
+
+    def _settle(self, ask: str, settlement: Settlement) -> bool:
+        row = self._mention("settle_ask", ask, **settlement_row(settlement))
+        return row is not None and self._publish(row[0], settlement.at, contents.settled(ask, settlement))
+
+    def _record_late(self, ask: str, answered: Answered) -> bool:
+        row = self._mention("record_late", ask, late=settlement_text(answered))
+        if row is None:
+            return False
+        session, kind, settlement = row
+        expired = Expired(read_settlement(kind, settlement).at, answered)
+        return self._publish(session, answered.at, contents.settled(ask, expired))
+
+    def _deliver(self, ask: str, at: datetime) -> bool:
+        row = self._mention("deliver_ask", ask, at=microseconds(at))
+        return row is not None and self._publish(row[0], at, AskDelivered(ask))
+
+    def _queue(self, say: Say) -> bool:
+        queued = self._changed("queue_say", say_row(say, self.newest + 1))
+        return queued and self._publish(say.session, say.at, contents.said(say))
+
+    def _take_say(self, say: str, at: datetime) -> bool:
+        row = self._mention("take_say", say, at=microseconds(at))
+        return row is not None and self._publish(row[0], at, SaidTaken(say))
+
+    def _prune(self, up_to: int) -> bool:
+        bindings = {"up_to": up_to}
+        if not self._changed("mark_pruned", bindings):
+            return False
+        for statement in ("prune_items", "prune_says", "prune_asks"):
+            self._connection.execute(SQL[statement], bindings)
+        return True
+
+    def _changed(self, statement: str, bindings: dict[str, Any]) -> bool:
+        self._connection.execute(SQL[statement], bindings)
+        return self._connection.changes() > 0
+
+    def _mention(self, statement: str, identity: str, **bindings: object) -> Row | None:
+        """Runs a conditional update; its row, if it was the one to change it, is mentioned by the next item."""
+        bindings |= {"id": identity, "mentioned": self.newest + 1}
+        rows = self._connection.execute(SQL[statement], bindings).fetchall()
+        return rows[0] if rows else None

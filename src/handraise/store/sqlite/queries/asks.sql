@@ -1,0 +1,75 @@
+-- name: open_ask
+INSERT INTO asks (
+    id, session, project, kind, body, tool, reference, tool_use, request, opened_at,
+    asker, agent, why, expires_at, state, settlement, late, delivered_at, mentioned
+) VALUES (
+    :id, :session, :project, :kind, :body, :tool, :reference, :tool_use, :request, :opened_at,
+    :asker, :agent, :why, :expires_at, :state, :settlement, :late, :delivered_at, :mentioned
+) ON CONFLICT DO NOTHING
+
+-- name: settle_ask
+UPDATE asks SET state = :state, settlement = :settlement, late = :late, mentioned = :mentioned
+WHERE id = :id AND state = 'open'
+RETURNING session
+
+-- name: record_late
+UPDATE asks SET late = :late, mentioned = :mentioned
+WHERE id = :id AND state = 'expired' AND late IS NULL
+RETURNING session, kind, settlement
+
+-- name: deliver_ask
+UPDATE asks SET delivered_at = :at, mentioned = :mentioned
+WHERE id = :id AND delivered_at IS NULL AND state IN ('answered', 'expired')
+RETURNING session
+
+-- An answer that a living session has yet to take is kept, however old.
+-- name: prune_asks
+DELETE FROM asks
+WHERE mentioned <= :up_to AND state <> 'open' AND NOT (
+    state <> 'withdrawn' AND delivered_at IS NULL
+    AND EXISTS (SELECT 1 FROM sessions WHERE sessions.id = asks.session AND sessions.phase <> 'ended')
+)
+
+-- name: ask
+SELECT
+    id, session, project, kind, body, tool, reference, tool_use, request, opened_at,
+    asker, agent, why, expires_at, settlement, late, delivered_at
+FROM asks WHERE id = :id
+
+-- The optional filters hide the indexes from the planner, so each statement names the one condition to start from.
+-- name: asks
+SELECT
+    id, session, project, kind, body, tool, reference, tool_use, request, opened_at,
+    asker, agent, why, expires_at, settlement, late, delivered_at
+FROM asks
+WHERE (:kind IS NULL OR kind = :kind)
+ORDER BY number LIMIT :limit
+
+-- name: asks_in_state
+SELECT
+    id, session, project, kind, body, tool, reference, tool_use, request, opened_at,
+    asker, agent, why, expires_at, settlement, late, delivered_at
+FROM asks
+WHERE state = :state AND (:kind IS NULL OR kind = :kind)
+ORDER BY number LIMIT :limit
+
+-- name: asks_of_session
+SELECT
+    id, session, project, kind, body, tool, reference, tool_use, request, opened_at,
+    asker, agent, why, expires_at, settlement, late, delivered_at
+FROM asks
+WHERE session = :session AND (:state IS NULL OR state = :state) AND (:kind IS NULL OR kind = :kind)
+ORDER BY number LIMIT :limit
+
+-- name: asks_undelivered
+SELECT
+    id, session, project, kind, body, tool, reference, tool_use, request, opened_at,
+    asker, agent, why, expires_at, settlement, late, delivered_at
+FROM asks
+WHERE delivered_at IS NULL AND state IN ('answered', 'expired')
+    AND (:session IS NULL OR session = :session) AND (:state IS NULL OR state = :state)
+    AND (:kind IS NULL OR kind = :kind)
+ORDER BY number LIMIT :limit
+
+-- name: open_asks
+SELECT session, count(*) FROM asks WHERE state = 'open' AND session IS NOT NULL GROUP BY session

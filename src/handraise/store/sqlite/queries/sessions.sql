@@ -1,0 +1,39 @@
+-- name: save_session
+INSERT INTO sessions (
+    id, project, directory, claude_id, title, created_at, changed_at, phase,
+    mode, model, cost_usd, run, ended, stuck_since, forked_from
+) VALUES (
+    :id, :project, :directory, :claude_id, :title, :created_at, :changed_at, :phase,
+    :mode, :model, :cost_usd, :run, :ended, :stuck_since, :forked_from
+) ON CONFLICT (id) DO UPDATE SET
+    project = excluded.project, directory = excluded.directory, claude_id = excluded.claude_id,
+    title = excluded.title, created_at = excluded.created_at, changed_at = excluded.changed_at,
+    phase = excluded.phase, mode = excluded.mode, model = excluded.model, cost_usd = excluded.cost_usd,
+    run = excluded.run, ended = excluded.ended, stuck_since = excluded.stuck_since,
+    forked_from = excluded.forked_from
+
+-- name: session
+SELECT
+    id, project, directory, claude_id, title, created_at, changed_at, phase,
+    mode, model, cost_usd, run, ended, stuck_since, forked_from
+FROM sessions WHERE id = :id
+
+-- name: sessions
+SELECT
+    id, project, directory, claude_id, title, created_at, changed_at, phase,
+    mode, model, cost_usd, run, ended, stuck_since, forked_from
+FROM sessions ORDER BY created_at DESC, rowid DESC
+
+-- name: sessions_in_phases
+SELECT
+    id, project, directory, claude_id, title, created_at, changed_at, phase,
+    mode, model, cost_usd, run, ended, stuck_since, forked_from
+FROM sessions WHERE phase IN (SELECT value FROM json_each(:phases)) ORDER BY created_at DESC, rowid DESC
+
+-- name: advance
+INSERT INTO places (session, run, "offset", memory) VALUES (:session, :run, :offset, :memory)
+ON CONFLICT (session) DO UPDATE SET run = excluded.run, "offset" = excluded."offset", memory = excluded.memory
+WHERE (excluded.run, excluded."offset") >= (places.run, places."offset")
+
+-- name: place
+SELECT session, run, "offset", memory FROM places WHERE session = :session

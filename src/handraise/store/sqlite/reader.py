@@ -1,0 +1,105 @@
+"""What can be asked of the database, over a connection of its own. Never writes."""
+
+from collections.abc import Sequence
+
+import apsw
+from msgspec import json
+
+from handraise.model.asks import Ask, Kind, State
+from handraise.model.items import Item
+from handraise.model.projects import Project
+from handraise.model.rules import Rule
+from handraise.model.says import Say
+from handraise.model.sessions import Phase, Place, Session
+from handraise.store.sqlite.rows import (
+    Row,
+    read_ask,
+    read_item,
+    read_place,
+    read_project,
+    read_rule,
+    read_say,
+    read_session,
+)
+from handraise.store.sqlite.statements import SQL
+
+_END = 2**63 - 1
+_ALL = -1
+
+
+class Reader:
+    """Each method is the one of the same name in `Store`."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def session(self, session: str) -> Session | None:
+        row = self._row("session", id=session)
+        return read_session(row) if row else None
+
+    def sessions(self, phases: Sequence[Phase] | None) -> list[Session]:
+        if phases is None:
+            rows = self._rows("sessions")
+        else:
+            rows = self._rows("sessions_in_phases", phases=json.encode(phases).decode())
+        return [read_session(row) for row in rows]
+
+    def place(self, session: str) -> Place | None:
+        row = self._row("place", session=session)
+        return read_place(row) if row else None
+
+    def ask(self, ask: str) -> Ask | None:
+        row = self._row("ask", id=ask)
+        return read_ask(row) if row else None
+
+    def asks(
+        self, state: State | None, kind: Kind | None, session: str | None, undelivered: bool, limit: int | None
+    ) -> list[Ask]:
+        if undelivered:
+            statement = "asks_undelivered"
+        elif session is not None:
+            statement = "asks_of_session"
+        elif state is not None:
+            statement = "asks_in_state"
+        else:
+            statement = "asks"
+        most = _ALL if limit is None else limit
+        return [read_ask(row) for row in self._rows(statement, state=state, kind=kind, session=session, limit=most)]
+
+    def open_asks(self) -> dict[str, int]:
+        return dict(self._rows("open_asks"))
+
+    def says(self, session: str, waiting: bool) -> list[Say]:
+        return [read_say(row) for row in self._rows("says_waiting" if waiting else "says", session=session)]
+
+    def items(self, after: int | None, before: int | None, session: str | None, limit: int) -> list[Item]:
+        statement = "items_before" if after is None else "items_after"
+        if session is not None:
+            statement = f"session_{statement}"
+        end = _END if before is None else before
+        rows = self._rows(statement, after=after, before=end, session=session, limit=limit)
+        return [read_item(row) for row in (reversed(rows) if after is None else rows)]
+
+    def cursors(self) -> tuple[int, int]:
+        pruned, newest = self._rows("cursors")[0]
+        return pruned, newest
+
+    def rules(self) -> list[Rule]:
+        return [read_rule(row) for row in self._rows("rules")]
+
+    def project(self, key: str) -> Project | None:
+        row = self._row("project", key=key)
+        return read_project(row) if row else None
+
+    def projects(self) -> list[Project]:
+        return [read_project(row) for row in self._rows("projects")]
+
+    def _row(self, statement: str, **bindings: str) -> Row | None:
+        rows = self._rows(statement, **bindings)
+        return rows[0] if rows else None
+
+    def _rows(self, statement: str, **bindings: str | int | None) -> list[Row]:
+        return self._connection.execute(SQL[statement], bindings).fetchall()

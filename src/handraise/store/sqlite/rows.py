@@ -1,0 +1,214 @@
+"""Our values as rows, and rows as our values. Never touches a connection."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from msgspec import json
+
+from handraise.model.actors import Actor
+from handraise.model.asks import (
+    Answered,
+    Ask,
+    Expired,
+    Origin,
+    Settlement,
+    read_body,
+    read_settlement,
+    settlement_as_json,
+)
+from handraise.model.items import Item
+from handraise.model.projects import Options, Project
+from handraise.model.rules import Rule
+from handraise.model.says import Say
+from handraise.model.sessions import Ended, Place, Session
+
+Row = tuple[Any, ...]
+Bindings = dict[str, Any]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def microseconds(at: datetime) -> int:
+    """A time as a column holds it."""
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def session_row(session: Session) -> Bindings:
+    return {
+        "id": session.id,
+        "project": session.project,
+        "directory": session.directory,
+        "claude_id": session.claude_id,
+        "title": session.title,
+        "created_at": microseconds(session.created_at),
+        "changed_at": microseconds(session.changed_at),
+        "phase": session.phase,
+        "mode": session.mode,
+        "model": session.model,
+        "cost_usd": session.cost_usd,
+        "run": session.run,
+        "ended": _text(session.ended) if session.ended else None,
+        "stuck_since": _microseconds_or_none(session.stuck_since),
+        "forked_from": session.forked_from,
+    }
+
+
+def read_session(row: Row) -> Session:
+    (identity, project, directory, claude_id, title, created, changed, phase) = row[:8]
+    (mode, model, cost, run, ended, stuck_since, forked_from) = row[8:]
+    return Session(
+        id=identity,
+        project=project,
+        directory=directory,
+        claude_id=claude_id,
+        title=title,
+        created_at=_time(created),
+        changed_at=_time(changed),
+        phase=phase,
+        mode=mode,
+        model=model,
+        cost_usd=cost,
+        run=run,
+        ended=json.decode(ended, type=Ended) if ended else None,
+        stuck_since=_time_or_none(stuck_since),
+        forked_from=forked_from,
+    )
+
+
+def place_row(place: Place) -> Bindings:
+    return {"session": place.session, "run": place.run, "offset": place.offset, "memory": place.memory}
+
+
+def read_place(row: Row) -> Place:
+    return Place(*row)
+
+
+def ask_row(ask: Ask, mentioned: int) -> Bindings:
+    return {
+        "id": ask.id,
+        "session": ask.session,
+        "project": ask.project,
+        "kind": ask.kind,
+        "body": _text(ask.body),
+        "tool": ask.tool,
+        "reference": ask.origin.reference,
+        "tool_use": ask.origin.tool_use,
+        "request": ask.origin.request,
+        "opened_at": microseconds(ask.opened_at),
+        "asker": ask.asker,
+        "agent": ask.agent,
+        "why": ask.why,
+        "expires_at": _microseconds_or_none(ask.expires_at),
+        "delivered_at": _microseconds_or_none(ask.delivered_at),
+        "mentioned": mentioned,
+        **settlement_row(ask.settlement),
+    }
+
+
+def settlement_row(settlement: Settlement | None) -> Bindings:
+    """A late answer has its own column, so that one conditional update can record it."""
+    match settlement:
+        case None:
+            return {"state": "open", "settlement": None, "late": None}
+        case Expired(at=at, late=Answered() as late):
+            return {**settlement_row(Expired(at)), "late": settlement_text(late)}
+        case _:
+            told = settlement_as_json(settlement)
+            return {"state": told["state"], "settlement": _text(told), "late": None}
+
+
+def settlement_text(settlement: Settlement) -> str:
+    return _text(settlement_as_json(settlement))
+
+
+def read_ask(row: Row) -> Ask:
+    (identity, session, project, kind, body, tool, reference, tool_use, request, opened) = row[:10]
+    (asker, agent, why, expires, settlement, late, delivered) = row[10:]
+    return Ask(
+        id=identity,
+        session=session,
+        project=project,
+        body=read_body(kind, body),
+        tool=tool,
+        origin=Origin(reference, tool_use, request),
+        opened_at=_time(opened),
+        asker=asker,
+        agent=agent,
+        why=why,
+        expires_at=_time_or_none(expires),
+        settlement=read_settled(kind, settlement, late) if settlement else None,
+        delivered_at=_time_or_none(delivered),
+    )
+
+
+def read_settled(kind: str, settlement: str, late: str | None) -> Settlement:
+    """A settlement from its two columns."""
+    ended = read_settlement(kind, settlement)
+    answered = read_settlement(kind, late) if late else None
+    if isinstance(ended, Expired) and isinstance(answered, Answered):
+        return Expired(ended.at, answered)
+    return ended
+
+
+def say_row(say: Say, mentioned: int) -> Bindings:
+    return {
+        "id": say.id,
+        "session": say.session,
+        "content": _text(say.content),
+        "by": _text(say.by),
+        "source": say.source,
+        "at": microseconds(say.at),
+        "taken_at": _microseconds_or_none(say.taken_at),
+        "mentioned": mentioned,
+    }
+
+
+def read_say(row: Row) -> Say:
+    identity, session, content, by, source, at, taken = row
+    content = json.decode(content, type=str | tuple[dict[str, Any], ...])
+    return Say(identity, session, content, json.decode(by, type=Actor), source, _time(at), _time_or_none(taken))
+
+
+def rule_row(rule: Rule) -> Bindings:
+    return {"id": rule.id, "rule": _text(rule)}
+
+
+def read_rule(row: Row) -> Rule:
+    return json.decode(row[0], type=Rule)
+
+
+def project_row(project: Project) -> Bindings:
+    return {
+        "id": project.id,
+        "name": project.name,
+        "path": project.path,
+        "options": _text(project.options),
+        "created_at": _microseconds_or_none(project.created_at),
+    }
+
+
+def read_project(row: Row) -> Project:
+    identity, name, path, options, created = row
+    return Project(identity, name, path, json.decode(options, type=Options), _time_or_none(created))
+
+
+def read_item(row: Row) -> Item:
+    cursor, session, at, content = row
+    return Item(cursor, session, _time(at), content)
+
+
+def _text(value: object) -> str:
+    return json.encode(value).decode()
+
+
+def _time(told: int) -> datetime:
+    return _EPOCH + told * _MICROSECOND
+
+
+def _microseconds_or_none(at: datetime | None) -> int | None:
+    return None if at is None else microseconds(at)
+
+
+def _time_or_none(told: int | None) -> datetime | None:
+    return None if told is None else _time(told)

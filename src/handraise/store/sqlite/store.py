@@ -1,0 +1,156 @@
+"""The store over one SQLite file, used from an event loop: gives batches to the writer, and questions to the reader."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+import apsw
+from msgspec import MsgspecError
+
+from handraise.model.asks import Ask, Kind, State
+from handraise.model.items import Item
+from handraise.model.projects import Project
+from handraise.model.rules import Rule
+from handraise.model.says import Say
+from handraise.model.sessions import Phase, Place, Session
+from handraise.store.changes import Applied, Change
+from handraise.store.interface import Listener, StoreClosed
+from handraise.store.sqlite.database import open_for_reading, open_for_writing
+from handraise.store.sqlite.reader import Reader
+from handraise.store.sqlite.troubles import explain
+from handraise.store.sqlite.writer import Order, Outcome, Writer
+
+T = TypeVar("T")
+_Order = Order[asyncio.Future[Applied]]
+
+
+class SqliteStore:
+    """See `Store`. `busy_seconds` is how long to wait for another process that holds the file."""
+
+    def __init__(self, path: Path, *, busy_seconds: float = 5.0) -> None:
+        self._path = path
+        self._busy_seconds = busy_seconds
+        self._listeners: tuple[Listener, ...] = ()
+        self._open = False
+
+    async def __aenter__(self) -> Self:
+        self._loop = asyncio.get_running_loop()
+        self._reading = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store-reader")
+        try:
+            await self._loop.run_in_executor(self._reading, self._connect)
+        except (apsw.Error, OSError) as error:
+            self._reading.shutdown()
+            raise explain(error, self._path) from error
+        except BaseException:
+            self._reading.shutdown(wait=False)
+            raise
+        self._open = True
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open = False
+        await asyncio.to_thread(self._close)
+
+    def listen(self, listener: Listener) -> None:
+        self._listeners = (*self._listeners, listener)
+
+    async def apply(self, changes: Sequence[Change]) -> Applied:
+        self._check_open()
+        caller: asyncio.Future[Applied] = self._loop.create_future()
+        self._writer.order(Order(tuple(changes), caller))
+        return await caller
+
+    async def session(self, session: str) -> Session | None:
+        return await self._ask(lambda: self._reader.session(session))
+
+    async def sessions(self, phases: Sequence[Phase] | None = None) -> list[Session]:
+        return await self._ask(lambda: self._reader.sessions(phases))
+
+    async def place(self, session: str) -> Place | None:
+        return await self._ask(lambda: self._reader.place(session))
+
+    async def ask(self, ask: str) -> Ask | None:
+        return await self._ask(lambda: self._reader.ask(ask))
+
+    async def asks(
+        self,
+        *,
+        state: State | None = None,
+        kind: Kind | None = None,
+        session: str | None = None,
+        undelivered: bool = False,
+        limit: int | None = None,
+    ) -> list[Ask]:
+        return await self._ask(lambda: self._reader.asks(state, kind, session, undelivered, limit))
+
+    async def open_asks(self) -> dict[str, int]:
+        return await self._ask(self._reader.open_asks)
+
+    async def says(self, session: str, *, waiting: bool = True) -> list[Say]:
+        return await self._ask(lambda: self._reader.says(session, waiting))
+
+    async def items(
+        self,
+        *,
+        after: int | None = None,
+        before: int | None = None,
+        session: str | None = None,
+        limit: int = 500,
+    ) -> list[Item]:
+        return await self._ask(lambda: self._reader.items(after, before, session, limit))
+
+    async def cursors(self) -> tuple[int, int]:
+        return await self._ask(self._reader.cursors)
+
+    async def rules(self) -> list[Rule]:
+        return await self._ask(self._reader.rules)
+
+    async def project(self, key: str) -> Project | None:
+        return await self._ask(lambda: self._reader.project(key))
+
+    async def projects(self) -> list[Project]:
+        return await self._ask(self._reader.projects)
+
+    def _connect(self) -> None:
+        writing = open_for_writing(self._path, self._busy_seconds)
+        self._reader = Reader(open_for_reading(self._path, self._busy_seconds))
+        self._writer = Writer(writing, self._path, self._report)
+
+    def _close(self) -> None:
+        self._reading.submit(self._reader.close)
+        self._reading.shutdown()
+        self._writer.close()
+
+    def _check_open(self) -> None:
+        if not self._open:
+            raise StoreClosed(f"The store in {self._path} is closed.")
+
+    async def _ask(self, question: Callable[[], T]) -> T:
+        self._check_open()
+        try:
+            return await self._loop.run_in_executor(self._reading, question)
+        except (apsw.Error, MsgspecError) as error:
+            raise explain(error, self._path) from error
+
+    def _report(self, orders: Sequence[_Order], outcomes: Sequence[Outcome]) -> None:
+        # On the writer's thread. The loop runs these in this order, and what one listener raises stays its own.
+        items = tuple([item for outcome in outcomes if isinstance(outcome, Applied) for item in outcome.items])
+        if items:
+            for listener in self._listeners:
+                self._loop.call_soon_threadsafe(listener, items)
+        self._loop.call_soon_threadsafe(_tell_callers, orders, outcomes)
+
+
+def _tell_callers(orders: Sequence[_Order], outcomes: Sequence[Outcome]) -> None:
+    for order, outcome in zip(orders, outcomes, strict=True):
+        if order.caller.done():
+            continue  # the caller was cancelled: it gave up waiting, not the batch
+        if isinstance(outcome, Applied):
+            order.caller.set_result(outcome)
+        else:
+            order.caller.set_exception(outcome)

@@ -1,0 +1,37 @@
+"""What SQLite complains of, told to a person: what is wrong, and what can be done about it."""
+
+from pathlib import Path
+
+import apsw
+from msgspec import MsgspecError
+
+from handraise.store.interface import StoreBusy, StoreConflict, StoreDamaged, StoreError, StoreFull
+
+
+def explain(error: Exception, path: Path) -> Exception:
+    """The error as the store tells it; one that SQLite did not raise is ours, and stays what it is."""
+    match error:
+        case apsw.FullError():
+            return StoreFull(f"The disk that holds {path} is full. Free some space: the store then goes on by itself.")
+        case apsw.BusyError() | apsw.LockedError():
+            return StoreBusy(f"Another process holds {path}. End it (a second hub, an SQLite shell), then try again.")
+        case apsw.CorruptError() | apsw.NotADBError() | MsgspecError():
+            return StoreDamaged(
+                f"{path} is damaged ({error}). Stop the hub, keep a copy of the file, and put a backup in its place;"
+                " without one, move the file away to start with an empty database."
+            )
+        case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.CantOpenError():
+            return StoreError(
+                f"{path} cannot be written ({error}). Check who owns the file and its folder, and that the disk is"
+                " not mounted read-only."
+            )
+        case apsw.IOError():
+            return StoreError(f"The disk that holds {path} failed ({error}). Check the disk, then try again.")
+        case apsw.ConstraintError():
+            return StoreConflict(f"Something else has this name already ({error}). Choose another one.")
+        case apsw.Error():
+            return StoreError(f"SQLite could not do this with {path} ({error}).")
+        case OSError():
+            return StoreError(f"{path} cannot be opened ({error.strerror}). Check that its folder exists and is yours.")
+        case _:
+            return error

@@ -1,0 +1,127 @@
+"""The one thread that writes. Batches that wait are committed together; one that fails leaves the others alone.
+
+The queue is as long as there are callers, since each waits for its batch.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Generic, TypeVar
+
+import apsw
+
+from handraise.store.changes import Applied, Change
+from handraise.store.mending import mended
+from handraise.store.sqlite.batch import Batch, newest_cursor
+from handraise.store.sqlite.troubles import explain
+
+GROUP = 1000
+"""How many batches share a commit at most: the first of them waits for the last."""
+
+Outcome = Applied | Exception
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Order(Generic[T]):
+    """A batch to be kept, and whom to tell."""
+
+    changes: Sequence[Change]
+    caller: T
+
+
+Report = Callable[[Sequence[Order[T]], Sequence[Outcome]], None]
+
+
+@dataclass
+class Writer(Generic[T]):
+    """Owns its connection, and closes it when all that was ordered before `close` is kept."""
+
+    connection: apsw.Connection
+    path: Path
+    report: Report[T]
+    """Called on the writer's thread after each commit, before the next one begins."""
+    _orders: SimpleQueue[Order[T] | None] = field(default_factory=SimpleQueue)
+    _newest: int = 0
+
+    def __post_init__(self) -> None:
+        self._thread = Thread(target=self._run, name="store-writer", daemon=True)
+        self._thread.start()
+
+    def order(self, order: Order[T]) -> None:
+        """Returns at once; the outcome is reported."""
+        self._orders.put(order)
+
+    def close(self) -> None:
+        """Waits until everything is kept."""
+        self._orders.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            while group := self._next_group():
+                self.report(group, self._commit(group))
+        finally:
+            self.connection.close()
+
+    def _next_group(self) -> list[Order[T]]:
+        """Whatever waits by now, at least one; nothing when the writer is closed."""
+        group: list[Order[T]] = []
+        order = self._orders.get()
+        while order is not None:
+            group.append(order)
+            if len(group) == GROUP:
+                return group
+            try:
+                order = self._orders.get_nowait()
+            except Empty:
+                return group
+        if group:
+            self._orders.put(None)
+        return group
+
+    def _commit(self, group: Sequence[Order[T]]) -> list[Outcome]:
+        try:
+            self.connection.execute("BEGIN IMMEDIATE")
+            # Asked each time: another process may have written in between.
+            self._newest = newest_cursor(self.connection)
+            outcomes = [self._outcome(order.changes) for order in group]
+            self.connection.execute("COMMIT")
+        except apsw.Error as error:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
+            if isinstance(error, apsw.FullError) and len(group) > 1:
+                # What was too much together may fit one by one; only who asks for too much is refused.
+                return [self._commit([order])[0] for order in group]
+            return [explain(error, self.path) for _ in group]
+        return outcomes
+
+    def _outcome(self, changes: Sequence[Change]) -> Outcome:
+        try:
+            return self._keep_readable(changes)
+        except Exception as error:  # whatever is wrong with this batch, it is told to its caller and to no other
+            if not self.connection.in_transaction:
+                raise  # SQLite itself gave up the whole transaction, as it may when the disk is full
+            return explain(error, self.path)
+
+    def _keep_readable(self, changes: Sequence[Change]) -> Applied:
+        try:
+            return self._keep(changes)
+        except UnicodeEncodeError:
+            return self._keep([mended(change) for change in changes])
+
+    def _keep(self, changes: Sequence[Change]) -> Applied:
+        self.connection.execute("SAVEPOINT batch")
+        batch = Batch(self.connection, self._newest)
+        try:
+            took = tuple([batch.take(change) for change in changes])
+        except BaseException:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK TO batch")
+                self.connection.execute("RELEASE batch")
+            raise
+        self.connection.execute("RELEASE batch")
+        self._newest = batch.newest
+        return Applied(took, tuple(batch.items))
