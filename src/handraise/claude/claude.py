@@ -59,14 +59,15 @@ class Claude:
         """What Claude says, from `offset` on, until it has ended."""
         return journal.follow(self.folder.journal, offset, self._watch, self.ended)
 
-    async def stop(self, farewell: bytes | None = None, *, grace: float = 1.0, patience: float = 10.0) -> None:
+    async def stop(self, farewell: bytes | None = None, *, grace: float = 2.0, patience: float = 10.0) -> None:
         """Asks first, if there is a line for it; then SIGTERM, `patience` seconds, SIGKILL; descendants included."""
+        kin = family.descendants(self.process.identity.pid)
         if farewell is not None and not self.ended.is_set():
             with suppress(ChildGone, TimeoutError):
                 async with asyncio.timeout(grace):
                     await self.write(farewell)
                     await self.ended.wait()
-        await family.stop(self.process, patience=patience)
+        await family.stop(self.process, kin, patience=patience)
 
 
 async def start(

@@ -30,15 +30,18 @@ def descendants(pid: int) -> list[Identity]:
     return found
 
 
-async def stop(process: Process, *, patience: float = TERM_TO_KILL) -> None:
-    """SIGTERM, `patience` seconds, SIGKILL; then the same for what descended from it and is still there."""
-    family = descendants(process.identity.pid) if process.identity.lives() else []
-    process.identity.signal(signal.SIGTERM)
-    if not await _ends(process, patience):
-        known = set(family)
-        family += [each for each in descendants(process.identity.pid) if each not in known]
-        process.identity.signal(signal.SIGKILL)
-        await _ends(process, patience)
+async def stop(process: Process, kin: Iterable[Identity], *, patience: float = TERM_TO_KILL) -> None:
+    """SIGTERM, `patience` seconds, SIGKILL; then the same for `kin` and all that descends from it and is still there.
+
+    `kin` was collected while the process was surely alive: what is left of a dead one descends from nobody.
+    """
+    family = set(kin)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if process.identity.lives():
+            family |= set(descendants(process.identity.pid))
+        process.identity.signal(number)
+        if await _ends(process, patience):
+            break
     await _end_all(family, patience=min(patience, 2.0))
 
 

@@ -69,8 +69,9 @@ class Process:
         # The pidfd pins whoever has the pid at this moment; only then is it worth asking who that is.
         self._pidfd = open_pidfd(self.identity.pid)
         if Identity.of(self.identity.pid) != self.identity:
-            self._close()
             self.ended.set()
+        elif not self.identity.lives():
+            await self._wait()
         else:
             self._watch = asyncio.create_task(self._wait())
         return self

@@ -72,6 +72,7 @@ _SHAPES: dict[str, type[Struct]] = {
     "result": frames.Result,
     "control_response": frames.ControlResponse,
     "control_cancel_request": frames.ControlCancel,
+    "command_lifecycle": frames.Lifecycle,
 }
 _SYSTEM_SHAPES: dict[str | None, type[Struct]] = {
     "init": frames.Init,

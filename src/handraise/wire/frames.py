@@ -20,6 +20,13 @@ class Init(Struct, frozen=True):
     version: str = field(default="", name="claude_code_version")
 
 
+class Lifecycle(Struct, frozen=True):
+    """`command_lifecycle`: what became of something a person said: queued, started, completed or cancelled."""
+
+    command_uuid: str
+    state: str
+
+
 class Status(Struct, frozen=True):
     """`system/status`: what Claude is busy with, or the mode it is in now."""
 
@@ -104,8 +111,8 @@ class Event(Struct, frozen=True):
     type: str
     index: int | None = None
     delta: Delta | None = None
-    message: Raw | None = None
-    content_block: Raw | None = None
+    message: Raw = Raw(b"null")
+    content_block: Raw = Raw(b"null")
 
 
 class StreamEvent(Struct, frozen=True):
@@ -199,6 +206,7 @@ NOT_UTF8 = "not UTF-8"
 
 Frame = (
     Init
+    | Lifecycle
     | Status
     | Task
     | ApiRetry

@@ -1,0 +1,141 @@
+"""The test bed: the real CLI, a scripted model on loopback, and a person's hands on the wire."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import msgspec
+
+from handraise.claude import claude
+from handraise.claude.claude import Claude
+from handraise.claude.command import Launch
+from handraise.claude.locate import locate
+from handraise.claude.watch import Watch, watch
+from handraise.demo.environment import environment
+from handraise.demo.model import ScriptedModel
+from handraise.demo.pieces import Scripted
+from handraise.wire.connection import Connection
+from handraise.wire.frames import ControlRequest, Frame, Result
+from handraise.wire.requests import CanUseTool
+
+DEADLINE = 60.0
+_F = TypeVar("_F", bound=Frame)
+
+
+class Talk:
+    """One conversation with one process of Claude."""
+
+    def __init__(self, running: Claude, offset: int = 0, open_requests: Sequence[str] = ()) -> None:
+        self.claude = running
+        self.wire = Connection(offset, open_requests)
+        self.heard: list[Frame] = []
+        self._ahead: list[Frame] = []
+        self._chunks: AsyncIterator[bytes] = running.follow(offset)
+
+    async def say(self, content: str | Sequence[Mapping[str, Any]], say_id: str | None = None) -> str:
+        say_id = say_id or str(uuid.uuid4())
+        await self.claude.write(self.wire.send_say(content, say_id))
+        return say_id
+
+    async def want(self, subtype: str, **fields: object) -> None:
+        await self.claude.write(self.wire.send_request(f"ours-{subtype}", subtype, **fields))
+
+    async def until(self, kind: type[_F]) -> _F:
+        """The next frame of this kind; what comes before it is in `heard`."""
+        async with asyncio.timeout(DEADLINE):
+            while True:
+                frame = await self._next()
+                if frame is None:
+                    raise AssertionError(f"Claude ended before a {kind.__name__}: {self.claude.folder.last_errors()}")
+                if isinstance(frame, kind):
+                    return frame
+
+    async def until_asked(self) -> tuple[str, CanUseTool]:
+        """The next permission request."""
+        asked = await self.until(ControlRequest)
+        assert isinstance(asked.request, CanUseTool), asked
+        return asked.request_id, asked.request
+
+    async def rest(self) -> list[Frame]:
+        """All that is said until Claude has ended."""
+        before = len(self.heard)
+        async with asyncio.timeout(DEADLINE):
+            while await self._next() is not None:
+                pass
+        return self.heard[before:]
+
+    async def _next(self) -> Frame | None:
+        while not self._ahead:
+            chunk = await anext(self._chunks, None)
+            received = self.wire.receive_end() if chunk is None else self.wire.receive(chunk)
+            self._ahead = [each.frame for each in received]
+            if chunk is None and not self._ahead:
+                return None
+        self.heard.append(self._ahead[0])
+        return self._ahead.pop(0)
+
+
+class Bed:
+    """A folder, a home for Claude, a directory to work in, and the model. Entered with `async with`."""
+
+    def __init__(self, tmp: Path, **scripts: Scripted) -> None:
+        self.tmp = tmp
+        self.work = tmp / "work"
+        self.model = ScriptedModel(scripts, stretch=1)
+        self._watch: Watch = watch()
+        self._stack = AsyncExitStack()
+        self._runs = 0
+
+    async def __aenter__(self) -> Self:
+        self.work.mkdir()
+        (self.tmp / "home").mkdir()
+        await self._stack.enter_async_context(self.model)
+        await self._stack.enter_async_context(self._watch)
+        return self
+
+    async def __aexit__(self, *raised: Any) -> None:
+        await self._stack.__aexit__(*raised)
+
+    def environment(self, script: str) -> dict[str, str]:
+        return environment(self.model.url(script), str(self.tmp / "home"))
+
+    async def start(self, script: str, *, initialize: bool = True, **launch: Any) -> Talk:
+        """Starts Claude on a script. It is stopped when the bed is left."""
+        launch.setdefault("session_id", str(uuid.uuid4()))
+        how = Launch(directory=str(self.work), **launch)
+        self._runs += 1
+        running = await claude.start(
+            locate(),
+            how,
+            self.tmp / "runs" / str(self._runs),
+            self.tmp / "locks",
+            self._watch,
+            self.environment(script),
+        )
+        talk = await self._join(running)
+        if initialize:
+            await talk.want("initialize", hooks=None)
+        return talk
+
+    async def adopt(self, folder: Path, offset: int = 0, open_requests: Sequence[str] = ()) -> Talk:
+        """Takes over a Claude that somebody else started."""
+        return await self._join(claude.adopt(folder, self._watch), offset, open_requests)
+
+    async def _join(self, running: Claude, offset: int = 0, open_requests: Sequence[str] = ()) -> Talk:
+        await self._stack.enter_async_context(running)
+        self._stack.push_async_callback(running.stop, patience=2.0)
+        return Talk(running, offset, open_requests)
+
+
+def read(raw: msgspec.Raw) -> Any:
+    """What a raw piece of a frame says."""
+    return msgspec.json.decode(raw)
+
+
+def answered(result: Result) -> str:
+    """The text that a turn ended with; fails if the turn did."""
+    assert not result.is_error, result
+    return result.result or ""
