@@ -42,6 +42,9 @@ class Talk:
     def deny(self, ask: Frame, message: str) -> None:
         self._answer(ask, {"behavior": "deny", "message": message})
 
+    def interrupt(self) -> None:
+        self._write({"type": "control_request", "request_id": "ours-1", "request": {"subtype": "interrupt"}})
+
     def hang_up(self) -> None:
         assert self._claude.stdin
         self._claude.stdin.close()

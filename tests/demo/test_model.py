@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from demo.requests import assistant, body, user
-from handraise.demo import Script, ScriptedModel, Told, cut, fail, hold, say, use, wait
+from handraise.demo import Piece, Script, ScriptedModel, Told, cut, fail, hold, say, use, wait
 from handraise.demo.model import UnknownScript
 
 
@@ -103,21 +103,29 @@ async def test_a_release_may_come_before_its_hold() -> None:
 
 
 @pytest.mark.parametrize("silence", [hold("never"), wait(3600)], ids=["hold", "wait"])
-async def test_the_model_closes_though_a_reply_is_open(silence: object) -> None:
+async def test_the_model_closes_at_once_though_a_reply_is_open(
+    silence: Piece, caplog: pytest.LogCaptureFixture
+) -> None:
     def stuck(told: Told) -> Script:
-        yield [say("before"), hold("here"), silence]  # type: ignore[list-item]
+        yield [say("before"), silence, say("after")]
 
-    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks, ScriptedModel({"stuck": stuck}) as model:
-        answer = tasks.create_task(_swallow_the_break(model.url("stuck")))
-        await model.held("here")
-        model.release("here")
+    async with asyncio.timeout(10), httpx2.AsyncClient() as client:
+        async with ScriptedModel({"stuck": stuck}) as model:
+            call = client.build_request("POST", f"{model.url('stuck')}/v1/messages", json=body(user("Ada")))
+            response = await client.send(call, stream=True)
+            lines = response.aiter_lines()
+            while "content_block_stop" not in await anext(lines):
+                pass
+        with pytest.raises(httpx2.RemoteProtocolError):
+            [line async for line in lines]
 
-    assert answer.result() is None
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
-async def _swallow_the_break(url: str) -> None:
-    with pytest.raises(httpx2.RemoteProtocolError):
-        await ask(url)
+async def test_what_is_raised_beside_the_model_comes_out_as_it_is() -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with ScriptedModel({"greet": greet}):
+            raise ZeroDivisionError
 
 
 async def test_without_stretch_no_pause_is_made() -> None:

@@ -23,18 +23,18 @@ def lead(told: Told) -> Script:
 def test_a_side_request_moves_no_script() -> None:
     part = Part("scout/1", scout)
 
-    assert said(part.answer(request(user("a title, please"), tools=[]))) == [SIDE_REPLY]
-    assert said(part.answer(request(user("hi")))) == ["looking: hi"]
+    assert said(part.reply_to(request(user("a title, please"), tools=[]))) == [SIDE_REPLY]
+    assert said(part.reply_to(request(user("hi")))) == ["looking: hi"]
 
 
 def test_sub_agents_play_their_own_scripts_side_by_side() -> None:
     part = Part("lead/1", lead)
-    part.answer(request(user("go")))
+    part.reply_to(request(user("go")))
 
-    assert said(part.answer(request(user("Look south"), agent="a2"))) == ["looking: Look south"]
-    assert said(part.answer(request(user("Look north"), agent="a1"))) == ["looking: Look north"]
-    assert said(part.answer(request(user("Look south"), assistant("…"), user("x"), agent="a2"))) == ["seen"]
-    assert said(part.answer(request(user("go"), assistant("…"), user("x")))) == ["Done."]
+    assert said(part.reply_to(request(user("Look south"), agent="a2"))) == ["looking: Look south"]
+    assert said(part.reply_to(request(user("Look north"), agent="a1"))) == ["looking: Look north"]
+    assert said(part.reply_to(request(user("Look south"), assistant("…"), user("x"), agent="a2"))) == ["seen"]
+    assert said(part.reply_to(request(user("go"), assistant("…"), user("x")))) == ["Done."]
     assert part.errors == []
 
 
@@ -43,11 +43,11 @@ def test_sub_agents_with_the_same_prompt_are_told_apart_by_their_id() -> None:
         yield [agent("one", "Look", scout), agent("two", "Look", scout)]
 
     part = Part("twins/1", twins)
-    part.answer(request(user("go")))
+    part.reply_to(request(user("go")))
 
-    replies = [part.answer(request(user("Look"), agent=name)) for name in ("a1", "a2")]
+    replies = [part.reply_to(request(user("Look"), agent=name)) for name in ("a1", "a2")]
     assert [said(reply) for reply in replies] == [["looking: Look"], ["looking: Look"]]
-    assert part.answer(request(user("Look"), assistant("…"), user("x"), agent="a1")) != replies[0]
+    assert replies[0] != replies[1], "each has tool ids of its own"
 
 
 def test_a_sub_agent_may_call_a_sub_agent() -> None:
@@ -55,30 +55,30 @@ def test_a_sub_agent_may_call_a_sub_agent() -> None:
         yield [agent("lead", "Lead", lead)]
 
     part = Part("nested/1", nested)
-    part.answer(request(user("go")))
-    part.answer(request(user("Lead"), agent="a1"))
+    part.reply_to(request(user("go")))
+    part.reply_to(request(user("Lead"), agent="a1"))
 
-    assert said(part.answer(request(user("Look north"), agent="a2"))) == ["looking: Look north"]
+    assert said(part.reply_to(request(user("Look north"), agent="a2"))) == ["looking: Look north"]
 
 
 def test_a_sub_agent_nobody_called_is_answered_and_kept_as_an_error() -> None:
     part = Part("lead/1", lead)
 
-    assert said(part.answer(request(user("Who am I?"), agent="a9"))) == ["No script called this sub-agent."]
+    assert said(part.reply_to(request(user("Who am I?"), agent="a9"))) == ["No script called this sub-agent."]
     assert part.errors == ["lead/1: no script called a sub-agent with the prompt 'Who am I?'"]
 
 
 def test_a_resumed_conversation_goes_on_with_the_same_script() -> None:
     part = Part("scout/1", scout)
-    part.answer(request(user("hi")))
+    part.reply_to(request(user("hi")))
 
-    assert said(part.answer(request(user("a summary of it all"), user("go on")))) == ["seen"]
+    assert said(part.reply_to(request(user("a summary of it all"), user("go on")))) == ["seen"]
 
 
 def test_only_the_last_requests_are_kept() -> None:
     part = Part("scout/1", scout)
     for number in range(KEPT_REQUESTS + 5):
-        part.answer(request(user(str(number))))
+        part.reply_to(request(user(str(number))))
 
     assert len(part.requests) == KEPT_REQUESTS
     assert part.requests[0].opening == "5"

@@ -27,13 +27,13 @@ def echo(told: Told) -> Script:
 def test_a_script_hears_what_claude_told() -> None:
     play = Play("echo/1", echo)
 
-    assert said(play.answer(FIRST)) == ["1: hi"]
-    assert said(play.answer(SECOND)) == ["2: go on"]
+    assert said(play.reply_to(FIRST)) == ["1: hi"]
+    assert said(play.reply_to(SECOND)) == ["2: go on"]
 
 
 def test_after_its_end_a_script_says_that_it_is_over() -> None:
     play = Play("echo/1", echo)
-    replies = [play.answer(asked) for asked in (FIRST, SECOND, THIRD, FIRST)]
+    replies = [play.reply_to(asked) for asked in (FIRST, SECOND, THIRD, FIRST)]
 
     assert [said(reply) for reply in replies[2:]] == [[OVER], [OVER]]
     assert play.errors == []
@@ -45,10 +45,10 @@ def test_a_repeated_request_gets_the_same_reply_and_does_not_move_the_script() -
         yield [say("two")]
 
     play = Play("script/1", script)
-    first = play.answer(FIRST)
+    first = play.reply_to(FIRST)
 
-    assert play.answer(FIRST) is first
-    assert said(play.answer(SECOND)) == ["two"]
+    assert play.reply_to(FIRST) is first
+    assert said(play.reply_to(SECOND)) == ["two"]
 
 
 def test_a_repetition_after_a_reply_that_went_wrong_gets_the_next_one() -> None:
@@ -59,7 +59,7 @@ def test_a_repetition_after_a_reply_that_went_wrong_gets_the_next_one() -> None:
         yield [say("whole")]
 
     play = Play("script/1", script)
-    replies = [play.answer(FIRST) for _ in range(5)]
+    replies = [play.reply_to(FIRST) for _ in range(5)]
 
     assert isinstance(replies[0], Refusal)
     assert [said(reply) for reply in replies[1:]] == [["half"], ["half"], ["whole"], ["whole"]]
@@ -69,7 +69,7 @@ def test_tool_ids_are_unique_and_the_same_in_every_run() -> None:
     def script(told: Told) -> Script:
         yield [use("Bash"), use("Bash"), agent("look", "Look", echo)]
 
-    one, again, other = (Play(key, script).answer(FIRST) for key in ("script/1", "script/1", "script/2"))
+    one, again, other = (Play(key, script).reply_to(FIRST) for key in ("script/1", "script/1", "script/2"))
 
     ids = [call.id for call in calls(one) + calls(other)]
     assert len(set(ids)) == 6
@@ -81,7 +81,7 @@ def test_a_sub_agent_is_a_tool_call_and_brings_its_script() -> None:
     def script(told: Told) -> Script:
         yield [agent("look", "Look around", echo)]
 
-    reply = Play("script/1", script).answer(FIRST)
+    reply = Play("script/1", script).reply_to(FIRST)
 
     (call,) = calls(reply)
     assert (call.tool, call.input["prompt"], call.input["run_in_background"]) == ("Agent", "Look around", False)
@@ -95,8 +95,8 @@ def test_a_script_that_raises_is_loud_and_kept() -> None:
         yield [say(told.result(7).text)]
 
     play = Play("script/1", script)
-    play.answer(FIRST)
-    reply = play.answer(request(user("hi"), assistant(tool_use("a")), user(tool_result("a", "ok"))))
+    play.reply_to(FIRST)
+    reply = play.reply_to(request(user("hi"), assistant(tool_use("a")), user(tool_result("a", "ok"))))
 
     assert said(reply) == ["THE SCRIPT FAILED: IndexError: tuple index out of range"]
     (error,) = play.errors
@@ -110,7 +110,7 @@ def test_silence_may_come_before_a_failure_but_speech_may_not() -> None:
     def hasty(told: Told) -> Script:
         yield [say("half"), fail(500, "api_error")]
 
-    assert Play("patient/1", patient).answer(FIRST) == Refusal((wait(1), hold("go")), fail(500, "api_error"))
+    assert Play("patient/1", patient).reply_to(FIRST) == Refusal((wait(1), hold("go")), fail(500, "api_error"))
     play = Play("hasty/1", hasty)
-    assert "cut() or error()" in said(play.answer(FIRST))[0]
+    assert "cut() or error()" in said(play.reply_to(FIRST))[0]
     assert play.errors

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from demo.real_claude import blocks, result, run_claude, texts
-from handraise.demo import Script, ScriptedModel, Told, agent, cut, error, fail, say, think, use
+from demo.real_claude import blocks, result, run_claude, talk_with_claude, texts
+from handraise.demo import Script, ScriptedModel, Told, agent, cut, error, fail, hold, say, think, use
 
 UNASKED = ("--permission-mode", "bypassPermissions")
 
@@ -24,18 +24,18 @@ async def test_claude_says_what_the_script_says(tmp_path: Path) -> None:
 async def test_claude_uses_tools_and_the_script_sees_what_came_of_them(tmp_path: Path) -> None:
     def script(told: Told) -> Script:
         told = yield [
-            use("Bash", command="sleep 0.2; echo slow", description="Be slow"),
+            use("Bash", command="echo heard", description="Echo"),
             use("Read", file_path=f"{told.directory}/note.txt"),
             use("Bash", command="exit 3", description="Fail"),
         ]
-        slow, note, failed = told.results
-        yield [say(f"{slow.text}, {'remember' in note.text}, {failed.is_error}")]
+        echo, note, failed = told.results
+        yield [say(f"{echo.text}, {'remember' in note.text}, {failed.is_error}")]
 
     (tmp_path / "note.txt").write_text("remember\n")
     async with ScriptedModel({"script": script}) as model:
         frames = await run_claude(model.url("script"), tmp_path, "go", *UNASKED)
 
-    assert texts(frames) == ["slow, True, True"]
+    assert texts(frames) == ["heard, True, True"]
     assert model.errors == []
 
 
@@ -82,6 +82,59 @@ async def test_sub_agents_play_scripts_of_their_own(tmp_path: Path) -> None:
 
     assert texts(frames) == ["True, True"]
     assert model.errors == []
+
+
+async def test_the_report_of_a_sub_agent_in_the_background_comes_as_an_aside(tmp_path: Path) -> None:
+    def scout(told: Told) -> Script:
+        yield [say("I have seen it.")]
+
+    def script(told: Told) -> Script:
+        told = yield [agent("look", "Look around", scout, background=True)]
+        told = yield [say("Meanwhile.")]
+        yield [say(f"{told.text!r}, {any('I have seen it.' in aside for aside in told.asides)}")]
+
+    async with ScriptedModel({"script": script}) as model:
+        frames = await run_claude(model.url("script"), tmp_path, "go", *UNASKED)
+
+    assert texts(frames) == ["Meanwhile.", "'', True"]
+    assert model.errors == []
+
+
+async def test_an_interrupted_reply_is_not_played_again(tmp_path: Path) -> None:
+    def script(told: Told) -> Script:
+        told = yield [say("I am about to"), hold("thinking"), say("never heard")]
+        yield [say(f"Instead: {told.text.splitlines()[-1]}")]
+
+    results: list[str | None] = []
+    async with ScriptedModel({"script": script}) as model, talk_with_claude(model.url("script"), tmp_path) as talk:
+        talk.say("first")
+        await model.held("thinking")
+        talk.interrupt()
+        talk.say("second")
+        async for frame in talk.frames():
+            if frame["type"] == "result":
+                results.append(frame.get("result"))
+                if len(results) == 2:
+                    talk.hang_up()
+
+    assert results[1] == "Instead: second"
+    assert model.errors == []
+
+
+async def test_a_compaction_does_not_move_the_script(tmp_path: Path) -> None:
+    def script(told: Told) -> Script:
+        told = yield [say("one")]
+        yield [say(f"two, after {told.text.splitlines()[-1]}")]
+
+    async with ScriptedModel({"script": script}) as model, talk_with_claude(model.url("script"), tmp_path) as talk:
+        for text in ("first", "/compact", "second"):
+            talk.say(text)
+        talk.hang_up()
+        said = [frame async for frame in talk.frames()]
+
+    assert texts(said) == ["one", "two, after second"]
+    steps = [request for request in model.requests("script") if not request.is_side]
+    assert len(steps) == 2 < len(model.requests("script"))
 
 
 async def test_a_resumed_claude_goes_on_in_the_same_script(tmp_path: Path) -> None:

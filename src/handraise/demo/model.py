@@ -25,7 +25,6 @@ from handraise.demo.pieces import Cut, Hold, Scripted, Wait
 from handraise.demo.told import Request
 
 LOOPBACK = "127.0.0.1"
-_LETTERS_A_TOKEN = 4
 _SHUTDOWN_SECONDS = 2
 
 
@@ -73,7 +72,7 @@ class ScriptedModel:
         return tuple(self._part(name, run).requests)
 
     async def held(self, name: str) -> None:
-        """Waits until some reply stands at `hold(name)`; the caller sets the deadline."""
+        """Waits until the first reply has come to `hold(name)`; the caller sets the deadline."""
         await self._held[name].wait()
 
     def release(self, name: str) -> None:
@@ -102,7 +101,8 @@ class ScriptedModel:
     async def __aexit__(
         self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._exits.__aexit__(kind, raised, trace)
+        # The task group is not told what was raised, or it would wrap that in a group of its own.
+        await self._exits.aclose()
 
     def _close(self, server: uvicorn.Server) -> None:
         self._closing.set()
@@ -135,11 +135,11 @@ class ScriptedModel:
         except (UnknownScript, ValueError) as mistake:
             self._unread.append(f"{http.url.path}: {mistake}")
             return _refuse(str(mistake))
-        answer = part.answer(request)
+        given = part.reply_to(request)
         return StreamingResponse(
-            self._perform(reply.beats(answer, request)),
-            status_code=reply.status(answer, streamed=request.streamed),
-            headers=reply.headers(answer, streamed=request.streamed),
+            self._perform(reply.beats(given, request)),
+            status_code=reply.status(given, streamed=request.streamed),
+            headers=reply.headers(given, streamed=request.streamed),
         )
 
     async def _perform(self, beats: Iterator[reply.Beat]) -> AsyncIterator[bytes]:
@@ -197,7 +197,7 @@ def _cuts_unlogged() -> Iterator[None]:
 
 
 async def _count_tokens(http: HttpRequest) -> Response:
-    return JSONResponse({"input_tokens": 1 + len(await http.body()) // _LETTERS_A_TOKEN})
+    return JSONResponse({"input_tokens": 1 + len(await http.body()) // reply.LETTERS_A_TOKEN})
 
 
 async def _nod(http: HttpRequest) -> Response:

@@ -32,7 +32,7 @@ class Part:
         plays = [self._main, *self._agents.values()]
         return [*(error for play in plays for error in play.errors), *self._unexpected]
 
-    def answer(self, request: Request) -> Reply:
+    def reply_to(self, request: Request) -> Reply:
         self.requests.append(request)
         if request.is_side:
             return Speech("msg_aside", (Say(SIDE_REPLY),))
@@ -40,7 +40,7 @@ class Part:
         if play is None:
             self._unexpected.append(f"{self.key}: no script called a sub-agent with the prompt {request.opening!r}")
             return Speech("msg_unexpected", (Say("No script called this sub-agent."),))
-        reply = play.answer(request)
+        reply = play.reply_to(request)
         if isinstance(reply, Speech):
             self._called.extend(call for call in reply.agents if call not in self._called)
         return reply

@@ -35,7 +35,7 @@ class Play:
         self._ids = _ids(key)
         self.errors: list[str] = []
 
-    def answer(self, request: Request) -> Reply:
+    def reply_to(self, request: Request) -> Reply:
         match self._answered:
             case (request.identity, Speech(goes_wrong=False) as given):
                 return given

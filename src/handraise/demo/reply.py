@@ -12,11 +12,11 @@ from typing import Any, TypeAlias, assert_never
 from handraise.demo.pieces import Agent, Cut, Error, Fail, Hold, Say, Spend, Spoken, Think, Use, Wait
 from handraise.demo.told import Request
 
+LETTERS_A_TOKEN = 4
 # What the API answers with, when what goes wrong can still be a status.
 _STATUS = {"rate_limit_error": 429, "overloaded_error": 529, "api_error": 500}
 _WORD = re.compile(r"\s*\S+\s*|\s+")
 _INPUT_CHUNK = 48
-_LETTERS_A_TOKEN = 4
 _SIGNATURE = "c2NyaXB0ZWQ="
 
 
@@ -186,7 +186,7 @@ def _spent(speech: Speech, request: Request) -> Spend:
         if isinstance(piece, Spend):
             return piece
     letters = sum(_letters(piece) for piece in speech.pieces)
-    return Spend(1 + request.size // _LETTERS_A_TOKEN, 1 + letters // _LETTERS_A_TOKEN)
+    return Spend(1 + request.size // LETTERS_A_TOKEN, 1 + letters // LETTERS_A_TOKEN)
 
 
 def _letters(piece: Spoken) -> int:
