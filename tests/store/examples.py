@@ -1,0 +1,78 @@
+"""Small values of every noun, for the tests of stores and feeds."""
+
+from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
+
+from handraise.model.actors import Person
+from handraise.model.answers import Allow, Answer, Deny
+from handraise.model.asks import Answered, Ask, Body, Expired, Origin, Permission, Withdrawn
+from handraise.model.items import Text
+from handraise.model.projects import Project
+from handraise.model.says import Say
+from handraise.model.sessions import Phase, Place, Session
+from handraise.store.changes import Publish
+
+NOON = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
+ANA = Person("ana")
+
+
+def later(seconds: float) -> datetime:
+    return NOON + timedelta(seconds=seconds)
+
+
+def a_session(identity: str = "s_1", *, phase: Phase = "idle", created_at: datetime = NOON) -> Session:
+    return Session(identity, None, "/work/app", f"claude-{identity}", "Fix it", created_at, created_at, phase)
+
+
+def an_ask(
+    identity: str = "a_1",
+    *,
+    session: str | None = "s_1",
+    reference: str | None = None,
+    agent: str | None = None,
+    body: Body | None = None,
+) -> Ask:
+    return Ask(
+        id=identity,
+        session=session,
+        project=None,
+        body=body or Permission("Bash", {"command": "ls"}),
+        tool="Bash",
+        origin=Origin(reference or f"request-{identity}"),
+        opened_at=NOON,
+        asker="agent" if session is None else "session",
+        agent=agent,
+    )
+
+
+def answered(answer: Answer | None = None, *, source: str = "web") -> Answered:
+    return Answered(answer or Allow(), ANA, source, later(1))
+
+
+def denied() -> Answered:
+    return Answered(Deny("no"), Person("ben"), "telegram", later(2))
+
+
+def expired() -> Expired:
+    return Expired(later(30))
+
+
+def withdrawn() -> Withdrawn:
+    return Withdrawn("the session was stopped", later(3))
+
+
+def a_say(identity: str = "y_1", *, session: str = "s_1", text: str = "go on") -> Say:
+    return Say(identity, session, text, ANA, "web", NOON)
+
+
+def a_text(text: str = "hello", session: str | None = "s_1") -> Publish:
+    return Publish(session, NOON, Text(text, "m_1"))
+
+
+def a_place(offset: int, *, run: int = 1, session: str = "s_1") -> Place:
+    return Place(session, run, offset, b"\x00memory")
+
+
+def a_project(identity: str = "p_1", name: str = "app", path: str = "/work/app") -> Project:
+    return replace(Project(identity, name, path), created_at=NOON)

@@ -1,0 +1,92 @@
+"""Whatever a store was given comes back as it was: the rows of the file and the changes of the contract."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from handraise.model.asks import KINDS, Answered, Expired, Kind
+from handraise.model.projects import Project
+from handraise.model.rules import Rule
+from handraise.model.says import Say
+from handraise.model.sessions import Place, Session
+from handraise.store.changes import (
+    Advance,
+    OpenAsk,
+    QueueSay,
+    RecordLate,
+    SaveProject,
+    SaveRule,
+    SaveSession,
+    SettleAsk,
+)
+from handraise.store.interface import Store
+from handraise.store.memory.store import MemoryStore
+from handraise.store.sqlite.store import SqliteStore
+from store import values
+
+Story = Callable[[Store], Coroutine[None, None, None]]
+
+
+def tell_to_each_store(story: Story) -> None:
+    """Hypothesis drives plain functions, so each example has a loop and its stores for itself."""
+
+    async def tell(store: Store) -> None:
+        async with store:
+            await story(store)
+
+    asyncio.run(tell(MemoryStore()))
+    with TemporaryDirectory() as folder:
+        asyncio.run(tell(SqliteStore(Path(folder) / "hub.db")))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_ask_of_every_kind_and_end_comes_back_as_it_was(kind: Kind, data: st.DataObject) -> None:
+    asks = data.draw(st.lists(values.asks(kind), max_size=3, unique_by=(lambda a: a.id, lambda a: a.origin.reference)))
+
+    async def story(store: Store) -> None:
+        assert (await store.apply([OpenAsk(ask) for ask in asks])).took == (True,) * len(asks)
+        assert await store.asks() == asks
+        assert [await store.ask(ask.id) for ask in asks] == asks
+
+    tell_to_each_store(story)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_settlement_comes_back_as_it_was_and_so_does_a_late_answer(kind: Kind, data: st.DataObject) -> None:
+    ask = replace(data.draw(values.asks(kind)), settlement=None)
+    settlement, late = data.draw(values.settlements(kind)), data.draw(values.settlements(kind))
+
+    async def story(store: Store) -> None:
+        await store.apply([OpenAsk(ask), SettleAsk(ask.id, settlement)])
+        assert await store.ask(ask.id) == replace(ask, settlement=settlement)
+        if isinstance(settlement, Expired) and settlement.late is None and isinstance(late, Answered):
+            await store.apply([RecordLate(ask.id, late)])
+            assert await store.ask(ask.id) == replace(ask, settlement=Expired(settlement.at, late))
+
+    tell_to_each_store(story)
+
+
+@settings(max_examples=25, deadline=None)
+@given(values.sessions, values.places, values.says, values.rules, values.projects)
+def test_every_other_noun_comes_back_as_it_was(
+    session: Session, place: Place, say: Say, rule: Rule, project: Project
+) -> None:
+    async def story(store: Store) -> None:
+        await store.apply([SaveSession(session), Advance(place), QueueSay(say), SaveRule(rule), SaveProject(project)])
+        assert await store.session(session.id) == session
+        assert await store.place(place.session) == place
+        assert await store.says(say.session, waiting=False) == [say]
+        assert await store.rules() == [rule]
+        assert await store.projects() == [project]
+
+    tell_to_each_store(story)

@@ -1,0 +1,264 @@
+"""What only a file can suffer: a kill, a full disk, another process, damage."""
+
+import asyncio
+import os
+import random
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+from msgspec import json
+
+from handraise.store.changes import Advance, OpenAsk, Prune
+from handraise.store.interface import StoreBusy, StoreDamaged, StoreError, StoreFull, StoreNewer
+from handraise.store.sqlite.store import SqliteStore
+from store.examples import a_place, a_text, an_ask
+
+TESTS = str(Path(__file__).parents[1])
+
+WRITES_NUMBERED_BATCHES = """
+import asyncio, pathlib, sys
+sys.path.insert(0, sys.argv[2])
+from store.examples import a_place, a_text, an_ask
+from handraise.store.changes import Advance, OpenAsk
+from handraise.store.sqlite.store import SqliteStore
+
+async def produce(store, producer):
+    for number in range(100_000):
+        name = f"{producer}-{number}"
+        await store.apply([OpenAsk(an_ask(name, session=name)), a_text(name), Advance(a_place(number, session=name))])
+        print(name, flush=True)
+
+async def main():
+    async with SqliteStore(pathlib.Path(sys.argv[1])) as store:
+        await asyncio.gather(*(produce(store, producer) for producer in range(8)))
+
+asyncio.run(main())
+"""
+
+FILLS_ITS_DISK = """
+import asyncio, pathlib, sys
+sys.path.insert(0, sys.argv[2])
+from store.examples import a_text
+from handraise.store.interface import StoreFull
+from handraise.store.sqlite.store import SqliteStore
+
+async def main():
+    disk = pathlib.Path(sys.argv[1])
+    (disk / "ballast").write_bytes(bytes(1_000_000))
+    async with SqliteStore(disk / "hub.db") as store:
+        kept = 0
+        try:
+            while True:
+                await store.apply([a_text("x" * 10_000), a_text("y" * 10_000)])
+                kept += 2
+        except StoreFull as error:
+            print(error)
+        assert kept > 0
+        assert len(await store.items(after=0)) == kept
+        (disk / "ballast").unlink()
+        await store.apply([a_text("z" * 10_000), a_text()])
+        assert [item.cursor for item in await store.items(after=0)] == list(range(1, kept + 3))
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "hub.db"
+
+
+async def test_everything_is_there_after_the_store_was_closed_and_opened(path: Path) -> None:
+    async with SqliteStore(path) as store:
+        await store.apply([a_text(), OpenAsk(an_ask())])
+    async with SqliteStore(path) as store:
+        assert await store.ask("a_1") == an_ask()
+        assert await store.cursors() == (0, 2)
+        assert (await store.apply([a_text()])).items[0].cursor == 3
+
+
+async def test_the_file_and_its_companions_are_their_owners_only(path: Path) -> None:
+    async with SqliteStore(path) as store:
+        await store.apply([a_text()])
+        modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()}
+
+    assert modes == {"hub.db": 0o600, "hub.db-wal": 0o600, "hub.db-shm": 0o600}
+
+
+async def test_a_commit_is_on_the_disk_before_anybody_is_told(path: Path) -> None:
+    async with SqliteStore(path) as store:
+        assert store._writer.connection.pragma("synchronous") == 2
+        assert store._writer.connection.pragma("journal_mode") == "wal"
+
+
+async def test_closing_keeps_what_is_still_queued(path: Path) -> None:
+    async with SqliteStore(path) as store:
+        waiting = [asyncio.create_task(store.apply([a_text()])) for _ in range(100)]
+        await asyncio.sleep(0)
+
+    assert [(await each).items[0].cursor for each in waiting] == list(range(1, 101))
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_a_kill_loses_nothing_that_was_told_and_keeps_no_part_of_a_batch(path: Path, seed: int) -> None:
+    told = numbers_told_until_killed(path, lines=random.Random(seed).randrange(1, 400))
+
+    async with SqliteStore(path) as store:
+        asks = {ask.id for ask in await store.asks()}
+        items = await store.items(after=0, limit=1_000_000)
+        places = [await store.place(each) for each in asks]
+
+    texts = {each["text"] for each in (json.decode(item.content) for item in items) if each["type"] == "text"}
+    assert told <= asks
+    assert asks == texts == {place.session for place in places if place is not None}
+    assert [item.cursor for item in items] == list(range(1, 2 * len(asks) + 1))
+
+
+async def test_a_full_disk_is_told_and_the_store_goes_on_when_there_is_room(path: Path) -> None:
+    async with SqliteStore(path) as store:
+        await store.apply([a_text("before")])
+        disk = store._writer.connection
+        room = disk.pragma("max_page_count")
+        disk.pragma("max_page_count", disk.pragma("page_count"))
+        with pytest.raises(StoreFull, match="Free some space"):
+            await store.apply([OpenAsk(an_ask()), a_text("x" * 1_000_000), a_text("y")])
+        assert await store.cursors() == (0, 1)
+        assert await store.asks() == []
+
+        disk.pragma("max_page_count", room)
+        await store.apply([OpenAsk(an_ask()), a_text("x" * 1_000_000)])
+        assert await store.cursors() == (0, 3)
+
+
+async def test_whoever_asks_for_too_much_is_refused_and_the_others_of_the_group_are_kept(path: Path) -> None:
+    async with SqliteStore(path) as store:
+        await store.apply([a_text()])
+        disk = store._writer.connection
+        disk.pragma("max_page_count", disk.pragma("page_count") + 20)
+        texts = ("small", "x" * 1_000_000, "small")
+
+        first, greedy, last = await asyncio.gather(
+            *(store.apply([a_text(text)]) for text in texts), return_exceptions=True
+        )
+
+        assert not isinstance(first, Exception)
+        assert isinstance(greedy, StoreFull)
+        assert not isinstance(last, Exception)
+        assert [item.cursor for item in await store.items(after=0)] == [1, 2, 3]
+
+
+def test_a_disk_that_is_really_full_loses_nothing_that_was_kept() -> None:
+    mount = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=2m none /mnt && exec "$0" "$@"']
+    if subprocess.run([*mount, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("needs to mount a small disk")
+
+    filled = subprocess.run(
+        [*mount, sys.executable, "-c", FILLS_ITS_DISK, "/mnt", TESTS], capture_output=True, text=True, check=False
+    )
+
+    assert filled.returncode == 0, filled.stderr
+    assert "Free some space" in filled.stdout
+
+
+async def test_another_process_that_holds_the_database_is_named_as_the_reason(path: Path) -> None:
+    async with SqliteStore(path, busy_seconds=0.01) as store:
+        other = apsw.Connection(str(path))
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreBusy, match="Another process"):
+            await store.apply([a_text("refused")])
+
+        other.execute("ROLLBACK")
+        other.close()
+        await store.apply([a_text("kept")])
+        assert await store.cursors() == (0, 1)
+
+
+async def test_a_database_that_is_held_from_the_start_is_busy_too(path: Path) -> None:
+    other = apsw.Connection(str(path))
+    other.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE").fetchall()
+
+    with pytest.raises(StoreBusy):
+        await SqliteStore(path, busy_seconds=0.01).__aenter__()
+    other.close()
+
+
+async def test_two_stores_on_one_file_never_give_the_same_cursor(path: Path) -> None:
+    async with SqliteStore(path) as one, SqliteStore(path) as other:
+        cursors = [(await store.apply([a_text()])).items[0].cursor for store in (one, other, other, one)]
+
+    assert cursors == [1, 2, 3, 4]
+
+
+async def test_garbage_in_the_file_is_told_at_the_start(path: Path) -> None:
+    path.write_bytes(b"this is no database" * 1000)
+
+    with pytest.raises(StoreDamaged, match="put a backup in its place"):
+        await SqliteStore(path).__aenter__()
+
+
+async def test_a_damaged_page_is_told_to_who_meets_it(path: Path) -> None:
+    async with SqliteStore(path) as store:
+        await store.apply([a_text("x" * 1000) for _ in range(1000)])
+    with path.open("r+b") as file:
+        file.seek(4096 * 20)
+        file.write(os.urandom(4096 * 200))
+
+    async with SqliteStore(path) as store:
+        with pytest.raises(StoreDamaged):
+            await store.items(after=0, limit=2000)
+        with pytest.raises(StoreDamaged):
+            await store.apply([Advance(a_place(1)), *[a_text("y" * 1000) for _ in range(500)], Prune(1000)])
+        assert await store.place("s_1") is None
+
+
+async def test_a_row_that_nobody_can_read_is_damage(path: Path) -> None:
+    async with SqliteStore(path) as store:
+        await store.apply([OpenAsk(an_ask())])
+        store._writer.connection.execute("UPDATE asks SET body = '{'")
+
+        with pytest.raises(StoreDamaged):
+            await store.ask("a_1")
+
+
+async def test_a_database_of_a_newer_version_is_refused_and_left_alone(path: Path) -> None:
+    newer = apsw.Connection(str(path))
+    newer.execute("CREATE TABLE theirs (x); PRAGMA user_version = 1000").fetchall()
+    newer.close()
+    before = path.read_bytes()
+
+    with pytest.raises(StoreNewer, match="newer Handraise"):
+        await SqliteStore(path).__aenter__()
+    assert path.read_bytes() == before
+
+
+async def test_a_folder_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="Check that its folder exists"):
+        await SqliteStore(tmp_path / "no" / "hub.db").__aenter__()
+
+
+async def test_a_database_that_cannot_be_written_is_told_and_still_read(path: Path) -> None:
+    async with SqliteStore(path) as store:
+        await store.apply([a_text()])
+        store._writer.connection.pragma("query_only", True)
+
+        with pytest.raises(StoreError, match="cannot be written"):
+            await store.apply([a_text()])
+
+        assert await store.cursors() == (0, 1)
+
+
+def numbers_told_until_killed(path: Path, lines: int) -> set[str]:
+    """Runs a writer in its own process, and kills it while it writes."""
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITES_NUMBERED_BATCHES, str(path), TESTS], stdout=subprocess.PIPE, text=True
+    ) as writer:
+        assert writer.stdout is not None
+        told = [writer.stdout.readline() for _ in range(lines)]
+        writer.send_signal(signal.SIGKILL)
+        told += writer.stdout.readlines()
+    return {line.strip() for line in told if line.endswith("\n")}

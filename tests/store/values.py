@@ -1,0 +1,173 @@
+"""Hypothesis strategies for the nouns that a store keeps."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from hypothesis import strategies as st
+
+from handraise.model.actors import Actor, ByRule, Person, TheHub
+from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise
+from handraise.model.asks import (
+    Answered,
+    Ask,
+    Body,
+    Expired,
+    Form,
+    Kind,
+    Option,
+    Origin,
+    Permission,
+    Plan,
+    Prompt,
+    Question,
+    Settlement,
+    Withdrawn,
+)
+from handraise.model.projects import Options, Patience, Project
+from handraise.model.rules import Rule
+from handraise.model.says import Say
+from handraise.model.sessions import Ended, Place, Session
+
+texts = st.text(max_size=20)
+names = st.text("abcdef", min_size=1, max_size=8)
+times = st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
+numbers = st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+json_values = st.recursive(
+    st.none() | st.booleans() | numbers | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=8,
+)
+json_objects: st.SearchStrategy[dict[str, Any]] = st.dictionaries(texts, json_values, max_size=3)
+actors: st.SearchStrategy[Actor] = (
+    st.builds(Person, texts) | st.builds(ByRule, texts, texts) | st.builds(TheHub)  # one of each kind
+)
+
+bodies: dict[Kind, st.SearchStrategy[Body]] = {
+    "question": st.builds(
+        Question,
+        st.lists(
+            st.builds(
+                Prompt,
+                texts,
+                texts,
+                st.lists(st.builds(Option, texts, texts, st.none() | texts), max_size=3).map(tuple),
+                st.booleans(),
+            ),
+            max_size=3,
+        ).map(tuple),
+    ),
+    "permission": st.builds(
+        Permission,
+        texts,
+        json_objects,
+        texts,
+        texts,
+        st.none() | texts,
+        st.lists(json_objects, max_size=2).map(tuple),
+        st.none() | texts,
+        st.none() | texts,
+    ),
+    "plan": st.builds(Plan, texts),
+    "form": st.builds(Form, texts, texts, json_objects),
+}
+answers: dict[Kind, st.SearchStrategy[Answer]] = {
+    "question": st.builds(
+        Choices,
+        st.lists(st.builds(Choice, st.lists(texts, max_size=3).map(tuple), st.none() | texts), max_size=3).map(tuple),
+    ),
+    "permission": st.builds(Allow, st.sampled_from(["once", "session", "always"]), st.none() | json_objects)
+    | st.builds(Deny, texts, st.booleans()),
+    "plan": st.builds(Approve, st.sampled_from(["default", "acceptEdits"]), st.none() | texts)
+    | st.builds(Revise, texts)
+    | st.builds(Outline),
+    "form": st.builds(Filled, st.sampled_from(["accept", "decline", "cancel"]), st.none() | json_objects),
+}
+
+
+def settlements(kind: Kind) -> st.SearchStrategy[Settlement]:
+    answered = st.builds(Answered, answers[kind], actors, texts, times)
+    return answered | st.builds(Expired, times, st.none() | answered) | st.builds(Withdrawn, texts, times)
+
+
+def asks(kind: Kind) -> st.SearchStrategy[Ask]:
+    return st.builds(
+        Ask,
+        id=names,
+        session=st.none() | names,
+        project=st.none() | names,
+        body=bodies[kind],
+        tool=texts,
+        origin=st.builds(Origin, texts, st.none() | texts, json_values.map(str)),
+        opened_at=times,
+        asker=st.sampled_from(["session", "agent"]),
+        agent=st.none() | texts,
+        why=texts,
+        expires_at=st.none() | times,
+        settlement=st.none() | settlements(kind),
+        delivered_at=st.none() | times,
+    )
+
+
+sessions = st.builds(
+    Session,
+    id=names,
+    project=st.none() | names,
+    directory=texts,
+    claude_id=texts,
+    title=texts,
+    created_at=times,
+    changed_at=times,
+    phase=st.sampled_from(["queued", "starting", "idle", "working", "stopping", "ended"]),
+    mode=texts,
+    model=st.none() | texts,
+    cost_usd=st.floats(0, 1e6),
+    run=st.integers(0, 100),
+    ended=st.none()
+    | st.builds(
+        Ended,
+        st.sampled_from(["stopped", "finished", "failed", "lost"]),
+        texts,
+        times,
+        st.none() | st.integers(-9, 255),
+    ),
+    stuck_since=st.none() | times,
+    forked_from=st.none() | names,
+)
+places = st.builds(Place, names, st.integers(0, 100), st.integers(0, 2**62), st.binary(max_size=40))
+says = st.builds(
+    Say, names, names, texts | st.lists(json_objects, max_size=3).map(tuple), actors, texts, times, st.none() | times
+)
+rules = st.builds(
+    Rule,
+    id=names,
+    decision=st.sampled_from(["allow", "deny", "ask"]),
+    tool=st.none() | texts,
+    command=st.none() | texts,
+    path=st.none() | texts,
+    server=st.none() | texts,
+    project=st.none() | names,
+    session=st.none() | names,
+    mode=st.none() | texts,
+    message=texts,
+    expires_at=st.none() | times,
+    made_by=texts,
+    made_at=st.none() | times,
+    source=st.sampled_from(["settings", "person"]),
+)
+seconds = st.none() | st.floats(0, 1e6)
+projects = st.builds(
+    Project,
+    names,
+    texts,
+    texts,
+    st.builds(
+        Options,
+        mode=st.none() | texts,
+        allowed_tools=st.lists(texts, max_size=3).map(tuple),
+        ask_user_enabled=st.none() | st.booleans(),
+        ask_user_timeout=st.none() | st.integers(0, 900),
+        patience=st.builds(Patience, seconds, seconds, seconds, seconds),
+        cost_limit_usd=seconds,
+    ),
+    st.none() | times,
+)
