@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -18,7 +18,7 @@ from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Scripted
 from handraise.wire.connection import Connection
-from handraise.wire.frames import ControlRequest, Frame, Result
+from handraise.wire.frames import Acknowledged, ControlRequest, ControlResponse, Frame, Result
 from handraise.wire.requests import CanUseTool
 
 DEADLINE = 60.0
@@ -43,14 +43,23 @@ class Talk:
     async def want(self, subtype: str, **fields: object) -> None:
         await self.claude.write(self.wire.send_request(f"ours-{subtype}", subtype, **fields))
 
-    async def until(self, kind: type[_F]) -> _F:
-        """The next frame of this kind; what comes before it is in `heard`."""
+    async def allow(
+        self, request_id: str, asked: CanUseTool, permissions: Sequence[Mapping[str, Any]] = (), **changed: object
+    ) -> None:
+        """Yes, with the input as it was asked about but for what is `changed`."""
+        await self.claude.write(self.wire.send_allow(request_id, {**read(asked.input), **changed}, permissions))
+
+    async def deny(self, request_id: str, message: str, *, interrupt: bool = False) -> None:
+        await self.claude.write(self.wire.send_deny(request_id, message, interrupt=interrupt))
+
+    async def until(self, kind: type[_F], where: Callable[[_F], bool] = lambda _: True) -> _F:
+        """The next frame of this kind, and `where` this holds; what comes before it is in `heard`."""
         async with asyncio.timeout(DEADLINE):
             while True:
                 frame = await self._next()
                 if frame is None:
                     raise AssertionError(f"Claude ended before a {kind.__name__}: {self.claude.folder.last_errors()}")
-                if isinstance(frame, kind):
+                if isinstance(frame, kind) and where(frame):
                     return frame
 
     async def until_asked(self) -> tuple[str, CanUseTool]:
@@ -58,6 +67,10 @@ class Talk:
         asked = await self.until(ControlRequest)
         assert isinstance(asked.request, CanUseTool), asked
         return asked.request_id, asked.request
+
+    async def until_acknowledged(self, subtype: str) -> Acknowledged:
+        """What Claude says to something that we wanted."""
+        return (await self.until(ControlResponse, lambda told: told.response.request_id == f"ours-{subtype}")).response
 
     async def rest(self) -> list[Frame]:
         """All that is said until Claude has ended."""

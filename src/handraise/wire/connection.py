@@ -84,6 +84,12 @@ class Connection:
             return []
         return [Received(Unreadable(frames.CUT_OFF, rest.text[:HEAD], rest.size), rest.text, rest.end)]
 
+    def receive_cancel(self, request_id: str) -> None:
+        """Claude took a request back by another way than a `ControlCancel`: see `mcp.Cancelled`."""
+        if request_id in self._open:
+            self._open.discard(request_id)
+            self._remember(request_id, "cancelled")
+
     def send_allow(
         self, request_id: str, updated_input: Raw | Mapping[str, Any], permissions: Sequence[Mapping[str, Any]] = ()
     ) -> bytes:
@@ -130,9 +136,8 @@ class Connection:
             match frame:
                 case ControlRequest(request_id):
                     self._open.add(request_id)
-                case ControlCancel(request_id) if request_id in self._open:
-                    self._open.discard(request_id)
-                    self._remember(request_id, "cancelled")
+                case ControlCancel(request_id):
+                    self.receive_cancel(request_id)
                 case _:
                     pass
         return found
