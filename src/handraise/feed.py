@@ -1,0 +1,220 @@
+"""The ordered log of changes as it goes out to followers. Never holds up a writer: who cannot keep pace is cut off."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import Literal, Self
+
+from msgspec import Struct
+
+from handraise.model.items import Item
+from handraise.store.interface import Store
+
+PAGE = 500
+"""How many items of history are read at a time."""
+ROOM = 5_000
+"""How many items may wait for a follower; items are shared, so this is not memory for each."""
+PREVIEW_ROOM = 50
+"""A follower for whom more than this waits gets no previews until it has caught up."""
+
+
+# history: items are read from the store, and live ones pass by. joining: live ones queue up while the rest is read.
+_Stage = Literal["history", "joining", "live", "cut off"]
+
+
+class Preview(Struct, frozen=True):
+    """A block of text that Claude has not finished, without a cursor; the stored item takes its place.
+
+    It carries all of the text so far and not what was added: any preview may be left out, and a follower that comes in
+    the middle needs no earlier one.
+    """
+
+    session: str
+    message: str
+    index: int
+    """Which block of the message."""
+    kind: Literal["text", "thinking"]
+    text: str
+    parent: str | None = None
+
+
+class FeedError(Exception):
+    """The follower cannot go on from here."""
+
+
+class FellBehind(FeedError):
+    """Too much waited for this follower. It can come back: everything up to the cursor has reached it."""
+
+    def __init__(self, cursor: int) -> None:
+        super().__init__(f"the follower fell behind after cursor {cursor}")
+        self.cursor = cursor
+
+
+class CursorGone(FeedError):
+    """What comes after this cursor was pruned, or it was never given. Begin with what is there now."""
+
+    def __init__(self, cursor: int, oldest: int, newest: int) -> None:
+        super().__init__(f"cursor {cursor} is not between {oldest} and {newest}")
+        self.cursor = cursor
+        self.oldest = oldest
+        """The first cursor that can still be followed."""
+        self.newest = newest
+
+
+class Follower:
+    """An async iterator over items, in the order of their cursors, and previews; it ends when the feed closes.
+
+    It reads history from the store until little is left, then lets live items queue up, and only then reads the rest:
+    so nothing is lost in between, and what comes both ways is dropped by its cursor.
+    """
+
+    def __init__(self, store: Store, session: str | None, room: int) -> None:
+        self.session = session
+        self.cursor = 0
+        """The last item that was handed out."""
+        self._store = store
+        self._room = room
+        self._waiting: deque[Sequence[Item] | Preview] = deque()
+        self._items_waiting = 0
+        self._something = asyncio.Event()
+        self._stage: _Stage = "history"
+        self._closed = False
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Sequence[Item] | Preview:
+        # Whoever is cancelled here has lost nothing: the cursor moves after the last await.
+        while True:
+            news = await self._next()
+            if news:
+                return news
+
+    async def begin(self, after: int | None) -> None:
+        """Goes to its place in the feed; None is the end of it. Raises CursorGone."""
+        if after is None:
+            self._stage = "live"
+            _, self.cursor = await self._store.cursors()
+        else:
+            self.cursor = after
+            await self._check_cursor()
+
+    def offer(self, items: Sequence[Item]) -> None:
+        """Items that were just committed."""
+        if self._stage in ("history", "cut off"):
+            return
+        if self._items_waiting and self._items_waiting + len(items) > self._room:
+            self._stage = "cut off"
+            self._waiting.clear()
+        else:
+            self._waiting.append(items)
+            self._items_waiting += len(items)
+        self._something.set()
+
+    def offer_preview(self, preview: Preview) -> None:
+        """Left out where too much waits already."""
+        if self._stage == "live" and len(self._waiting) < PREVIEW_ROOM:
+            self._waiting.append(preview)
+            self._something.set()
+
+    def close(self) -> None:
+        """What waits is still handed out; history is not read to its end."""
+        self._closed = True
+        self._something.set()
+
+    async def _next(self) -> Sequence[Item] | Preview:
+        """The next step, which may bring nothing."""
+        if self._stage == "cut off":
+            raise FellBehind(self.cursor)
+        if self._stage != "live" and not self._closed:
+            return await self._read_history()
+        if self._stage == "live" and self._waiting:
+            return self._take_waiting()
+        if self._closed:
+            raise StopAsyncIteration
+        self._something.clear()
+        await self._something.wait()
+        return ()
+
+    async def _read_history(self) -> Sequence[Item]:
+        began = self._stage
+        page = await self._store.items(after=self.cursor, session=self.session, limit=PAGE)
+        await self._check_cursor()  # what is pruned while we read would be missed in silence
+        if len(page) < PAGE and self._stage == began:
+            self._stage = "joining" if began == "history" else "live"
+        if page:
+            self.cursor = page[-1].cursor
+        return page
+
+    async def _check_cursor(self) -> None:
+        pruned, newest = await self._store.cursors()
+        if not pruned <= self.cursor <= newest:
+            raise CursorGone(self.cursor, pruned, newest)
+
+    def _take_waiting(self) -> Sequence[Item] | Preview:
+        """Nothing, if history told all of it."""
+        news = self._waiting.popleft()
+        if isinstance(news, Preview):
+            return news
+        self._items_waiting -= len(news)
+        if news[0].cursor <= self.cursor:
+            news = [item for item in news if item.cursor > self.cursor]
+        if news:
+            self.cursor = news[-1].cursor
+        return news
+
+
+class Feed:
+    """Entered with `async with`, inside the store's own; leaving ends every follower."""
+
+    def __init__(self, store: Store, *, room: int = ROOM) -> None:
+        self._store = store
+        self._room = room
+        self._followers: set[Follower] = set()
+        self._open = False
+
+    async def __aenter__(self) -> Self:
+        self._store.listen(self._spread)
+        self._open = True
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open = False
+        for follower in self._followers:
+            follower.close()
+
+    @asynccontextmanager
+    async def follow(self, after: int | None = None, session: str | None = None) -> AsyncIterator[Follower]:
+        """Everything after this cursor, of one session or of all; without one, whatever comes from here on.
+
+        Raises CursorGone at once if the cursor cannot be followed. The follower raises FellBehind when it is cut off.
+        """
+        follower = Follower(self._store, session, self._room)
+        self._followers.add(follower)
+        try:
+            if self._open:
+                await follower.begin(after)
+            else:
+                follower.close()
+            yield follower
+        finally:
+            self._followers.discard(follower)
+
+    def preview(self, preview: Preview) -> None:
+        """Shows a block that is not finished to who follows live."""
+        for follower in self._followers:
+            if follower.session in (None, preview.session):
+                follower.offer_preview(preview)
+
+    def _spread(self, items: Sequence[Item]) -> None:
+        by_session: dict[str | None, list[Item]] = {}
+        for item in items:
+            by_session.setdefault(item.session, []).append(item)
+        for follower in self._followers:
+            news = items if follower.session is None else by_session.get(follower.session)
+            if news:
+                follower.offer(news)
