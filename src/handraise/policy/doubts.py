@@ -20,6 +20,18 @@ _LINES = ("command", "declaration_command", "unset_command")
 _LOOSE_TEXT = ("string", "heredoc_body", "heredoc_redirect", "translated_string", "expansion")
 _REDIRECTS = ("file_redirect", "herestring_redirect", "heredoc_redirect")
 _LEAVES_WITH_TEXT = ("word", "string_content", "heredoc_content", "extglob_pattern", "regex", "heredoc_start")
+_EXPANSIONS = ("command_substitution", "simple_expansion", "expansion", "arithmetic_expansion", "string")
+# `"$ $(rm x)"` is read by the parser as one strange variable.
+_SHAPES = {
+    "simple_expansion": re.compile(rb"\$(?:[A-Za-z_]\w*|[0-9*@#?$!_-])"),
+    "expansion": re.compile(rb"\$\{.*\}", re.DOTALL),
+    "arithmetic_expansion": re.compile(rb"\$\(\(.*\)\)|\$\[.*\]", re.DOTALL),
+    "command_substitution": re.compile(rb"\$\(.*\)|`.*`", re.DOTALL),
+    "process_substitution": re.compile(rb"[<>]\(.*\)", re.DOTALL),
+}
+_RESERVED = frozenset(
+    b"if then else elif fi for in do done while until case esac function select { } ! [ [[ ]] ] (( ))".split()
+)
 _STARTS_COMMENT = b" \t\n;&|("
 
 
@@ -68,10 +80,16 @@ def _doubt_in_node(node: Node, source: bytes) -> str | None:
         return "a substitution hides in a word"
     if node.type == "command_substitution" and text.lstrip().startswith(b"`") and b"\\" in text:
         return "it has escapes inside backticks"
+    if node.type in _SHAPES and not _SHAPES[node.type].fullmatch(text.lstrip(b" \t\n")):
+        return "it has an expansion that is not what it seems"
     if node.type == "heredoc_redirect":
         return _doubt_in_heredoc(node, source)
     if node.type == "heredoc_body":
         return _doubt_in_body(node, source)
+    if node.type in ("string", "translated_string"):
+        return _doubt_in_quoted(node, source)
+    if node.type == "command_name" and text in _RESERVED:
+        return "a word of the shell's own grammar stands where a program should"
     if node.type not in _LOOSE_TEXT:
         return _doubt_in_gaps(node, source)
     return None
@@ -115,10 +133,15 @@ def _doubt_in_body(node: Node, source: bytes) -> str | None:
     start = next((child for child in parent.children if child.type == "heredoc_start"), None) if parent else None
     if start is not None and source[start.start_byte : start.start_byte + 1] in (b"'", b'"', b"\\"):
         return "its here-document was misread" if node.children else None
+    return _doubt_in_quoted(node, source)
+
+
+def _doubt_in_quoted(node: Node, source: bytes) -> str | None:
+    """Between the expansions that were read, nothing may look like one that was not."""
     at = node.start_byte
-    for child in [*node.children, None]:
+    for child in [*(each for each in node.children if each.type in _EXPANSIONS), None]:
         until = child.start_byte if child else node.end_byte
         if _RUNS_IN_LEAF.search(source[at:until]):
-            return "a substitution hides in its here-document"
+            return "a substitution hides in its text"
         at = child.end_byte if child else until
     return None

@@ -12,8 +12,7 @@ from handraise.policy.programs import basename, is_harmless_variable, runs_its_w
 from handraise.policy.shell import Part, Redirection
 from handraise.policy.words import Word
 
-_FEEDS = ("<<", "<<<")
-_RUNS_SUBSCRIPTS = frozenset("test [ printf read let wait mapfile readarray unset".split())
+_RUNS_SUBSCRIPTS = frozenset({"test", "[", "printf", "read", "let", "wait", "mapfile", "readarray", "unset"})
 
 
 class Match(Enum):

@@ -6,38 +6,45 @@ from collections.abc import Sequence
 
 from handraise.policy.words import Word
 
-SHELLS = frozenset("bash sh zsh dash ksh fish ash csh tcsh busybox pwsh".split())
-INTERPRETERS = frozenset(
-    "python python2 python3 node nodejs deno bun perl ruby php lua Rscript osascript tclsh".split()
-)
-_AWKS = frozenset("awk gawk mawk nawk".split())
+SHELLS = frozenset({
+    "bash", "sh", "zsh", "dash", "ksh", "fish", "ash", "csh", "tcsh", "busybox", "pwsh",
+})  # fmt: skip
+INTERPRETERS = frozenset({
+    "python", "python2", "python3", "node", "nodejs", "deno", "bun", "perl", "ruby", "php", "lua", "Rscript",
+    "osascript", "tclsh",
+})  # fmt: skip
+_AWKS = frozenset({"awk", "gawk", "mawk", "nawk"})
 # They run what their own words name.
-WRAPPERS = (SHELLS | _AWKS) | frozenset(
-    "sudo doas su env xargs parallel eval source . exec nohup time nice ionice timeout command builtin ssh setsid stdbuf "
-    "unshare chroot nsenter script watch strace ltrace gdb flock entr systemd-run at batch trap coproc noglob "
-    "nocorrect - repeat caffeinate runuser pkexec chrt taskset unbuffer expect screen tmux "
-    "vi vim nvim emacs ed ex".split()
-)
+WRAPPERS = (SHELLS | _AWKS) | frozenset({
+    "sudo", "doas", "su", "env", "xargs", "parallel", "eval", "source", ".", "exec", "nohup", "time", "nice",
+    "ionice", "timeout", "command", "builtin", "ssh", "setsid", "stdbuf", "unshare", "chroot", "nsenter", "script",
+    "watch", "strace", "ltrace", "gdb", "flock", "entr", "systemd-run", "at", "batch", "trap", "coproc", "noglob",
+    "nocorrect", "-", "repeat", "caffeinate", "runuser", "pkexec", "chrt", "taskset", "unbuffer", "expect", "screen",
+    "tmux", "vi", "vim", "nvim", "emacs", "ed", "ex",
+})  # fmt: skip
 # A standing permission for these is not offered; somebody who wants one writes the rule.
-NEVER_STANDING = WRAPPERS | frozenset(
-    "rm rmdir unlink shred dd mkfs fdisk parted wipefs truncate kill pkill killall shutdown reboot halt poweroff "
-    "chmod chown chgrp chattr setfacl crontab scp sftp nc ncat netcat socat telnet curl wget alias unalias function "
-    "export declare typeset local readonly unset set shopt enable hash bind mount umount useradd usermod passwd "
-    "visudo iptables systemctl service launchctl defaults security gpg ssh-keygen ssh-add [ [[ (( test let read "
-    "printf mapfile readarray claude handraise".split()
-)
+NEVER_STANDING = WRAPPERS | frozenset({
+    "rm", "rmdir", "unlink", "shred", "dd", "mkfs", "fdisk", "parted", "wipefs", "truncate", "kill", "pkill",
+    "killall", "shutdown", "reboot", "halt", "poweroff", "chmod", "chown", "chgrp", "chattr", "setfacl", "crontab",
+    "scp", "sftp", "nc", "ncat", "netcat", "socat", "telnet", "curl", "wget", "alias", "unalias", "function",
+    "export", "declare", "typeset", "local", "readonly", "unset", "set", "shopt", "enable", "hash", "bind", "mount",
+    "umount", "useradd", "usermod", "passwd", "visudo", "iptables", "systemctl", "service", "launchctl", "defaults",
+    "security", "gpg", "ssh-keygen", "ssh-add", "[", "[[", "((", "test", "let", "read", "printf", "mapfile",
+    "readarray", "claude", "handraise",
+})  # fmt: skip
 _INLINE_CODE = ("-c", "-e", "-p", "-r", "-E", "--eval", "--print", "--command")
 # Setting one of these changes how a program looks, not what it does. Every other name could name a program to run.
-_HARMLESS_VARIABLES = frozenset(
-    "LANG LANGUAGE TZ TERM NO_COLOR FORCE_COLOR CLICOLOR CI COLUMNS LINES RUST_BACKTRACE PYTHONUNBUFFERED "
-    "PYTHONDONTWRITEBYTECODE PYTHONWARNINGS NODE_ENV DEBIAN_FRONTEND".split()
-)
+_HARMLESS_VARIABLES = frozenset({
+    "LANG", "LANGUAGE", "TZ", "TERM", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CI", "COLUMNS", "LINES",
+    "RUST_BACKTRACE", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONWARNINGS", "NODE_ENV", "DEBIAN_FRONTEND",
+})  # fmt: skip
 # Tied to upper-case names or to the shell's own tables in zsh.
-_ZSH_VARIABLES = frozenset(
-    "path cdpath fpath manpath mailpath fignore prompt psvar watch argv status pipestatus aliases galiases saliases "
-    "functions commands options builtins parameters modules dirstack history historywords jobdirs jobtexts jobstates "
-    "nameddirs userdirs usergroups patchars reswords histchars signals keymaps widgets".split()
-)
+_ZSH_VARIABLES = frozenset({
+    "path", "cdpath", "fpath", "manpath", "mailpath", "fignore", "prompt", "psvar", "watch", "argv", "status",
+    "pipestatus", "aliases", "galiases", "saliases", "functions", "commands", "options", "builtins", "parameters",
+    "modules", "dirstack", "history", "historywords", "jobdirs", "jobtexts", "jobstates", "nameddirs", "userdirs",
+    "usergroups", "patchars", "reswords", "histchars", "signals", "keymaps", "widgets",
+})  # fmt: skip
 _LOCAL_VARIABLE = re.compile(r"LC_[A-Z]+|[a-z][a-z0-9]*")
 
 # Options that make a reading program write a file or run another program: `*` in a rule does not reach them.
@@ -70,23 +77,24 @@ _SED_PLACE = r"(?:/[^/\\\n]*/|\d+|\$)"
 _SED_ADDRESS = rf"(?:{_SED_PLACE}(?:,{_SED_PLACE})?)?"
 _SED_SUBSTITUTE = r"s([/|#,])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*"
 _SED_SAFE = re.compile(rf"{_SED_ADDRESS}(?:[pdq=]|{_SED_SUBSTITUTE})")
-_SED_OPTIONS = frozenset("-n -E -r -e -s -u -z --quiet --silent --regexp-extended --expression --posix".split())
+_SED_OPTIONS = frozenset({
+    "-n", "-E", "-r", "-e", "-s", "-u", "-z", "--quiet", "--silent", "--regexp-extended", "--expression", "--posix",
+})  # fmt: skip
 _AWK_REACHES = re.compile(r"system|getline|[|>@]|^-[fiElL]|^--|^-$")
 _FILE_LIKE = re.compile(r"[\w./@+][\w./@+-]*")
 
 # Behind these words any further ones do no more than the words themselves say.
-_OPEN_ENDED = tuple(
-    tuple(each.split())
-    for each in (
-        "npm run,npm test,pnpm run,pnpm test,yarn run,yarn test,bun test,git status,git log,git diff,git show,git add,"
-        "git commit,git blame,git rev-parse,git ls-files,git describe,git shortlog,git grep,git fetch,git stash list,"
-        "cargo build,cargo check,cargo test,cargo clippy,cargo fmt,cargo doc,cargo tree,go build,go test,go vet,go list,"
-        "docker ps,docker images,docker logs,docker inspect,docker compose ps,docker compose logs,kubectl get,"
-        "kubectl describe,kubectl logs,kubectl top,pip list,pip show,pip freeze,pip check,uv pip list,uv run pytest,"
-        "uv run ruff,uv run mypy,python -m pytest,python3 -m pytest,pytest,ruff check,ruff format,mypy,npx tsc,npx eslint,"
-        "npx jest,npx vitest,npx prettier,ls,pwd,wc,du,df,which,echo,stat,tree,true,false"
-    ).split(",")
-)
+_OPEN_ENDED = (
+    "npm run", "npm test", "pnpm run", "pnpm test", "yarn run", "yarn test", "bun test", "git status", "git log",
+    "git diff", "git show", "git add", "git commit", "git blame", "git rev-parse", "git ls-files", "git describe",
+    "git shortlog", "git grep", "git fetch", "git stash list", "cargo build", "cargo check", "cargo test",
+    "cargo clippy", "cargo fmt", "cargo doc", "cargo tree", "go build", "go test", "go vet", "go list", "docker ps",
+    "docker images", "docker logs", "docker inspect", "docker compose ps", "docker compose logs", "kubectl get",
+    "kubectl describe", "kubectl logs", "kubectl top", "pip list", "pip show", "pip freeze", "pip check",
+    "uv pip list", "uv run pytest", "uv run ruff", "uv run mypy", "python -m pytest", "python3 -m pytest", "pytest",
+    "ruff check", "ruff format", "mypy", "npx tsc", "npx eslint", "npx jest", "npx vitest", "npx prettier", "ls",
+    "pwd", "wc", "du", "df", "which", "echo", "stat", "tree", "true", "false",
+)  # fmt: skip
 
 
 def is_harmless_variable(name: str) -> bool:
@@ -133,7 +141,7 @@ def withheld(words: Sequence[Word], further: Sequence[Word]) -> list[Word]:
 
 def open_ended(words: Sequence[str]) -> int:
     """How many leading words a standing permission should keep before `*`; 0 where it should keep them all."""
-    return max((len(each) for each in _OPEN_ENDED if tuple(words[: len(each)]) == each), default=0)
+    return max((len(each) for each in map(str.split, _OPEN_ENDED) if list(words[: len(each)]) == each), default=0)
 
 
 def basename(program: str) -> str:

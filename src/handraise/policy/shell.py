@@ -1,6 +1,7 @@
 """The shell command, taken apart: every simple command that could run, wherever it stands. Never runs anything, and
 never guesses: what cannot be read with certainty is opaque."""
 
+import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -13,15 +14,17 @@ from handraise.policy.words import Unreadable, Word, read_word
 HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 
 _BASH = Language(tree_sitter_bash.language())
-_CONTAINERS = frozenset(
-    "program list pipeline negated_command compound_statement subshell do_group if_statement elif_clause else_clause "
-    "while_statement case_statement case_item function_definition command_substitution process_substitution".split()
-)
-_WORDS = frozenset(
-    "word number string raw_string ansi_c_string concatenation simple_expansion expansion arithmetic_expansion "
-    "brace_expression extglob_pattern regex variable_name special_variable_name".split()
-)
+_CONTAINERS = frozenset({
+    "program", "list", "pipeline", "negated_command", "compound_statement", "subshell", "do_group", "if_statement",
+    "elif_clause", "else_clause", "while_statement", "case_statement", "case_item", "function_definition",
+    "command_substitution", "process_substitution",
+})  # fmt: skip
+_WORDS = frozenset({
+    "word", "number", "string", "raw_string", "ansi_c_string", "concatenation", "simple_expansion", "expansion",
+    "arithmetic_expansion", "brace_expression", "extglob_pattern", "regex", "variable_name", "special_variable_name",
+})  # fmt: skip
 _PLAIN_EXPANSIONS = frozenset({":-", "-", ":+", "+", ":?", "?", "%", "%%", "#", "##"})
+_REDIRECTING = frozenset({"<", ">", ">>", "&>", "&>>", ">&", "<&", ">|", "<>", "<<", "<<<", "file_redirect"})
 _ARITHMETIC_NAMES = frozenset({"variable_name", "word", "subscript", "simple_expansion", "expansion"})
 
 
@@ -222,6 +225,12 @@ def _declaration(node: Node) -> list[Part]:
 def _test(node: Node) -> list[Part]:
     """`[ … ]`, `[[ … ]]`, `(( … ))`: arithmetic and `-v` run what stands in a variable's subscript, so these are
     parts of their own, and only their first word is literal."""
+    # In `[ a > f ]` the parser sees a comparison, and the shell writes a file.
+    if node.children[0].type == "[" and any(each.type in _REDIRECTING for each in _descendants(node)):
+        raise Unreadable("it redirects inside a test")
+    # `[]` is the name of a program.
+    if node.type == "test_command" and not re.fullmatch(r"(\[\[?|\(\()\s.*\s\]\]?|\(\(.*", _text(node), re.DOTALL):
+        raise Unreadable("it is not clear where a test begins")
     words = (Word(node.children[0].type), Word(_text(node), False))
     return [Part(words, source=_text(node)), *_inside(node)]
 

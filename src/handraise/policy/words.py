@@ -36,7 +36,7 @@ def _spell(node: Node) -> str | None:
     """The literal text, or None where the word expands."""
     source = _text(node)
     match node.type:
-        case "word" | "number" | "variable_name" | "==" | "test_operator":
+        case "word" | "number" | "variable_name" | "test_operator":
             return _spell_plain(source)
         case "raw_string":
             return source[1:-1]
