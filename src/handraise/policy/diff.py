@@ -1,0 +1,155 @@
+"""The diff: what a file-changing call would do to the file as it is now. Never reads the file: its text comes in."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+from handraise.policy.notebooks import NotANotebook, read_cell
+
+MAX_COMPARED = 2_000
+"""Changed lines, both sides together, beyond which lines are not paired: pairing takes time by their square."""
+_CONTEXT = 3
+_UNPAIRED = "The change is too large to pair its lines; everything between its first and last difference is shown."
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """`text` is a unified diff without file names, empty when nothing changes; `note` is a sentence, or empty."""
+
+    text: str
+    note: str = ""
+
+
+class _Inapplicable(Exception):
+    """The edit cannot be made in the file as it is; the text says why."""
+
+
+def diff_of(tool: str, input: Mapping[str, Any], now_in_file: str | None) -> Diff | None:  # noqa: A002
+    """The diff of an Edit, Write, MultiEdit or NotebookEdit; None for other tools and inputs that are none.
+
+    An edit that does not apply is shown by itself, old against new, and the note says why it will fail.
+    """
+    match tool:
+        case "Write" if isinstance(input.get("content"), str):
+            return _diff(now_in_file, input["content"])
+        case "Edit":
+            edits = [input]
+        case "MultiEdit" if isinstance(input.get("edits"), list) and input["edits"]:
+            edits = input["edits"]
+        case "NotebookEdit" if isinstance(input.get("new_source", ""), str):
+            return _diff_of_cell(input, now_in_file)
+        case _:
+            return None
+    return _diff_of_edits(edits, now_in_file) if all(_is_edit(each) for each in edits) else None
+
+
+def _is_edit(edit: object) -> bool:
+    return isinstance(edit, Mapping) and all(isinstance(edit.get(key), str) for key in ("old_string", "new_string"))
+
+
+def _diff_of_edits(edits: Sequence[Mapping[str, Any]], now_in_file: str | None) -> Diff:
+    after = now_in_file
+    for number, edit in enumerate(edits, 1):
+        try:
+            after = _apply(edit, after)
+        except _Inapplicable as why:
+            which = f"Edit {number} of {len(edits)}: " if len(edits) > 1 else ""
+            shown = [_unified(each["old_string"], each["new_string"])[0] for each in edits]
+            return Diff("".join(shown), f"{which}{why}")
+    return _diff(now_in_file, after or "")
+
+
+def _apply(edit: Mapping[str, Any], text: str | None) -> str:
+    old, new = edit["old_string"], edit["new_string"]
+    if text is None:
+        if old:
+            raise _Inapplicable("The file does not exist, so there is nothing to replace.")
+        return str(new)
+    if old == new:
+        raise _Inapplicable("The old text and the new text are the same.")
+    if not old:
+        if text:
+            raise _Inapplicable("The old text is empty, but the file is not.")
+        return str(new)
+    count = text.count(old)
+    if not count:
+        raise _Inapplicable("The old text is not in the file as it is now.")
+    if edit.get("replace_all") is True:
+        return text.replace(old, new)
+    if count > 1:
+        raise _Inapplicable(f"The old text is in the file {count} times, and the edit does not say which is meant.")
+    return text.replace(old, new, 1)
+
+
+def _diff_of_cell(input: Mapping[str, Any], now_in_file: str | None) -> Diff:  # noqa: A002
+    mode, new = input.get("edit_mode", "replace"), input.get("new_source", "")
+    try:
+        old = read_cell(now_in_file, input.get("cell_id"), input.get("cell_number"))
+    except NotANotebook as why:
+        return Diff(_unified("", new)[0], str(why))
+    if mode == "insert":
+        return Diff(_unified("", new)[0], "A new cell.")
+    if mode == "delete":
+        return Diff(_unified(old, "")[0], "The cell is deleted.")
+    return _diff(old, new)
+
+
+def _diff(before: str | None, after: str) -> Diff:
+    text, note = _unified(before or "", after)
+    if before is None:
+        return Diff(text, "A new file." if after else "A new, empty file.")
+    return Diff(text, note if text else "Nothing changes.")
+
+
+def _unified(before: str, after: str) -> tuple[str, str]:
+    """The hunks, and a note. The equal beginning and end are set aside first, which takes linear time."""
+    old, new = _lines(before), _lines(after)
+    head = _shared(old, new)
+    tail = _shared(old[head:][::-1], new[head:][::-1])
+    if head == len(old) == len(new):
+        return "", ""
+    start = max(0, head - _CONTEXT)
+    kept = max(0, tail - _CONTEXT)
+    old, new = old[start : len(old) - kept], new[start : len(new) - kept]
+    head, tail = head - start, tail - kept
+    if len(old) + len(new) - 2 * (head + tail) > MAX_COMPARED:
+        codes = [("equal", 0, head, 0, head), ("replace", head, len(old) - tail, head, len(new) - tail)]
+        codes.append(("equal", len(old) - tail, len(old), len(new) - tail, len(new)))
+        return "".join(_hunk(codes, old, new, start)), _UNPAIRED
+    groups = SequenceMatcher(None, old, new).get_grouped_opcodes(_CONTEXT)
+    return "".join(line for group in groups for line in _hunk(group, old, new, start)), ""
+
+
+def _lines(text: str) -> list[str]:
+    """Only `\\n` ends a line here: other separators belong to it, and are shown in it."""
+    lines = [f"{line}\n" for line in text.split("\n")]
+    last = lines.pop()[:-1]
+    return [*lines, f"{last}\n\\ No newline at end of file\n"] if last else lines
+
+
+def _shared(left: Sequence[str], right: Sequence[str]) -> int:
+    count = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def _hunk(codes: Sequence[tuple[str, int, int, int, int]], old: list[str], new: list[str], start: int) -> Iterator[str]:
+    first, last = codes[0], codes[-1]
+    yield f"@@ -{_range(first[1], last[2], start)} +{_range(first[3], last[4], start)} @@\n"
+    for tag, old_from, old_to, new_from, new_to in codes:
+        if tag == "equal":
+            yield from (f" {line}" for line in old[old_from:old_to])
+            continue
+        yield from (f"-{line}" for line in old[old_from:old_to])
+        yield from (f"+{line}" for line in new[new_from:new_to])
+
+
+def _range(begin: int, end: int, start: int) -> str:
+    """As `diff -u` counts: from 1, and an empty range names the line before it."""
+    length = end - begin
+    first = start + begin + (1 if length else 0)
+    return str(first) if length == 1 else f"{first},{length}"
