@@ -47,6 +47,8 @@ class Shelves:
     rules: dict[str, Rule] = field(default_factory=dict)
     projects: dict[str, Project] = field(default_factory=dict)
     mentioned: dict[str, int] = field(default_factory=dict)
+    published: list[Item] = field(default_factory=list)
+    """Since these shelves were copied."""
     pruned: int = 0
     newest: int = 0
 
@@ -61,6 +63,7 @@ class Shelves:
             rules=dict(self.rules),
             projects=dict(self.projects),
             mentioned=dict(self.mentioned),
+            published=[],
         )
 
     def take(self, change: Change) -> bool:
@@ -98,7 +101,9 @@ class Shelves:
 
     def _publish(self, session: str | None, at: datetime, content: Content, about: str | None = None) -> None:
         self.newest += 1
-        self.items[self.newest] = Item(self.newest, session, at, contents.encode(content))
+        item = Item(self.newest, session, at, contents.encode(content))
+        self.items[item.cursor] = item
+        self.published.append(item)
         if about is not None:
             self.mentioned[about] = self.newest
 

@@ -38,10 +38,9 @@ class MemoryStore:
         self._listeners.append(listener)
 
     async def apply(self, changes: Sequence[Change]) -> Applied:
-        before = self._kept()
-        shelves = before.copy()
+        shelves = self._kept().copy()
         took = tuple([shelves.take(mended(change)) for change in changes])
-        items = tuple([item for cursor, item in shelves.items.items() if cursor > before.newest])
+        items = tuple(shelves.published)
         self._shelves = shelves
         if items:
             for listener in self._listeners:

@@ -55,7 +55,7 @@ CREATE TABLE asks (
 CREATE UNIQUE INDEX asks_by_reference ON asks (coalesce('s:' || session, 'a:' || agent, 'a:'), reference);
 CREATE INDEX asks_by_state ON asks (state);
 CREATE INDEX asks_by_session ON asks (session);
-CREATE INDEX asks_undelivered ON asks (session) WHERE delivered_at IS NULL AND state IN ('answered', 'expired');
+CREATE INDEX asks_undelivered ON asks (number) WHERE delivered_at IS NULL AND state IN ('answered', 'expired');
 CREATE INDEX asks_by_mention ON asks (mentioned);
 
 CREATE TABLE says (

@@ -61,11 +61,12 @@ FROM asks
 WHERE session = :session AND (:state IS NULL OR state = :state) AND (:kind IS NULL OR kind = :kind)
 ORDER BY number LIMIT :limit
 
+-- Without the hint the planner goes through every ask that was ever answered.
 -- name: asks_undelivered
 SELECT
     id, session, project, kind, body, tool, reference, tool_use, request, opened_at,
     asker, agent, why, expires_at, settlement, late, delivered_at
-FROM asks
+FROM asks INDEXED BY asks_undelivered
 WHERE delivered_at IS NULL AND state IN ('answered', 'expired')
     AND (:session IS NULL OR session = :session) AND (:state IS NULL OR state = :state)
     AND (:kind IS NULL OR kind = :kind)

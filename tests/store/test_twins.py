@@ -1,0 +1,118 @@
+"""Whatever is done to both kinds of store, they tell the same: so the twin may stand in for the file."""
+
+import asyncio
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from handraise.model.asks import KINDS, STATES
+from handraise.model.rules import Rule
+from handraise.store.changes import (
+    Advance,
+    Applied,
+    Change,
+    DeliverAsk,
+    OpenAsk,
+    Prune,
+    QueueSay,
+    RecordLate,
+    RemoveRule,
+    SaveProject,
+    SaveRule,
+    SaveSession,
+    SettleAsk,
+    TakeSay,
+)
+from handraise.store.interface import Store, StoreError
+from handraise.store.memory.store import MemoryStore
+from handraise.store.sqlite.store import SqliteStore
+from store.examples import (
+    NOON,
+    a_place,
+    a_project,
+    a_say,
+    a_session,
+    a_text,
+    an_ask,
+    answered,
+    denied,
+    expired,
+    withdrawn,
+)
+
+session_ids = st.sampled_from(["s_1", "s_2"])
+ask_ids = st.sampled_from(["a_1", "a_2", "a_3"])
+say_ids = st.sampled_from(["y_1", "y_2"])
+words = st.sampled_from(["one", "two", "three"])
+
+changes: st.SearchStrategy[Change] = st.one_of(
+    st.builds(
+        lambda key, phase: SaveSession(a_session(key, phase=phase)), session_ids, st.sampled_from(["idle", "ended"])
+    ),
+    st.builds(
+        lambda offset, run, key: Advance(a_place(offset, run=run, session=key)),
+        st.integers(0, 3),
+        st.integers(1, 2),
+        session_ids,
+    ),
+    st.builds(a_text, words, st.none() | session_ids),
+    st.builds(
+        lambda key, session, reference, agent: OpenAsk(an_ask(key, session=session, reference=reference, agent=agent)),
+        ask_ids,
+        st.none() | session_ids,
+        words,
+        st.none() | words,
+    ),
+    st.builds(SettleAsk, ask_ids, st.sampled_from([answered(), denied(), expired(), withdrawn()])),
+    st.builds(RecordLate, ask_ids, st.sampled_from([answered(), denied()])),
+    st.builds(DeliverAsk, ask_ids, st.just(NOON)),
+    st.builds(lambda key, session: QueueSay(a_say(key, session=session)), say_ids, session_ids),
+    st.builds(TakeSay, say_ids, st.just(NOON)),
+    st.builds(lambda key, decision: SaveRule(Rule(key, decision)), words, st.sampled_from(["allow", "deny"])),
+    st.builds(RemoveRule, words),
+    st.builds(lambda key, name, path: SaveProject(a_project(key, name, path)), words, words, words),
+    st.builds(Prune, st.integers(0, 30)),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(changes, max_size=6), max_size=8))
+def test_both_kinds_of_store_tell_the_same(batches: list[list[Change]]) -> None:
+    with TemporaryDirectory() as folder:
+        asyncio.run(compare(batches, Path(folder) / "hub.db"))
+
+
+async def compare(batches: list[list[Change]], path: Path) -> None:
+    async with MemoryStore() as memory, SqliteStore(path) as sqlite:
+        for batch in batches:
+            assert await outcome(memory, batch) == await outcome(sqlite, batch)
+            assert await everything(memory) == await everything(sqlite)
+
+
+async def outcome(store: Store, batch: list[Change]) -> Applied | type[StoreError]:
+    try:
+        return await store.apply(batch)
+    except StoreError as error:
+        return type(error)
+
+
+async def everything(store: Store) -> list[object]:
+    return [
+        await store.sessions(),
+        await store.sessions(["idle"]),
+        [await store.place(session) for session in ("s_1", "s_2")],
+        [await store.asks(state=state) for state in (None, *STATES)],
+        [await store.asks(kind=kind) for kind in KINDS],
+        await store.asks(undelivered=True),
+        await store.asks(session="s_1"),
+        await store.open_asks(),
+        [await store.says(session, waiting=waiting) for session in ("s_1", "s_2") for waiting in (True, False)],
+        await store.items(),
+        await store.items(after=3, session="s_1"),
+        await store.cursors(),
+        await store.rules(),
+        await store.projects(),
+        [await store.project(word) for word in ("one", "two", "three")],
+    ]
