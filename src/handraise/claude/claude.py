@@ -1,8 +1,8 @@
 """A running Claude: started or adopted, written to, followed, stopped. Nothing of it dies with us."""
 
 import asyncio
-import json
 import os
+import signal
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, suppress
@@ -12,7 +12,7 @@ from typing import Self
 from handraise.claude import family, fifo, journal, launcher, lock
 from handraise.claude.command import Launch, command_line
 from handraise.claude.fifo import ChildGone, Fifo
-from handraise.claude.folder import RunFolder, spec
+from handraise.claude.folder import RunFolder
 from handraise.claude.process import Identity, Process
 from handraise.claude.watch import Watch
 
@@ -34,7 +34,7 @@ class Claude:
     def __init__(self, folder: RunFolder, identity: Identity, watch: Watch) -> None:
         self.folder = folder
         self.process = Process(identity)
-        self._fifo = Fifo(folder)
+        self._fifo = Fifo(folder, self.process.ended.is_set)
         self._watch = watch
         self._stack = AsyncExitStack()
 
@@ -61,7 +61,7 @@ class Claude:
 
     async def stop(self, farewell: bytes | None = None, *, grace: float = 2.0, patience: float = 10.0) -> None:
         """Asks first, if there is a line for it; then SIGTERM, `patience` seconds, SIGKILL; descendants included."""
-        kin = family.descendants(self.process.identity.pid)
+        kin = family.descendants(self.process.identity)
         if farewell is not None and not self.ended.is_set():
             with suppress(ChildGone, TimeoutError):
                 async with asyncio.timeout(grace):
@@ -93,19 +93,17 @@ def _spawn(
 ) -> tuple[RunFolder, int]:
     if not os.path.isdir(launch.directory):
         raise NotStarted(f"There is no directory {launch.directory}.")
-    busy = lock.take(locks, launch.session_id)
-    run = RunFolder.make(folder)
-    command = command_line(str(program), launch)
-    opened = [busy]
+    opened = [lock.take(locks, launch.session_id)]
     try:
+        run = RunFolder.make(folder)
+        run.order(command_line(str(program), launch), launch.session_id, launch.directory)
         opened.append(os.open(run.fifo, os.O_RDWR | os.O_CLOEXEC))
         opened.append(os.open(run.journal, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC))
         opened.append(os.open(run.errors, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC))
         fifo.enlarge(opened[1])
-        told = json.dumps(spec(run, command, launch.directory, launch.session_id))
         pid = os.posix_spawn(
             sys.executable,
-            [sys.executable, "-I", "-S", launcher.__file__, told],
+            [sys.executable, "-I", "-S", launcher.__file__, str(run.path)],
             dict(environment),
             file_actions=[(os.POSIX_SPAWN_DUP2, opened[(number + 1) % 4], number) for number in range(4)],
         )
@@ -120,6 +118,10 @@ async def _recorded(run: RunFolder, pid: int) -> None:
     deadline = asyncio.get_running_loop().time() + _RECORD_DEADLINE
     while run.record() is None:
         ended, status = os.waitpid(pid, os.WNOHANG)  # noqa: ASYNC222 (does not wait)
-        if ended or asyncio.get_running_loop().time() > deadline:
+        if ended:
             raise NotStarted(run.last_errors() or f"the launcher ended with status {status}")
+        if asyncio.get_running_loop().time() > deadline:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)  # noqa: ASYNC222 (a killed child is there at once)
+            raise NotStarted(f"the launcher did not get ready within {_RECORD_DEADLINE:g} s")
         await asyncio.sleep(_RECORD_POLL)

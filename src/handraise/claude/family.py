@@ -14,19 +14,22 @@ TERM_TO_KILL = 10.0
 _POLL = 0.02
 
 
-def descendants(pid: int) -> list[Identity]:
-    """Children, their children, and so on. Claude is a sub-reaper, so that daemonised ones are among them."""
+def descendants(*ancestors: Identity) -> set[Identity]:
+    """Children of the living among them, their children, and so on.
+
+    Claude is a sub-reaper, so that daemonised ones are among them.
+    """
     children: dict[int, list[int]] = defaultdict(list)
     for child, parent in _parents():
         children[parent].append(child)
-    found: list[Identity] = []
-    queue = [pid]
+    found: set[Identity] = set()
+    queue = [each.pid for each in ancestors if each.lives()]
     while queue:
         for child in children.pop(queue.pop(), []):
             queue.append(child)
             identity = Identity.of(child)
             if identity is not None:
-                found.append(identity)
+                found.add(identity)
     return found
 
 
@@ -37,12 +40,11 @@ async def stop(process: Process, kin: Iterable[Identity], *, patience: float = T
     """
     family = set(kin)
     for number in (signal.SIGTERM, signal.SIGKILL):
-        if process.identity.lives():
-            family |= set(descendants(process.identity.pid))
+        family |= descendants(process.identity)
         process.identity.signal(number)
         if await _ends(process, patience):
             break
-    await _end_all(family, patience=min(patience, 2.0))
+    await _end_all(family, min(patience, 2.0))
 
 
 async def _ends(process: Process, seconds: float) -> bool:
@@ -55,13 +57,15 @@ async def _ends(process: Process, seconds: float) -> bool:
 
 
 async def _end_all(family: Iterable[Identity], patience: float) -> None:
-    left = [each for each in family if each.lives()]
+    left = {each for each in family if each.lives()}
     for number in (signal.SIGTERM, signal.SIGKILL):
+        left |= descendants(*left)
         for each in left:
             each.signal(number)
         deadline = asyncio.get_running_loop().time() + patience
         while left and asyncio.get_running_loop().time() < deadline:
-            left = [each for each in left if each.lives()]
+            # Whoever ends may leave children that it started after it was told.
+            left = {each for each in left | descendants(*left) if each.lives()}
             if left:
                 await asyncio.sleep(_POLL)
 

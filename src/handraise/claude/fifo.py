@@ -5,6 +5,7 @@ import errno
 import fcntl
 import os
 import select
+import signal
 import struct
 import sys
 import tempfile
@@ -27,8 +28,10 @@ class ChildGone(Exception):
 class Fifo:
     """Claude's stdin. Any number of tasks, and of processes, may write; they take turns."""
 
-    def __init__(self, folder: RunFolder) -> None:
+    def __init__(self, folder: RunFolder, is_gone: Callable[[], bool] = lambda: False) -> None:
+        """`is_gone`: Claude is known to have ended, though one of its children may still hold its stdin open."""
         self._folder = folder
+        self._is_gone = is_gone
         self._turn = asyncio.Lock()
 
     async def write(self, line: bytes) -> None:
@@ -51,8 +54,8 @@ class Fifo:
         # The lock goes with the open file: closing our copy leaves it with a child that inherited it.
         lock = os.open(self._folder.lock, os.O_RDWR)
         try:
-            await _until(lambda: _locked(lock), fifo)
-            await _until(lambda: _is_drained(fifo), fifo)
+            await self._until(lambda: _locked(lock), fifo)
+            await self._until(lambda: _is_drained(fifo), fifo)
             if len(line) <= capacity(fifo):
                 _write_once(fifo, line)
             else:
@@ -60,14 +63,22 @@ class Fifo:
         finally:
             os.close(lock)
 
+    async def _until(self, holds: Callable[[], bool], fifo: int) -> None:
+        wait = _FIRST_WAIT
+        while not holds():
+            if self._is_gone() or not _is_read(fifo):
+                raise ChildGone("Claude does not read any more")
+            await asyncio.sleep(wait)
+            wait = min(wait * 2, _LONGEST_WAIT)
+
 
 def enlarge(fifo: int) -> None:
     """Makes room for longer lines, as far as the system lets us."""
     if sys.platform == "linux":
         try:
             fcntl.fcntl(fifo, fcntl.F_SETPIPE_SZ, WANTED_SIZE)
-        except PermissionError:
-            pass
+        except OSError:
+            pass  # a user may have 64 such pipes, as a rule; capacity() tells what we got
 
 
 def capacity(fifo: int) -> int:
@@ -75,15 +86,6 @@ def capacity(fifo: int) -> int:
     if sys.platform == "linux":
         return fcntl.fcntl(fifo, fcntl.F_GETPIPE_SZ)
     return select.PIPE_BUF
-
-
-async def _until(holds: Callable[[], bool], fifo: int) -> None:
-    wait = _FIRST_WAIT
-    while not holds():
-        if not _is_read(fifo):
-            raise ChildGone("Claude does not read any more")
-        await asyncio.sleep(wait)
-        wait = min(wait * 2, _LONGEST_WAIT)
 
 
 def _locked(lock: int) -> bool:
@@ -127,6 +129,15 @@ def _hand_over(fifo: int, lock: int, line: bytes, folder: Path) -> None:
             (os.POSIX_SPAWN_DUP2, fifo, 1),
             (os.POSIX_SPAWN_DUP2, lock, 9),
         ]
-        shell = os.posix_spawn("/bin/sh", ["sh", "-c", _DETACHED_CAT], {}, file_actions=inherited, setsid=True)
+        shell = os.posix_spawn(
+            "/bin/sh",
+            ["sh", "-c", _DETACHED_CAT],
+            {},
+            file_actions=inherited,
+            setsid=True,
+            setsigdef=[signal.SIGPIPE],
+        )
     # The shell ends at once; the cat goes on and belongs to nobody.
-    os.waitpid(shell, 0)
+    _, status = os.waitpid(shell, 0)
+    if status:
+        raise OSError(f"a long line could not be handed over: the shell ended with status {status}")

@@ -1,12 +1,14 @@
 """The folder of one process of a session: its FIFO, journal, stderr and launch record. Private to the user."""
 
+import json
 import os
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 from msgspec import Struct
 
+from handraise.claude import launcher
 from handraise.claude.process import Identity
 
 _LAST_LINES = 20
@@ -60,8 +62,14 @@ class RunFolder(Struct, frozen=True):
             os.close(os.open(each, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         return folder
 
+    def order(self, command: list[str], session_id: str, directory: str) -> None:
+        """Writes down what is to be launched. By file, since one argument of a program holds 128 KiB at most."""
+        ordered = {"command": command, "session_id": session_id, "directory": directory}
+        with open(self.path / "launch.json", "x", opener=launcher.private) as file:
+            json.dump(ordered, file)
+
     def record(self) -> LaunchRecord | None:
-        """Who was launched here; None if nobody was yet."""
+        """Who was launched here; None if nobody was yet: the launcher adds to the order which process it is."""
         try:
             return msgspec.json.decode((self.path / "launch.json").read_bytes(), type=LaunchRecord)
         except (FileNotFoundError, msgspec.DecodeError):
@@ -76,9 +84,3 @@ class RunFolder(Struct, frozen=True):
         except FileNotFoundError:
             return ""
         return "\n".join(text.splitlines()[-_LAST_LINES:])
-
-
-def spec(folder: RunFolder, command: list[str], directory: str, session_id: str) -> dict[str, Any]:
-    """What the launcher is told."""
-    record = {"command": command, "session_id": session_id, "directory": directory}
-    return {"folder": str(folder.path), "directory": directory, "command": command, "record": record}

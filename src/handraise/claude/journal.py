@@ -18,21 +18,22 @@ _BLOCK = 4096
 async def follow(path: Path, offset: int, watch: Watch, ended: asyncio.Event) -> AsyncIterator[bytes]:
     """Chunks from `offset` on, as they are written, until the writer has ended and all of it was read."""
     grown = asyncio.Event()
-    over = asyncio.create_task(_ring_at(ended, grown))
     journal = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    watch.add(path, grown.set)
+    over = asyncio.create_task(_ring_at(ended, grown))
     try:
+        watch.add(path, grown.set)
         while True:
             last = ended.is_set()
             grown.clear()
             while chunk := os.pread(journal, CHUNK, offset):
                 offset += len(chunk)
                 yield chunk
+                await asyncio.sleep(0)  # a writer that is as quick as we are must not keep everybody else waiting
             if last:
                 return
             await grown.wait()
     finally:
-        watch.remove(path)
+        watch.remove(path, grown.set)
         os.close(journal)
         over.cancel()
 

@@ -6,26 +6,35 @@ The record is made by the process itself, so there is no moment at which Claude 
 import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
 
 _SET_CHILD_SUBREAPER = 36
 
 
-def main(spec: str) -> None:
-    """`spec` is JSON: the folder for the record, the directory to work in, the command line and what else to record."""
-    launch = json.loads(spec)
+def main(folder: str) -> None:
+    """Carries out the order that lies in `folder`, and signs it."""
+    path = os.path.join(folder, "launch.json")
+    with open(path, encoding="utf-8") as file:
+        order = json.load(file)
     os.setsid()
-    os.chdir(launch["directory"])
+    os.chdir(order["directory"])
+    for each in (signal.SIGPIPE, signal.SIGXFSZ):
+        # Python ignores these, and what is ignored stays so for Claude and for all that it starts.
+        signal.signal(each, signal.SIG_DFL)
     if sys.platform == "linux":
         # Survives exec: a tool that daemonises still descends from Claude.
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    record = {**launch["record"], "pid": os.getpid(), "started": started(os.getpid()), "boot": boot()}
-    path = os.path.join(launch["folder"], "launch.json")
-    with open(path + ".part", "w", opener=_private) as file:
+    record = {**order, "pid": os.getpid(), "started": started(os.getpid()), "boot": boot()}
+    with open(path + ".part", "w", opener=private) as file:
         json.dump(record, file)
     os.rename(path + ".part", path)
-    os.execv(launch["command"][0], launch["command"])  # noqa: S606 (the point of it)
+    program = order["command"][0]
+    try:
+        os.execv(program, order["command"])  # noqa: S606 (the point of it)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, program) from error
 
 
 def started(pid: int) -> str:
@@ -45,13 +54,14 @@ def boot() -> str:
     return ""
 
 
-def _private(path: str, flags: int) -> int:
+def private(path: str, flags: int) -> int:
+    """An opener for files that only the user may read."""
     return os.open(path, flags, 0o600)
 
 
 if __name__ == "__main__":
     try:
         main(sys.argv[1])
-    except OSError as error:
+    except (OSError, ValueError) as error:
         print(f"Claude could not be started: {error}", file=sys.stderr)
         sys.exit(127)

@@ -18,9 +18,9 @@ class ClaudeMissing(Exception):
 
 
 def locate(configured: str | None = None) -> Path:
-    """The CLI's path; raises ClaudeMissing."""
+    """The CLI's path, absolute, since it is started from another directory; raises ClaudeMissing."""
     if configured:
-        path = Path(configured).expanduser()
+        path = Path(configured).expanduser().absolute()
         if not path.is_file():
             raise ClaudeMissing(f"There is no Claude Code at {path}, the configured path. {_HOW}")
         if not os.access(path, os.X_OK):
@@ -28,7 +28,7 @@ def locate(configured: str | None = None) -> Path:
         return path
     found = shutil.which("claude")
     if found:
-        return Path(found)
+        return Path(found).absolute()
     bundled = _bundled()
     if bundled:
         return bundled
@@ -51,10 +51,12 @@ async def version(claude: Path, *, deadline: float = 20) -> str:
         async with asyncio.timeout(deadline):
             said, _ = await process.communicate()
     except TimeoutError as error:
-        process.kill()
-        await process.wait()
         raise ClaudeMissing(f"{claude} --version did not answer within {deadline:g} s. {_HOW}") from error
-    number = re.match(rb"\d+\.\d+\.\d+\S*", said.strip())
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    number = re.match(rb"\d+\.\d+\.\d+[\w.+-]*", said.strip())
     if process.returncode or not number:
         raise ClaudeMissing(f"{claude} --version said {said[:200]!r}, which is not a version of Claude Code. {_HOW}")
     return number.group().decode()

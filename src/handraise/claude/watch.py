@@ -28,7 +28,8 @@ class Watch(Protocol):
     def add(self, path: Path, bell: Bell) -> None:
         """Rings the bell whenever the file has grown. Once too often is possible, once too seldom is not."""
 
-    def remove(self, path: Path) -> None: ...
+    def remove(self, path: Path, bell: Bell) -> None:
+        """That bell rings no more; others on the same file do."""
 
 
 def watch() -> Watch:
@@ -42,7 +43,7 @@ class Inotify:
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._fd = -1
-        self._bells: dict[int, Bell] = {}
+        self._bells: dict[int, list[Bell]] = {}
         self._numbers: dict[Path, int] = {}
 
     async def __aenter__(self) -> Self:
@@ -55,14 +56,19 @@ class Inotify:
         os.close(self._fd)
 
     def add(self, path: Path, bell: Bell) -> None:
+        # For a file that is watched already, the kernel gives the number that it has.
         number = self._check(self._libc.inotify_add_watch(self._fd, os.fsencode(path), _IN_MODIFY))
-        self._bells[number] = bell
+        self._bells.setdefault(number, []).append(bell)
         self._numbers[path] = number
 
-    def remove(self, path: Path) -> None:
-        number = self._numbers.pop(path, None)
-        if number is not None:
+    def remove(self, path: Path, bell: Bell) -> None:
+        number = self._numbers.get(path)
+        if number is None or bell not in self._bells.get(number, ()):
+            return
+        self._bells[number].remove(bell)
+        if not self._bells[number]:
             del self._bells[number]
+            del self._numbers[path]
             self._libc.inotify_rm_watch(self._fd, number)
 
     def _ring(self) -> None:
@@ -78,8 +84,7 @@ class Inotify:
             # -1 is an overflow: events were lost, so every file may have grown.
             rung |= set(self._bells) if number == -1 else {number}
         for number in rung:
-            bell = self._bells.get(number)
-            if bell is not None:
+            for bell in tuple(self._bells.get(number, ())):
                 bell()
 
     def _check(self, outcome: int) -> int:
@@ -95,7 +100,7 @@ class Polling:
     def __init__(self, shortest: float = 0.005, longest: float = 0.1) -> None:
         self._shortest = shortest
         self._longest = longest
-        self._bells: dict[Path, Bell] = {}
+        self._bells: dict[Path, list[Bell]] = {}
         self._sizes: dict[Path, int] = {}
         self._task: asyncio.Task[None] | None = None
 
@@ -110,25 +115,29 @@ class Polling:
                 await self._task
 
     def add(self, path: Path, bell: Bell) -> None:
-        self._bells[path] = bell
+        self._bells.setdefault(path, []).append(bell)
 
-    def remove(self, path: Path) -> None:
-        self._bells.pop(path, None)
-        self._sizes.pop(path, None)
+    def remove(self, path: Path, bell: Bell) -> None:
+        if bell not in self._bells.get(path, ()):
+            return
+        self._bells[path].remove(bell)
+        if not self._bells[path]:
+            del self._bells[path]
+            self._sizes.pop(path, None)
 
     async def _look(self) -> None:
         wait = self._shortest
         while True:
             grown = [path for path in self._bells if self._has_grown(path)]
-            for path in grown:
-                self._bells[path]()
+            for bell in [bell for path in grown for bell in self._bells[path]]:
+                bell()
             wait = self._shortest if grown else min(wait * 1.5, self._longest)
             await asyncio.sleep(wait)
 
     def _has_grown(self, path: Path) -> bool:
         try:
             size = path.stat().st_size
-        except FileNotFoundError:
+        except OSError:
             return False
         before = self._sizes.get(path, 0)
         self._sizes[path] = size

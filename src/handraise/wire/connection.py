@@ -90,6 +90,12 @@ class Connection:
             self._open.discard(request_id)
             self._remember(request_id, "cancelled")
 
+    def reopen(self, request_id: str) -> None:
+        """An answer was written and Claude has not shown that it took it: it may be written again."""
+        if self._finished.pop(request_id, None) == "cancelled":
+            raise WasCancelled(request_id)
+        self._open.add(request_id)
+
     def send_allow(
         self, request_id: str, updated_input: Raw | Mapping[str, Any], permissions: Sequence[Mapping[str, Any]] = ()
     ) -> bytes:
@@ -113,8 +119,7 @@ class Connection:
 
     def send_refusal(self, request_id: str, error: str) -> bytes:
         """We cannot answer this; the tool fails with the text."""
-        self._finish(request_id)
-        return encode.control_error(request_id, error)
+        return self._finish(request_id, encode.control_error(request_id, error))
 
     def send_say(self, content: str | Sequence[Mapping[str, Any]], uuid: str) -> bytes:
         """What a person says."""
@@ -143,10 +148,10 @@ class Connection:
         return found
 
     def _respond(self, request_id: str, response: Mapping[str, Any]) -> bytes:
-        self._finish(request_id)
-        return encode.control_response(request_id, response)
+        return self._finish(request_id, encode.control_response(request_id, response))
 
-    def _finish(self, request_id: str) -> None:
+    def _finish(self, request_id: str, line: bytes) -> bytes:
+        """The line is made before the request counts as answered: what cannot be said was not said."""
         if request_id not in self._open:
             match self._finished.get(request_id):
                 case "answered":
@@ -157,6 +162,7 @@ class Connection:
                     raise NeverAsked(request_id)
         self._open.discard(request_id)
         self._remember(request_id, "answered")
+        return line
 
     def _remember(self, request_id: str, how: Literal["answered", "cancelled"]) -> None:
         self._finished[request_id] = how

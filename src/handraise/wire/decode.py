@@ -14,6 +14,8 @@ from handraise.wire.lines import HEAD
 def decode(text: bytes) -> list[Frame]:
     """One frame, as a rule. A line that is not UTF-8 gives a record of that and the frame that could be rescued."""
     try:
+        if _has_bad_text(text):
+            return _rescue(text)
         return [_decode_strictly(text)]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _rescue(text)
@@ -99,6 +101,14 @@ _QUICK = (
 )
 
 
+def _has_bad_text(text: bytes) -> bool:
+    # A Raw is passed on unread: without this look, half a surrogate pair or a bad byte in it would come out again
+    # where somebody reads it, or writes it back to Claude.
+    if not text.isascii():
+        text.decode()
+    return b"\\ud" in text or b"\\uD" in text
+
+
 def _decode_strictly(text: bytes) -> Frame:
     try:
         return _decode_typed(text)
@@ -138,6 +148,8 @@ def _decode_loosely(text: bytes) -> Frame:
     unknown = UnknownFrame(kind if isinstance(kind, str) else "", subtype if isinstance(subtype, str) else None, told)
     if kind in ("assistant", "user"):
         return _loose_message(str(kind), told) or unknown
+    if kind == "control_request" and isinstance(request_id := told.get("request_id"), str):
+        return frames.ControlRequest(request_id, _loose_request(told.get("request")))
     shape = _SYSTEM_SHAPES.get(unknown.subtype) if kind == "system" else _SHAPES.get(unknown.type)
     return _loose(shape, told) or unknown if shape else unknown
 

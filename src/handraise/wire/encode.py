@@ -7,13 +7,18 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+_ANY = msgspec.json.Decoder()
+
 
 def line(message: Mapping[str, Any]) -> bytes:
     """One line. JSON escapes newlines and NUL by itself; half a surrogate pair becomes U+FFFD."""
     try:
-        return msgspec.json.encode(message) + b"\n"
-    except UnicodeEncodeError:
-        return msgspec.json.encode(_well_formed(message)) + b"\n"
+        text = msgspec.json.encode(message)
+        _ANY.decode(text)  # a Raw goes in unread
+    except (UnicodeError, msgspec.DecodeError):
+        text = msgspec.json.encode(_well_formed(message))
+    # Only a Raw can hold a line break, and only between its words: within them it is escaped.
+    return text.replace(b"\n", b" ") + b"\n"
 
 
 def user(content: str | Sequence[Mapping[str, Any]], uuid: str) -> bytes:
@@ -43,7 +48,7 @@ def _well_formed(value: object) -> object:
         case str():
             return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         case Raw():
-            return json.loads(bytes(value))
+            return _well_formed(json.loads(bytes(value).decode(errors="replace")))
         case Mapping():
             return {_well_formed(key): _well_formed(each) for key, each in value.items()}
         case list() | tuple():

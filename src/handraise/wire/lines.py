@@ -20,45 +20,42 @@ class Lines:
     def __init__(self, offset: int = 0, limit: int = LIMIT) -> None:
         self.offset = offset
         self._limit = limit
-        self._parts: list[bytes] = []
-        self._held = 0
+        self._held = bytearray()
+        self._size = 0
 
     def receive(self, chunk: bytes) -> list[Line]:
         """The lines that this chunk completes."""
-        first, *rest = chunk.split(b"\n")
-        if not rest:
-            self._hold(first)
-            return []
-        self._hold(first)
-        lines = [self._release()]
-        last = rest.pop()
-        for text in rest:
-            size = len(text)
+        texts = chunk.split(b"\n")
+        rest = texts.pop()
+        if texts and self._size:
+            self._hold(texts[0])
+            texts[0] = bytes(self._held)
+        lines = []
+        for text in texts:
+            size = self._size or len(text)
             self.offset += size + 1
             lines.append(Line(text if size <= self._limit else text[:HEAD], size, self.offset))
-        self._hold(last)
+            self._drop()
+        self._hold(rest)
         return lines
 
     def close(self) -> Line | None:
-        """What was left without a newline; `offset` stays before it."""
-        if not self._held:
+        """What was left without a newline, told once; `offset` stays before it."""
+        if not self._size:
             return None
-        text = b"".join(self._parts)
-        return Line(text, self._held, self.offset + self._held)
+        line = Line(bytes(self._held), self._size, self.offset + self._size)
+        self._drop()
+        return line
 
     def _hold(self, part: bytes) -> None:
-        if not part:
-            return
-        self._held += len(part)
-        if self._held <= self._limit:
-            self._parts.append(part)
-        elif len(self._parts) > 1 or not self._parts or len(self._parts[0]) > HEAD:
-            self._parts = [b"".join([*self._parts, part])[:HEAD]]
+        self._size += len(part)
+        if self._size <= self._limit:
+            self._held += part
+        else:
+            self._held += part[: max(0, HEAD - len(self._held))]
+            del self._held[HEAD:]
 
-    def _release(self) -> Line:
-        text = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
-        self.offset += self._held + 1
-        line = Line(text, self._held, self.offset)
-        self._parts = []
-        self._held = 0
-        return line
+    def _drop(self) -> None:
+        if self._size:
+            self._held = bytearray()
+            self._size = 0
