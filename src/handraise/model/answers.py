@@ -30,6 +30,8 @@ class Allow(Struct, frozen=True, forbid_unknown_fields=True):
 
     scope: Scope = field(default="once", name="for")
     input: dict[str, Any] | None = None
+    suggestions: tuple[int, ...] = ()
+    """Which of Claude's own suggestions to grant along with it, by their place in the ask."""
 
 
 class Deny(Struct, frozen=True, forbid_unknown_fields=True):

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from handraise.model.actors import Actor
 from handraise.model.answers import Answer, answer_as_json, read_answer
+from handraise.model.rules import Rule
 
 Kind = Literal["question", "permission", "plan", "form"]
 KINDS: tuple[Kind, ...] = ("question", "permission", "plan", "form")
@@ -39,8 +40,16 @@ class Question(Struct, frozen=True):
     questions: tuple[Prompt, ...]
 
 
+class Offer(Struct, frozen=True):
+    """What could be allowed for longer than this once: the scope in words, and exactly the rules that would be kept."""
+
+    lasting: Literal["session", "always"] = field(name="for")
+    scope: str
+    rules: tuple[Rule, ...]
+
+
 class Permission(Struct, frozen=True):
-    """Claude wants to use a tool. `input` is whole; `suggestions` are Claude's own, verbatim."""
+    """Claude wants to use a tool. `input` is whole; `suggestions` are Claude's own, verbatim, and told in words."""
 
     tool: str
     input: dict[str, Any]
@@ -48,9 +57,10 @@ class Permission(Struct, frozen=True):
     reason: str = ""
     blocked_path: str | None = None
     suggestions: tuple[dict[str, Any], ...] = ()
+    suggestions_in_words: tuple[str, ...] = ()
     diff: str | None = None
-    scope: str | None = None
-    """What "always" would allow from then on, in words; None where it is not offered."""
+    diff_note: str = ""
+    offers: tuple[Offer, ...] = ()
 
 
 class Plan(Struct, frozen=True):

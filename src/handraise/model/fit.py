@@ -12,9 +12,13 @@ def check(body: Body, answer: Answer) -> None:
     match body, answer:
         case Question(questions), Choices(answers):
             _check_choices(questions, answers)
-        case Permission(), Allow(input=changed):
+        case Permission(suggestions=offered), Allow(input=changed, suggestions=chosen):
             if changed == {} and body.input:
                 raise Misfit("An edited input cannot be empty.")
+            if answer.scope != "once":
+                _check_scope(body, answer)
+            if any(not 0 <= number < len(offered) for number in chosen):
+                raise Misfit(f"There are {len(offered)} suggestions; none has that number.")
         case (Permission(), Deny()) | (Plan(), Revise() | Outline()):
             pass
         case Plan(), Approve(plan=plan):
@@ -26,6 +30,13 @@ def check(body: Body, answer: Answer) -> None:
             pass
         case _:
             raise Misfit(f"A {kind_of(body)} cannot be answered like this.")
+
+
+def _check_scope(body: Permission, answer: Allow) -> None:
+    if all(offer.lasting != answer.scope for offer in body.offers):
+        raise Misfit("Nothing safe can be offered beyond this once; allow it once.")
+    if answer.input is not None:
+        raise Misfit("An edited input can be allowed once only.")
 
 
 def _check_choices(prompts: tuple[Prompt, ...], choices: tuple[Choice, ...]) -> None:

@@ -1,0 +1,99 @@
+"""What becomes of an ask before a person sees it: a rule answers, or it is made ready to be decided. Pure."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+
+from msgspec.structs import replace
+
+from handraise.model import ids
+from handraise.model.actors import ByRule, Person
+from handraise.model.answers import Allow, Answer, Deny, Scope
+from handraise.model.asks import Answered, Ask, Offer, Permission
+from handraise.model.projects import Patience
+from handraise.model.rules import Rule
+from handraise.policy.calls import FILE_TOOLS, Call
+from handraise.policy.claude_suggestions import in_words
+from handraise.policy.decide import Ruling, decide
+from handraise.policy.diff import diff_of
+from handraise.policy.suggest import suggest
+
+FROM_RULE = "rule"
+_DENIED = "A standing rule denies this. Go on without it, or ask the person."
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where the asker works, and how to look at files there."""
+
+    directory: str
+    mode: str
+    patience: Patience
+    resolve: Callable[[str], str]
+    """Follows links."""
+    read: Callable[[str], str | None]
+    """The text of a file as it is now; None if there is none that can be shown."""
+
+
+def consider(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime) -> Ask:
+    """The ask as it goes into the store."""
+    seconds = getattr(around.patience, ask.kind)
+    patient = replace(ask, expires_at=None if seconds is None else now + timedelta(seconds=seconds))
+    if not isinstance(ask.body, Permission):
+        return replace(patient, why="Only a person can answer this.")
+    call = Call(ask.body.tool, ask.body.input, around.directory, ask.project, ask.session, around.mode)
+    ruling = decide(call, rules, now, resolve=around.resolve)
+    answer = _by_rule(ruling)
+    if answer is None:
+        return replace(patient, why=ruling.why, body=_made_ready(ask.body, call, around))
+    by = ByRule(", ".join(ruling.rules) or "default", ruling.why)
+    return replace(ask, why=ruling.why, settlement=Answered(answer, by, FROM_RULE, now))
+
+
+def standing_rules(ask: Ask, scope: Scope, answered: Answered) -> list[Rule]:
+    """The rules that an answer with this scope keeps: those that were offered, with who granted them."""
+    if not isinstance(ask.body, Permission):
+        return []
+    made_by = answered.by.name if isinstance(answered.by, Person) else ""
+    granted = [rule for offer in ask.body.offers if offer.lasting == scope for rule in offer.rules]
+    return [
+        replace(rule, id=_rule_id(ask, scope, number), made_by=made_by, made_at=answered.at)
+        for number, rule in enumerate(granted)
+    ]
+
+
+def _by_rule(ruling: Ruling) -> Answer | None:
+    match ruling.decision:
+        case "allow":
+            return Allow()
+        case "deny":
+            return Deny(ruling.message or _DENIED)
+        case "ask":
+            return None
+
+
+def _made_ready(body: Permission, call: Call, around: Surroundings) -> Permission:
+    path = body.input.get(FILE_TOOLS.get(body.tool, ""))
+    now_in_file = around.read(path) if isinstance(path, str) and not path.startswith("\0") else None
+    diff = diff_of(body.tool, body.input, now_in_file)
+    return replace(
+        body,
+        diff=diff.text if diff else None,
+        diff_note=diff.note if diff else "",
+        offers=_offers(call, around),
+        suggestions_in_words=tuple(in_words(each) for each in body.suggestions),
+    )
+
+
+def _offers(call: Call, around: Surroundings) -> tuple[Offer, ...]:
+    offers = []
+    for lasting in ("session", "always"):
+        found = suggest(call, lasting, resolve=around.resolve)
+        if found is not None:
+            offers.append(Offer(lasting, found.scope, found.rules))
+    return tuple(offers)
+
+
+def _rule_id(ask: Ask, scope: str, number: int) -> str:
+    return ids.spell("r", sha256(f"{ask.id}/{scope}/{number}".encode()).digest())

@@ -1,0 +1,65 @@
+"""Says to Claude, in words, an answer that came too late for the request itself. Pure."""
+
+from typing import assert_never
+from uuid import NAMESPACE_URL, uuid5
+
+from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise
+from handraise.model.asks import Answered, Ask, Form, Permission, Plan, Question
+from handraise.model.says import Say
+
+
+def late_say(ask: Ask, answered: Answered) -> Say:
+    """A late answer as something said. Its id comes from the ask, so that it is said once."""
+    return _say(ask, answered, "You asked earlier, and nobody answered in time. This is the late answer.")
+
+
+def missed_say(ask: Ask, answered: Answered) -> Say:
+    """An answer that was given, and that Claude did not live to take."""
+    return _say(ask, answered, "Before you were interrupted you asked something, and it was answered.")
+
+
+def _say(ask: Ask, answered: Answered, why: str) -> Say:
+    text = f"{why}\n\n{_asked(ask)}\n{_answered(ask, answered.answer)}"
+    identity = str(uuid5(NAMESPACE_URL, f"handraise:{ask.id}:{why}"))
+    return Say(identity, ask.session or "", text, answered.by, answered.source, answered.at)
+
+
+def _asked(ask: Ask) -> str:
+    match ask.body:
+        case Question():
+            return "You asked a question:"
+        case Permission(tool=tool, description=description):
+            return f"You wanted to use {tool}{f' ({description})' if description else ''}."
+        case Plan():
+            return "You showed a plan."
+        case Form(message=message, server=server):
+            return f"The MCP server {server} wanted a form filled: {message}"
+        case _:
+            assert_never(ask.body)
+
+
+def _answered(ask: Ask, answer: Answer) -> str:
+    match answer:
+        case Choices(answers):
+            prompts = ask.body.questions if isinstance(ask.body, Question) else ()
+            lines = []
+            for prompt, choice in zip(prompts, answers, strict=True):
+                words = ", ".join([*choice.labels, *([choice.text] if choice.text else [])])
+                lines.append(f"- {prompt.question} — {words}")
+            return "\n".join(lines)
+        case Allow(input=changed):
+            also = f" with this input: {changed}" if changed else ""
+            return f"It is allowed{also}. If you still need it, ask again: a late yes does not run anything by itself."
+        case Deny(message):
+            return f"It is denied. {message}".strip()
+        case Approve(mode, plan):
+            also = f" with these changes:\n{plan}" if plan else ""
+            return f"The plan is approved (mode {mode}){also}. Show it again if you are still in plan mode."
+        case Revise(message):
+            return f"The plan is sent back. {message}".strip()
+        case Outline():
+            return "Write a step-by-step outline as a normal message first."
+        case Filled(action, content):
+            return f"The answer: {action} {content or ''}".strip()
+        case _:
+            assert_never(answer)

@@ -1,0 +1,196 @@
+"""Holds every open ask, settles each one once, and tells whoever waits. The store's conditional update is the truth."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from handraise.inbox import considering, guidance
+from handraise.inbox.considering import Surroundings
+from handraise.inbox.deadlines import Deadlines
+from handraise.inbox.errors import AlreadySettled, AlreadyWithdrawn, NoSuchAsk, NotWhatWasShown
+from handraise.model import fit
+from handraise.model.actors import Actor
+from handraise.model.answers import Allow, Answer
+from handraise.model.asks import Answered, Ask, Expired, Permission, Withdrawn
+from handraise.model.rules import Rule
+from handraise.store.changes import OpenAsk, QueueSay, RecordLate, RemoveRule, SaveRule, SettleAsk
+from handraise.store.interface import Store, StoreError
+
+_TRY_AGAIN = 1.0
+_LONGEST_SLEEP = 30.0
+"""The clock may be set, or the machine may sleep: deadlines are looked at again after this long."""
+
+log = logging.getLogger("handraise.inbox")
+
+Told = Callable[[Ask], None]
+
+
+class Given(NamedTuple):
+    """An answer that counted. A late one is guidance, and is said to Claude."""
+
+    ask: Ask
+    late: bool = False
+
+
+class Inbox:
+    """Entered with `async with`, inside the store's own."""
+
+    def __init__(self, store: Store, clock: Callable[[], datetime], settings: Sequence[Rule] = ()) -> None:
+        self._store = store
+        self._clock = clock
+        self._settings = tuple(settings)
+        self._stored: tuple[Rule, ...] = ()
+        self._deadlines = Deadlines()
+        self._changed = asyncio.Event()
+        self._askers: dict[str | None, Told] = {}
+        self._watch: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._stored = tuple(await self._store.rules())
+        for ask in await self._store.asks(state="open"):
+            self.opened(ask)
+        self._watch = asyncio.create_task(self._expire_for_ever())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._watch
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """In the order in which they are tried: those of the settings first."""
+        return (*self._settings, *self._stored)
+
+    def tell(self, session: str | None, told: Told) -> None:
+        """Calls back with every ask of this asker that is settled; None is for askers outside."""
+        self._askers[session] = told
+
+    def tell_no_more(self, session: str | None) -> None:
+        self._askers.pop(session, None)
+
+    def consider(self, ask: Ask, surroundings: Surroundings) -> Ask:
+        """The ask as it goes into the store: settled by a rule, or open, with what a person needs to decide."""
+        return considering.consider(ask, surroundings, self.rules, self._clock())
+
+    def opened(self, ask: Ask) -> None:
+        """The ask is in the store: its patience runs from here."""
+        if ask.settlement is None and ask.expires_at is not None:
+            self._deadlines.add(ask.id, ask.expires_at)
+            self._changed.set()
+
+    def closed(self, ask: str) -> None:
+        """The ask is settled in the store."""
+        self._deadlines.remove(ask)
+
+    async def open(self, ask: Ask, surroundings: Surroundings) -> Ask:
+        """For an asker outside: puts it to people, or has a rule answer. The same reference is the same ask."""
+        considered = self.consider(ask, surroundings)
+        await self._store.apply([OpenAsk(considered)])
+        stored = await self._find(ask.id)
+        self.opened(stored)
+        return stored
+
+    async def answer(self, ask_id: str, answer: Answer, by: Actor, source: str, digest: str | None = None) -> Given:
+        """Settles the ask, if it fits and is the first. Raises Misfit or an InboxError, and then nothing happened."""
+        ask = await self._find(ask_id)
+        if digest is not None and digest != ask.digest:
+            raise NotWhatWasShown(ask)
+        fit.check(ask.body, answer)
+        answered = Answered(answer, by, source, self._clock())
+        if ask.settlement is None:
+            applied = await self._store.apply([SettleAsk(ask_id, answered)])
+            ask = await self._find(ask_id)
+            if applied.took[0]:
+                await self._keep_rules(ask, answer)
+                self._settled(ask)
+                return Given(ask)
+        return await self._too_late(ask, answered)
+
+    async def withdraw(self, ask_id: str, reason: str) -> None:
+        """The asker no longer waits."""
+        applied = await self._store.apply([SettleAsk(ask_id, Withdrawn(reason, self._clock()))])
+        if applied.took[0]:
+            self._settled(await self._find(ask_id))
+
+    async def expire(self) -> None:
+        """Ends the patience of every ask whose time has come."""
+        for ask_id in self._deadlines.due(self._clock()):
+            applied = await self._store.apply([SettleAsk(ask_id, Expired(self._clock()))])
+            self._deadlines.remove(ask_id)
+            if applied.took[0]:
+                self._settled(await self._find(ask_id))
+
+    async def save_rule(self, rule: Rule) -> None:
+        await self._store.apply([SaveRule(rule)])
+        self._stored = tuple(await self._store.rules())
+
+    async def remove_rule(self, rule: str) -> bool:
+        """Whether there was one; what is in the settings is changed there."""
+        applied = await self._store.apply([RemoveRule(rule)])
+        self._stored = tuple(await self._store.rules())
+        return applied.took[0]
+
+    async def _find(self, ask_id: str) -> Ask:
+        ask = await self._store.ask(ask_id)
+        if ask is None:
+            raise NoSuchAsk(ask_id)
+        return ask
+
+    async def _keep_rules(self, ask: Ask, answer: Answer) -> None:
+        if (
+            not isinstance(answer, Allow)
+            or not isinstance(ask.body, Permission)
+            or not isinstance(ask.settlement, Answered)
+        ):
+            return
+        for rule in considering.standing_rules(ask, answer.scope, ask.settlement):
+            await self.save_rule(rule)
+
+    async def _too_late(self, ask: Ask, answered: Answered) -> Given:
+        match ask.settlement:
+            case Answered(answer=first) if first == answered.answer:
+                return Given(ask)
+            case Expired(late=None):
+                return await self._say_late(ask, answered)
+            case Expired(late=Answered(answer=first)) if first == answered.answer:
+                return Given(ask, late=True)
+            case Withdrawn():
+                raise AlreadyWithdrawn(ask)
+            case _:
+                raise AlreadySettled(ask)
+
+    async def _say_late(self, ask: Ask, answered: Answered) -> Given:
+        said = [QueueSay(guidance.late_say(ask, answered))] if ask.session else []
+        applied = await self._store.apply([RecordLate(ask.id, answered), *said])
+        stored = await self._find(ask.id)
+        if not applied.took[0]:
+            return await self._too_late(stored, answered)
+        self._settled(stored)
+        return Given(stored, late=True)
+
+    def _settled(self, ask: Ask) -> None:
+        self._deadlines.remove(ask.id)
+        told = self._askers.get(ask.session)
+        if told is not None:
+            told(ask)
+
+    async def _expire_for_ever(self) -> None:
+        while True:
+            wait = self._deadlines.seconds_to_next(self._clock())
+            self._changed.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LONGEST_SLEEP if wait is None else min(wait, _LONGEST_SLEEP)):
+                    await self._changed.wait()
+            try:
+                await self.expire()
+            except StoreError:
+                log.exception("an ask could not be expired; it is tried again")
+                await asyncio.sleep(_TRY_AGAIN)

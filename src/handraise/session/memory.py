@@ -1,0 +1,59 @@
+"""What a session machine remembers. Stored with the journal's offset, so that the next hub goes on from there."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from handraise.model.sessions import Ended, Phase
+from handraise.session.cooldown import Cooldown
+from handraise.session.translate import Action
+
+
+class Pending(Struct):
+    """A request that Claude waits on."""
+
+    ask: str
+    tool_use: str | None
+    settled: bool = False
+
+
+class Memory(Struct, omit_defaults=True):
+    """Small, and all of it can be written down."""
+
+    phase: Phase = "starting"
+    greeted: bool = False
+    turn: int = 0
+    mode: str = "default"
+    model: str | None = None
+    cost_before: float = 0.0
+    """What earlier processes of the session cost."""
+    cost_run: float = 0.0
+    requests: dict[str, Pending] = field(default_factory=dict)
+    wants: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """What we asked of Claude and it has not acknowledged: what, and the value."""
+    wants_made: int = 0
+    actions: dict[str, Action] = field(default_factory=dict)
+    last_text: str = ""
+    last_error: str = ""
+    cooldown: Cooldown = Cooldown()
+    unmoved: bool = False
+    """Something was answered and nothing was heard since."""
+    stuck: bool = False
+    stop_reason: str | None = None
+    ended: Ended | None = None
+
+    @property
+    def cost_usd(self) -> float:
+        return self.cost_before + self.cost_run
+
+    def dump(self) -> bytes:
+        return msgspec.msgpack.encode(self)
+
+    @classmethod
+    def load(cls, dumped: bytes) -> "Memory":
+        return msgspec.msgpack.decode(dumped, type=cls)
+
+    def public(self) -> tuple[Any, ...]:
+        """What of it people see; when this changes, the session's record does."""
+        return (self.phase, self.mode, self.model, self.cost_usd, self.stuck, self.ended)

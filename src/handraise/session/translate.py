@@ -1,0 +1,179 @@
+"""Translates frames to feed contents. Pure; remembers only which actions are under way, in what it is given."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from handraise.model.items import (
+    ActionEnded,
+    ActionKind,
+    ActionStarted,
+    Content,
+    Frame,
+    Notice,
+    Text,
+    Thinking,
+    TurnEnded,
+)
+from handraise.session import actions
+from handraise.wire import frames
+from handraise.wire.blocks import (
+    Block,
+    ImageBlock,
+    ServerToolUse,
+    TextBlock,
+    ThinkingBlock,
+    ToolResult,
+    ToolUse,
+    UnknownBlock,
+)
+
+OUTPUT = 64 * 1024
+"""How many characters of a tool's output go into the feed; the rest stays in the journal, and is counted."""
+
+
+class Action(Struct, frozen=True):
+    """An action that is under way."""
+
+    kind: ActionKind
+    title: str
+    parent: str | None = None
+
+
+def translate(frame: frames.Frame, under_way: dict[str, Action]) -> list[Content]:
+    """The contents that a frame adds to the timeline; `under_way` is kept up to date."""
+    match frame:
+        case frames.Assistant(message=message, parent_tool_use_id=parent):
+            return [each for block in message.content for each in _said(block, message.id, parent, under_way)]
+        case frames.User(is_replay=False, parent_tool_use_id=parent, message=told) if not isinstance(told.content, str):
+            return [each for block in told.content for each in _resulted(block, parent, under_way)]
+        case frames.Task():
+            return _task(frame, under_way)
+        case frames.RateLimit(rate_limit_info=left):
+            return _rate_limit(left)
+        case frames.ApiRetry(attempt=attempt, max_retries=most, error_status=status, error=error):
+            what = " ".join(str(each) for each in (status, error) if each)
+            return [Notice("warning", f"The model could not be reached ({what}); try {attempt} of {most}.", "retry")]
+        case frames.UnknownFrame(fields=fields):
+            return [Frame(fields)]
+        case frames.Unreadable(why=why, head=head, size=size):
+            return [
+                Notice("warning", f"A line of {size} bytes was {why}: {head[:200].decode(errors='replace')}", "line")
+            ]
+        case _:
+            return []
+
+
+def turn_ended(result: frames.Result, turn: int, last_text: str, cost_before: float) -> TurnEnded:
+    """What a turn cost, and its error as it was told. `is_error` decides, and an empty result is the last text."""
+    error = None
+    if result.is_error:
+        told = "; ".join(str(each) for each in result.errors or []) or result.result
+        error = told or result.subtype or "The turn failed, and Claude did not say why."
+    return TurnEnded(
+        turn=turn,
+        cost_usd=max(0.0, result.total_cost_usd - cost_before),
+        duration_ms=int(result.duration_ms),
+        usage=result.usage or {},
+        is_error=result.is_error,
+        error=error,
+        result=result.result or last_text,
+        denials=len(result.permission_denials or []),
+    )
+
+
+def _said(block: Block, message: str, parent: str | None, under_way: dict[str, Action]) -> list[Content]:
+    match block:
+        case TextBlock(text):
+            return [Text(text, message, parent)] if text else []
+        case ThinkingBlock(thinking):
+            return [Thinking(thinking, message, parent)] if thinking else []
+        case ToolUse(id=action, name=tool, input=raw) | ServerToolUse(id=action, name=tool, input=raw):
+            told = _object(raw)
+            kind, title = actions.name(tool, told)
+            under_way[action] = Action(kind, title, parent)
+            return [ActionStarted(action, kind, title, tool, told, parent)]
+        case ToolResult():
+            return _resulted(block, parent, under_way)
+        case UnknownBlock(fields=fields):
+            return [Frame({"block": fields})]
+        case ImageBlock():
+            return [Notice("info", "Claude sent a picture.", "image")]
+
+
+def _resulted(block: Block, parent: str | None, under_way: dict[str, Action]) -> list[Content]:
+    match block:
+        case ToolResult(tool_use_id=action, content=content, is_error=failed):
+            begun = under_way.pop(action, None) or Action("tool", "A tool", parent)
+            text, images = _output(content)
+            return [
+                ActionEnded(
+                    action,
+                    begun.kind,
+                    begun.title,
+                    not failed,
+                    text[:OUTPUT],
+                    max(0, len(text) - OUTPUT),
+                    images,
+                    begun.parent,
+                )
+            ]
+        case UnknownBlock(fields=fields):
+            return [Frame({"block": fields})]
+        case _:
+            return []
+
+
+class _Piece(Struct):
+    type: str = ""
+    text: str = ""
+
+
+def _output(content: str | list[Raw] | None) -> tuple[str, int]:
+    if content is None or isinstance(content, str):
+        return content or "", 0
+    texts, images = [], 0
+    for raw in content:
+        try:
+            piece = msgspec.json.decode(raw, type=_Piece)
+        except msgspec.ValidationError:
+            continue
+        images += piece.type == "image"
+        if piece.text:
+            texts.append(piece.text)
+    return "\n".join(texts), images
+
+
+def _object(raw: Raw) -> dict[str, Any]:
+    told = msgspec.json.decode(raw)
+    return told if isinstance(told, dict) else {"input": told}
+
+
+def _task(task: frames.Task, under_way: dict[str, Action]) -> list[Content]:
+    """Background work is an action of its own; one that belongs to a tool call is told by that call."""
+    action = f"task:{task.task_id}"
+    match task.subtype:
+        case "task_started":
+            title = task.description or task.task_type or "Background task"
+            under_way[action] = Action("tool", title, task.tool_use_id)
+            return [ActionStarted(action, "tool", title, task.task_type or "task", {}, task.tool_use_id)]
+        case "task_notification":
+            begun = under_way.pop(action, None) or Action(
+                "tool", task.description or "Background task", task.tool_use_id
+            )
+            ok = task.status in (None, "completed")
+            return [ActionEnded(action, begun.kind, begun.title, ok, task.summary or "", parent=begun.parent)]
+        case _:
+            return []
+
+
+def _rate_limit(left: dict[str, Any]) -> list[Content]:
+    status = left.get("status")
+    if status == "allowed":
+        return []
+    kind = left.get("rateLimitType") or "usage"
+    resets = f"it resets at {left.get('resetsAt', 'an unknown time')}"
+    if status == "rejected":
+        return [Notice("error", f"The {kind} limit is used up; {resets}.", "limit")]
+    return [Notice("warning", f"The {kind} limit is nearly used up ({status}); {resets}.", "limit")]
