@@ -4,14 +4,13 @@ only a person can answer."""
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from posixpath import normpath
 from typing import Literal
 
 from handraise.model.rules import Rule
 from handraise.policy.calls import FILE_TOOLS, KEEPING_TOOLS, READING_TOOLS, Call
 from handraise.policy.hidden import reveal
 from handraise.policy.matching import Match, applies, match_part, match_place, reaches_beyond
-from handraise.policy.paths import Place, Resolve
+from handraise.policy.paths import Place, Resolve, normpath
 from handraise.policy.shell import Opaque, Part, parse
 
 _SHOWN = 160

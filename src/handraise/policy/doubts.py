@@ -117,7 +117,7 @@ def _doubt_in_heredoc(node: Node, source: bytes) -> str | None:
     if sum(child.type == "heredoc_redirect" for child in (node.parent or node).children) > 1:
         return "it has two here-documents at once"
     delimiter = _DELIMITER.fullmatch(source[start.start_byte : start.end_byte].decode())
-    line = source[start.end_byte : body.start_byte]
+    line = source[start.end_byte : body.start_byte].rstrip(b"\t")
     if delimiter is None or line.count(b"\n") != 1 or not line.endswith(b"\n") or b"#" in line:
         return "it has a here-document with an unusual beginning"
     rest = source[body.start_byte :].decode().split("\n")

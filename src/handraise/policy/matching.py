@@ -40,9 +40,9 @@ def match_place(rule: Rule, place: Place) -> Match:
         return Match.NO if rule.decision == "allow" and place.is_sensitive else Match.YES
     if rule.decision == "allow":
         return Match.YES if place.is_covered_by(rule.path) else Match.NO
-    if not place.may_be_hit_by(rule.path):
-        return Match.NO
-    return Match.MAYBE if place.path is None else Match.YES
+    if place.may_be_hit_by(rule.path):
+        return Match.MAYBE if place.path is None else Match.YES
+    return Match.MAYBE if place.may_contain(rule.path) else Match.NO
 
 
 def match_part(rule: Rule, part: Part) -> Match:

@@ -4,7 +4,8 @@ function that comes in."""
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from posixpath import isabs, join, normpath
+from posixpath import isabs, join
+from posixpath import normpath as _normpath
 
 from handraise.policy.calls import FILE_TOOLS, READING_TOOLS, SEARCHING_TOOLS, Call
 
@@ -55,6 +56,13 @@ class Place:
         """Whether a denying or asking rule's glob could mean it, by either of its names."""
         return not self._both or any(fits_glob(path, glob, self.directory) for path in self._both)
 
+    def may_contain(self, glob: str) -> bool:
+        """Whether a search from here could look into what the glob names."""
+        base = normpath(join(self.directory, glob.split("*")[0].rsplit("/", 1)[0] if "*" in glob else glob))
+        if self._tool not in SEARCHING_TOOLS or self.path is None or base == self.directory:
+            return False
+        return is_below(base, self.path)
+
     @property
     def _both(self) -> tuple[str, ...]:
         return () if self.path is None or self.spelled is None else (self.path, self.spelled)
@@ -66,6 +74,12 @@ def fits_glob(path: str, glob: str, directory: str) -> bool:
     if not isabs(glob) and (glob.startswith("~") or not is_below(whole, directory)):
         return False
     return bool(_read_glob(whole).fullmatch(path))
+
+
+def normpath(path: str) -> str:
+    """Without `.`, `..` and doubled slashes, also at the front, where POSIX would keep two."""
+    normal = _normpath(path)
+    return f"/{normal.lstrip('/')}" if isabs(normal) else normal
 
 
 def is_below(path: str, directory: str) -> bool:

@@ -4,7 +4,7 @@ nothing where the words would promise more than a person can oversee."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from posixpath import dirname, normpath, relpath
+from posixpath import dirname, relpath
 from typing import Literal
 
 from msgspec.structs import replace
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from handraise.model.rules import Rule
 from handraise.policy.calls import FILE_TOOLS, READING_TOOLS, Call
 from handraise.policy.decide import decide
-from handraise.policy.paths import Place, Resolve
+from handraise.policy.paths import Place, Resolve, normpath
 from handraise.policy.patterns import spell_pattern
 from handraise.policy.programs import INTERPRETERS, NEVER_STANDING, basename, open_ended, runs_inline_code
 from handraise.policy.shell import Opaque, Part, parse
