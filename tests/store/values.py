@@ -58,14 +58,15 @@ bodies: dict[Kind, st.SearchStrategy[Body]] = {
     ),
     "permission": st.builds(
         Permission,
-        texts,
-        json_objects,
-        texts,
-        texts,
-        st.none() | texts,
-        st.lists(json_objects, max_size=2).map(tuple),
-        st.none() | texts,
-        st.none() | texts,
+        tool=texts,
+        input=json_objects,
+        description=texts,
+        reason=texts,
+        blocked_path=st.none() | texts,
+        suggestions=st.lists(json_objects, max_size=2).map(tuple),
+        suggestions_in_words=st.lists(texts, max_size=2).map(tuple),
+        diff=st.none() | texts,
+        scope=st.none() | texts,
     ),
     "plan": st.builds(Plan, texts),
     "form": st.builds(Form, texts, texts, json_objects),
@@ -75,7 +76,12 @@ answers: dict[Kind, st.SearchStrategy[Answer]] = {
         Choices,
         st.lists(st.builds(Choice, st.lists(texts, max_size=3).map(tuple), st.none() | texts), max_size=3).map(tuple),
     ),
-    "permission": st.builds(Allow, st.sampled_from(["once", "session", "always"]), st.none() | json_objects)
+    "permission": st.builds(
+        Allow,
+        st.sampled_from(["once", "session", "always"]),
+        st.none() | json_objects,
+        st.lists(st.integers(0, 9), max_size=2).map(tuple),
+    )
     | st.builds(Deny, texts, st.booleans()),
     "plan": st.builds(Approve, st.sampled_from(["default", "acceptEdits"]), st.none() | texts)
     | st.builds(Revise, texts)

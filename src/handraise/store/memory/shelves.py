@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TypeVar, assert_never
+from typing import Self, TypeVar, assert_never
 
 from msgspec import structs
 
@@ -52,7 +52,8 @@ class Shelves:
     pruned: int = 0
     newest: int = 0
 
-    def copy(self) -> "Shelves":
+    def copy(self) -> Self:
+        """For a batch to work on: a failed one is thrown away with it."""
         return replace(
             self,
             sessions=dict(self.sessions),
