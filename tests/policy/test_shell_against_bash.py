@@ -18,9 +18,9 @@ WITNESS = 'command_not_found_handle() { printf "%s\\001" "$@" >&9; printf "\\0" 
 pytestmark = pytest.mark.skipif(BASH is None, reason="there is no bash here")
 
 WORDS = st.sampled_from(
-    ["a", "-f", '"q q"', "'$(cc n)'", '"\\$(cc n)"', "$v", '"$v"', "{a,b}", "*.z", "~/x", "\\;", "\\cc", "$'cc'", "a#b"]
-    + ["#z", "$", '"$"', '"$ "', '"$ $(cc k)"', "${v:-$(cc k)}", "`cc k`", '"`cc k`"', "$(cc k)", "$((1+1))", "{}", "!"]
-    + [">f", "2>&1", ">/dev/null", "<<< x", "2> g", "if", "do", "done", "==", "=", "k=1", "a\\ b", "\\\n", "[", "]"]
+    ["a", "-f", '"q q"', "'$(cc n)'", '"\\$(cc n)"', "$v", '"$v"', "{a,b}", "*.z", "~/x", "\\;", "\\cc", "$'cc'", "a#b",
+     "#z", "$", '"$"', '"$ "', '"$ $(cc k)"', "${v:-$(cc k)}", "`cc k`", '"`cc k`"', "$(cc k)", "$((1+1))", "{}", "!",
+     ">f", "2>&1", ">/dev/null", "<<< x", "2> g", "if", "do", "done", "==", "=", "k=1", "a\\ b", "\\\n", "[", "]"]
 )  # fmt: skip
 SIMPLE = st.builds(
     lambda name, rest: " ".join([name, *rest]), st.sampled_from(["aa", "bb", "k=1 cc"]), st.lists(WORDS, max_size=4)

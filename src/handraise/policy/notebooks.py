@@ -15,7 +15,7 @@ def read_cell(text: str | None, cell_id: object, number: object) -> str:
         cells = json.loads(text)["cells"]
         place = _place(cells, cell_id, number)
         source = cells[place]["source"] if place is not None else ""
-    except (ValueError, TypeError, KeyError, IndexError, RecursionError):
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
         raise NotANotebook("The cell is not in the notebook as it is now.") from None
     return "".join(source) if isinstance(source, list) else str(source)
 

@@ -3,7 +3,6 @@ never guesses: what cannot be read with certainty is opaque."""
 
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
@@ -11,6 +10,7 @@ from tree_sitter import Language, Node, Parser
 from handraise.policy.doubts import doubt_about, doubt_in
 from handraise.policy.words import Unreadable, Word, read_word
 
+MAX_PARTS = 200
 HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 
 _BASH = Language(tree_sitter_bash.language())
@@ -75,7 +75,6 @@ class Opaque:
     reason: str
 
 
-@lru_cache(maxsize=256)
 def parse(command: str) -> Script | Opaque:
     """Takes a command apart."""
     doubt = doubt_about(command)
@@ -87,9 +86,10 @@ def parse(command: str) -> Script | Opaque:
     if doubt:
         return Opaque(doubt)
     try:
-        return Script(tuple(_parts(tree.root_node)))
+        parts = tuple(_parts(tree.root_node))
     except Unreadable as why:
         return Opaque(str(why))
+    return Script(parts) if len(parts) <= MAX_PARTS else Opaque(f"it has more than {MAX_PARTS} parts")
 
 
 def _parts(node: Node) -> list[Part]:
