@@ -1,5 +1,6 @@
 """Small values of every noun, for the tests of stores and feeds."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
@@ -7,7 +8,7 @@ from msgspec.structs import replace
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Answer, Deny
 from handraise.model.asks import Answered, Ask, Body, Expired, Origin, Permission, Withdrawn
-from handraise.model.items import Text
+from handraise.model.items import Item, Text
 from handraise.model.projects import Project
 from handraise.model.says import Say
 from handraise.model.sessions import Phase, Place, Session
@@ -76,3 +77,11 @@ def a_place(offset: int, *, run: int = 1, session: str = "s_1") -> Place:
 
 def a_project(identity: str = "p_1", name: str = "app", path: str = "/work/app") -> Project:
     return replace(Project(identity, name, path), created_at=NOON)
+
+
+def cursors_of(items: Sequence[Item]) -> list[int]:
+    return [item.cursor for item in items]
+
+
+def texts_of(items: Sequence[Item]) -> list[str]:
+    return [content.text for content in (item.read() for item in items) if isinstance(content, Text)]

@@ -14,6 +14,7 @@ from handraise.model.asks import (
     Expired,
     Form,
     Kind,
+    Offer,
     Option,
     Origin,
     Permission,
@@ -42,6 +43,27 @@ actors: st.SearchStrategy[Actor] = (
     st.builds(Person, texts) | st.builds(ByRule, texts, texts) | st.builds(TheHub)  # one of each kind
 )
 
+rules = st.builds(
+    Rule,
+    id=names,
+    decision=st.sampled_from(["allow", "deny", "ask"]),
+    tool=st.none() | texts,
+    command=st.none() | texts,
+    path=st.none() | texts,
+    server=st.none() | texts,
+    project=st.none() | names,
+    session=st.none() | names,
+    mode=st.none() | texts,
+    message=texts,
+    expires_at=st.none() | times,
+    made_by=texts,
+    made_at=st.none() | times,
+    source=st.sampled_from(["settings", "person"]),
+)
+offers = st.builds(
+    Offer, lasting=st.sampled_from(["session", "always"]), scope=texts, rules=st.lists(rules, max_size=2).map(tuple)
+)
+
 bodies: dict[Kind, st.SearchStrategy[Body]] = {
     "question": st.builds(
         Question,
@@ -66,7 +88,8 @@ bodies: dict[Kind, st.SearchStrategy[Body]] = {
         suggestions=st.lists(json_objects, max_size=2).map(tuple),
         suggestions_in_words=st.lists(texts, max_size=2).map(tuple),
         diff=st.none() | texts,
-        scope=st.none() | texts,
+        diff_note=texts,
+        offers=st.lists(offers, max_size=2).map(tuple),
     ),
     "plan": st.builds(Plan, texts),
     "form": st.builds(Form, texts, texts, json_objects),
@@ -142,23 +165,6 @@ sessions = st.builds(
 places = st.builds(Place, names, st.integers(0, 100), st.integers(0, 2**62), st.binary(max_size=40))
 says = st.builds(
     Say, names, names, texts | st.lists(json_objects, max_size=3).map(tuple), actors, texts, times, st.none() | times
-)
-rules = st.builds(
-    Rule,
-    id=names,
-    decision=st.sampled_from(["allow", "deny", "ask"]),
-    tool=st.none() | texts,
-    command=st.none() | texts,
-    path=st.none() | texts,
-    server=st.none() | texts,
-    project=st.none() | names,
-    session=st.none() | names,
-    mode=st.none() | texts,
-    message=texts,
-    expires_at=st.none() | times,
-    made_by=texts,
-    made_at=st.none() | times,
-    source=st.sampled_from(["settings", "person"]),
 )
 seconds = st.none() | st.floats(0, 1e6)
 projects = st.builds(
