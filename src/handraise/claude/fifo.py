@@ -18,7 +18,8 @@ from handraise.claude.folder import RunFolder
 WANTED_SIZE = 1024 * 1024
 _FIRST_WAIT = 0.0005
 _LONGEST_WAIT = 0.05
-_DETACHED_CAT = "/bin/cat <&0 &"
+# A shell gives what it sends to the background /dev/null for stdin, and dash does so before it looks at `<&0`.
+_DETACHED_CAT = "/bin/cat <&3 &"
 
 
 class ChildGone(Exception):
@@ -128,6 +129,7 @@ def _hand_over(fifo: int, lock: int, line: bytes, folder: Path) -> None:
             (os.POSIX_SPAWN_DUP2, spill.fileno(), 0),
             (os.POSIX_SPAWN_DUP2, fifo, 1),
             (os.POSIX_SPAWN_DUP2, lock, 9),
+            (os.POSIX_SPAWN_DUP2, 0, 3),
         ]
         shell = os.posix_spawn(
             "/bin/sh",
