@@ -110,7 +110,7 @@ class Machine:
             return []
         match fact:
             case Began():
-                return [] if self.memory.greeted else [Write(self.wire.send_request(_HELLO, "initialize", hooks=None))]
+                return self._began()
             case Heard(frame):
                 return self._moved() + self._heard(frame, now)
             case Settled(ask):
@@ -121,6 +121,13 @@ class Machine:
                 return self._gone(exit_code, errors, now)
             case _:
                 assert_never(fact)
+
+    def _began(self) -> list[Command]:
+        if self.memory.phase == "stopping":
+            return [Terminate(self.wire.send_farewell(_BYE))]
+        if self.memory.greeted:
+            return [WakeMe("idle", self.temper.idle if self.memory.phase == "idle" else None)]
+        return [Write(self.wire.send_request(_HELLO, "initialize", hooks=None))]
 
     def _heard(self, frame: frames.Frame, now: datetime) -> list[Command]:
         memory = self.memory

@@ -1,10 +1,14 @@
 """Partial text, joined so that a fast stream does not flood: at most 25 a second. Pure; time is an argument."""
 
+from typing import Literal
+
 from msgspec import Struct
 
 from handraise.wire.frames import Event
 
 INTERVAL = 0.04
+
+Kind = Literal["text", "thinking"]
 
 
 class Part(Struct, frozen=True):
@@ -12,7 +16,7 @@ class Part(Struct, frozen=True):
 
     message: str
     index: int
-    kind: str
+    kind: Kind
     text: str
 
 
@@ -21,33 +25,26 @@ class Previews:
 
     def __init__(self) -> None:
         self._message = ""
-        self._pieces: dict[int, tuple[str, list[str]]] = {}
+        self._pieces: dict[int, tuple[Kind, list[str]]] = {}
         self._changed: set[int] = set()
         self._last = float("-inf")
 
-    def add(self, event: Event, message: str | None) -> None:
-        """Takes in an event; `message` is the id that a `message_start` names."""
-        if event.type == "message_start":
-            self.clear(message or "")
-        delta, index = event.delta, event.index
-        if event.type != "content_block_delta" or delta is None or index is None:
-            return
-        kind, piece = ("thinking", delta.thinking) if delta.thinking else ("text", delta.text)
-        if piece:
-            self._pieces.setdefault(index, (kind, []))[1].append(piece)
-            self._changed.add(index)
-
-    def clear(self, message: str = "") -> None:
-        """The message is whole, or another one begins."""
+    def begin(self, message: str) -> None:
+        """Another message begins."""
         self._message = message
         self._pieces.clear()
         self._changed.clear()
 
-    def stored(self, kind: str) -> None:
-        """A whole block of this kind has come: its part is no longer needed."""
-        for index in [index for index, (of, _) in self._pieces.items() if of == kind]:
-            del self._pieces[index]
-            self._changed.discard(index)
+    def add(self, event: Event) -> None:
+        """Takes in an event of the message."""
+        delta, index = event.delta, event.index
+        if event.type != "content_block_delta" or delta is None or index is None:
+            return
+        kind: Kind = "thinking" if delta.thinking else "text"
+        piece = delta.thinking or delta.text
+        if piece:
+            self._pieces.setdefault(index, (kind, []))[1].append(piece)
+            self._changed.add(index)
 
     @property
     def waiting(self) -> bool:

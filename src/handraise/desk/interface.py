@@ -1,0 +1,169 @@
+"""What every desk can do. A surface knows nothing else of Handraise."""
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from handraise.model.actors import Person
+from handraise.model.answers import Answer
+from handraise.model.asks import Ask, Kind, State
+from handraise.model.items import Item
+from handraise.model.projects import Project
+from handraise.model.rules import Rule
+from handraise.model.says import Say
+from handraise.model.sessions import Session
+
+Words = str | tuple[dict[str, Any], ...]
+
+
+class DeskError(Exception):
+    """It was not done. The text is a sentence for the person; `code` is for programs."""
+
+    code = "error"
+
+
+class NotFound(DeskError):
+    """There is no such session, ask, project or rule."""
+
+    code = "not_found"
+
+
+class Refused(DeskError):
+    """It cannot be done now."""
+
+    code = "refused"
+
+
+class Unfit(DeskError):
+    """The answer does not fit its ask, which stays open."""
+
+    code = "unfit"
+
+
+class Conflict(DeskError):
+    """Somebody was first, or the ask is not what was shown; `ask` is how it stands."""
+
+    code = "conflict"
+
+    def __init__(self, text: str, ask: Ask) -> None:
+        super().__init__(text)
+        self.ask = ask
+
+
+class TooLate(DeskError):
+    """The asker went away; `ask` tells why."""
+
+    code = "withdrawn"
+
+    def __init__(self, text: str, ask: Ask) -> None:
+        super().__init__(text)
+        self.ask = ask
+
+
+class LostPlace(DeskError):
+    """The cursor is unknown or was pruned: begin anew. `oldest` to `newest` can be followed."""
+
+    code = "reset"
+
+    def __init__(self, oldest: int, newest: int) -> None:
+        super().__init__("This place in the feed is gone; begin with what is there now.")
+        self.oldest = oldest
+        self.newest = newest
+
+
+class Seen(Struct, frozen=True):
+    """A session, and how many of its asks are open."""
+
+    session: Session
+    open_asks: int
+
+
+class Given(Struct, frozen=True):
+    """An answer that counted; a late one is said to Claude as guidance."""
+
+    ask: Ask
+    late: bool
+
+
+class Partial(Struct, frozen=True):
+    """A block that Claude has not finished; the stored item takes its place."""
+
+    session: str
+    message: str
+    index: int
+    kind: str
+    text: str
+    parent: str | None = None
+
+
+class Follower(Protocol):
+    """Items in the order of their cursors, and partial text; raises LostPlace."""
+
+    def __aiter__(self) -> "Follower": ...
+
+    async def __anext__(self) -> Sequence[Item] | Partial: ...
+
+
+class Desk(Protocol):
+    """Who acts is part of the desk: every surface gets one for each person."""
+
+    person: Person
+    source: str
+
+    async def start(
+        self,
+        say: Words,
+        project: str,
+        *,
+        mode: str | None = None,
+        model: str | None = None,
+        title: str | None = None,
+    ) -> Seen:
+        """`project` is an id, a name or an absolute path."""
+        ...
+
+    async def sessions(self) -> list[Seen]: ...
+
+    async def session(self, session: str) -> Seen: ...
+
+    async def say(self, session: str, say: Words, say_id: str | None = None) -> Say: ...
+
+    async def interrupt(self, session: str) -> None: ...
+
+    async def stop(self, session: str) -> None: ...
+
+    async def change_mode(self, session: str, mode: str) -> None: ...
+
+    async def change_model(self, session: str, model: str) -> None: ...
+
+    async def resume(self, session: str, say: Words | None = None) -> Seen: ...
+
+    async def fork(self, session: str, say: Words) -> Seen: ...
+
+    async def asks(
+        self, *, state: State | None = "open", kind: Kind | None = None, session: str | None = None
+    ) -> list[Ask]: ...
+
+    async def ask(self, ask: str) -> Ask: ...
+
+    async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> Given: ...
+
+    async def items(
+        self, session: str | None = None, *, after: int | None = None, before: int | None = None, limit: int = 500
+    ) -> list[Item]: ...
+
+    async def newest(self) -> int:
+        """The newest cursor: what is read after asking for it, and followed from it, misses nothing."""
+        ...
+
+    def follow(self, after: int | None = None, session: str | None = None) -> AbstractAsyncContextManager[Follower]:
+        """Everything after this cursor; without one, whatever comes from here on. Raises LostPlace."""
+        ...
+
+    async def rules(self) -> list[Rule]: ...
+
+    async def revoke(self, rule: str) -> None: ...
+
+    async def projects(self) -> list[Project]: ...

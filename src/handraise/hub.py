@@ -1,0 +1,87 @@
+"""The hub: every part put together, and taken apart again in order. One a machine for each state folder."""
+
+import fcntl
+import os
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from handraise.desk.local import LocalDesk
+from handraise.feed import Feed
+from handraise.inbox.inbox import Inbox
+from handraise.model.actors import Person
+from handraise.model.projects import Options
+from handraise.model.rules import Rule
+from handraise.session.crew import Crew, Means
+from handraise.session.machine import Temper
+from handraise.session.supervisor import Supervisor
+from handraise.store.interface import Store
+from handraise.store.sqlite.store import SqliteStore
+
+
+class HubRunning(Exception):
+    """Another hub has this state folder."""
+
+
+class StateExposed(Exception):
+    """Others can look into the state folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """A running hub."""
+
+    desk: LocalDesk
+    crew: Crew
+    store: Store
+    feed: Feed
+    inbox: Inbox
+
+
+@asynccontextmanager
+async def hub(
+    state: Path,
+    program: Path,
+    environment: Mapping[str, str],
+    *,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    rules: Sequence[Rule] = (),
+    options: Options | None = None,
+    temper: Temper | None = None,
+    limit: int = 8,
+) -> AsyncIterator[Hub]:
+    """Opens the store, adopts what lives, and serves until it is left; no Claude ends with it."""
+    with _claimed(state):
+        means = Means(program, environment, state, clock, os.urandom, temper or Temper(), options or Options(), limit)
+        async with (
+            SqliteStore(state / "hub.db") as store,
+            Feed(store) as feed,
+            Inbox(store, clock, rules) as inbox,
+            Crew(means, store, feed, inbox) as crew,
+        ):
+            supervisor = Supervisor(means, store, crew)
+            desk = LocalDesk(Person("owner"), "hub", store=store, feed=feed, inbox=inbox, supervisor=supervisor)
+            yield Hub(desk, crew, store, feed, inbox)
+
+
+@contextmanager
+def _claimed(state: Path) -> Iterator[None]:
+    """The state folder is ours alone: private, and held by a lock that dies with us."""
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if state.stat().st_mode & 0o077:
+        raise StateExposed(f"Others can look into {state}; make it private (chmod 700 {state}).")
+    lock = os.open(state / "hub.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        running = os.read(lock, 100).decode(errors="replace").strip()
+        os.close(lock)
+        raise HubRunning(f"A hub runs on {state} already (process {running}).") from None
+    os.truncate(lock, 0)
+    os.pwrite(lock, str(os.getpid()).encode(), 0)
+    try:
+        yield
+    finally:
+        os.close(lock)

@@ -1,0 +1,244 @@
+"""The Claudes that run: launched or adopted, as many as the limits allow, each with a runner of its own."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from msgspec.structs import astuple, replace
+
+from handraise.claude import claude
+from handraise.claude.claude import Claude, NobodyThere, NotStarted
+from handraise.claude.command import Launch
+from handraise.claude.lock import SessionBusy
+from handraise.claude.watch import Watch, watch
+from handraise.feed import Feed
+from handraise.inbox.inbox import Inbox
+from handraise.model.items import Notice, SessionEnded, SessionStarted
+from handraise.model.projects import Options, Patience
+from handraise.model.sessions import Ended, Place, Session
+from handraise.session import surroundings
+from handraise.session.facts import Stop
+from handraise.session.machine import Machine, Refused, Temper
+from handraise.session.memory import Memory
+from handraise.session.runner import Runner
+from handraise.store.changes import Advance, Change, Publish, SaveSession
+from handraise.store.interface import Store, StoreError
+from handraise.wire.connection import Connection
+
+_RECORD_AGAIN = 0.05
+_RECORD_TRIES = 40
+
+log = logging.getLogger("handraise.session")
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What it takes to run Claude."""
+
+    program: Path
+    environment: Mapping[str, str]
+    state: Path
+    clock: Callable[[], datetime]
+    entropy: Callable[[int], bytes]
+    temper: Temper
+    options: Options
+    """What holds where a project says nothing."""
+    limit: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Adoption:
+    """What a starting hub found: who lives, and who was lost."""
+
+    living: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+
+class Crew:
+    """Entered with `async with`. Leaving it leaves every Claude running."""
+
+    def __init__(self, means: Means, store: Store, feed: Feed, inbox: Inbox) -> None:
+        self._means = means
+        self._store = store
+        self._feed = feed
+        self._inbox = inbox
+        self._watch: Watch = watch()
+        self._runners: dict[str, Runner] = {}
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._stack = AsyncExitStack()
+        self._starting = asyncio.Lock()
+        self.adoption = Adoption()
+
+    async def __aenter__(self) -> Self:
+        await self._stack.enter_async_context(self._watch)
+        self._tasks = await self._stack.enter_async_context(asyncio.TaskGroup())
+        self.adoption = await self._adopt_all()
+        await self.start_queued()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for task in list(self._running.values()):
+            task.cancel()
+        await self._stack.aclose()
+
+    def runner(self, session: str) -> Runner | None:
+        """Who performs for this session, if it runs."""
+        return self._runners.get(session)
+
+    async def stop_all(self) -> None:
+        """Ends every Claude, each as if it had been stopped by hand."""
+        for runner in list(self._runners.values()):
+            with suppress(Refused):
+                await runner.wish(Stop("the hub was stopped with its sessions"))
+        while self._running:
+            await asyncio.wait(self._running.values())
+
+    async def start_queued(self) -> None:
+        """Starts the oldest ones that wait, as far as the limits allow."""
+        async with self._starting:
+            for session in reversed(await self._store.sessions(["queued"])):
+                if len(self._running) >= self._means.limit:
+                    return
+                options = await self._options(session)
+                if options.parallel is not None and await self._count(session.project) >= options.parallel:
+                    continue
+                await self._launch(session, options)
+
+    async def _launch(self, session: Session, options: Options) -> None:
+        memory = await self._memory_for_next_run(session)
+        resume, forked = memory.turn > 0, None
+        if not resume and session.forked_from:
+            parent = await self._store.session(session.forked_from)
+            forked = parent.claude_id if parent else None
+        started = replace(session, phase="starting", run=session.run + 1, changed_at=self._means.clock())
+        told = SessionStarted(
+            session.title, session.project, session.directory, session.mode, session.model, started.run
+        )
+        place = Place(session.id, started.run, 0, memory.dump())
+        # Stored before the process is there: a hub killed in between leaves a session with nobody in its folder.
+        await self._store.apply([SaveSession(started), Advance(place), Publish(session.id, started.changed_at, told)])
+        launch = Launch(
+            directory=session.directory,
+            session_id=session.claude_id,
+            resume=resume,
+            fork_of=forked,
+            mode=session.mode,
+            model=session.model,
+            allowed_tools=options.allowed_tools,
+            append_system_prompt=options.append_system_prompt,
+            add_dirs=options.add_dirs,
+        )
+        means = self._means
+        try:
+            running = await claude.start(
+                means.program, launch, self._folder(started), means.state / "locks", self._watch, means.environment
+            )
+        except (NotStarted, SessionBusy, OSError) as error:
+            await self._store.apply(ended_with(started, Ended("failed", str(error), means.clock())))
+            return
+        await self._supervise(started, running, options)
+
+    async def _memory_for_next_run(self, session: Session) -> Memory:
+        place = await self._store.place(session.id)
+        old = Memory.load(place.memory) if place else Memory()
+        return Memory(
+            turn=old.turn, mode=session.mode, model=session.model, cost_before=old.cost_usd, cooldown=old.cooldown
+        )
+
+    async def _adopt_all(self) -> Adoption:
+        living: list[str] = []
+        lost: list[str] = []
+        for session in await self._store.sessions(["starting", "idle", "working", "stopping"]):
+            try:
+                running = await self._find_claude(session)
+            except NobodyThere:
+                # The hub was killed before Claude was started: nothing was said to it, so it is simply started.
+                await self._store.apply([SaveSession(replace(session, phase="queued"))])
+                continue
+            (living if running.process.identity.lives() else lost).append(session.id)
+            await self._supervise(session, running, await self._options(session))
+        return Adoption(tuple(living), tuple(lost))
+
+    async def _find_claude(self, session: Session) -> Claude:
+        """Waits a moment for one that was started just as the last hub was killed, until it has written its record."""
+        folder = self._folder(session)
+        for _ in range(_RECORD_TRIES if folder.exists() else 0):
+            try:
+                return claude.adopt(folder, self._watch)
+            except NobodyThere:
+                await asyncio.sleep(_RECORD_AGAIN)
+        return claude.adopt(folder, self._watch)
+
+    async def _supervise(self, session: Session, running: Claude, options: Options) -> None:
+        runner = Runner(
+            session,
+            await self._machine(session),
+            running,
+            store=self._store,
+            inbox=self._inbox,
+            feed=self._feed,
+            surroundings=lambda session: surroundings.around(session, options.patience),
+            clock=self._means.clock,
+        )
+        self._runners[session.id] = runner
+        self._running[session.id] = self._tasks.create_task(self._run(runner, running))
+
+    async def _run(self, runner: Runner, running: Claude) -> None:
+        session = runner.session.id
+        try:
+            try:
+                async with running:
+                    await runner.run()
+            finally:
+                del self._runners[session], self._running[session]
+            await self.start_queued()
+        except Exception:  # the outer door: a fault in one session must not touch the others
+            log.exception("session %s is no longer followed; the next start of the hub adopts it", session)
+            notice = Notice("error", "The hub lost hold of this session; restart the hub to adopt it again.", "fault")
+            with suppress(StoreError):
+                await self._store.apply([Publish(session, self._means.clock(), notice)])
+
+    async def _machine(self, session: Session) -> Machine:
+        place = await self._store.place(session.id)
+        memory = Memory.load(place.memory) if place else Memory()
+        wire = Connection(place.offset if place else 0, memory.requests)
+        return Machine(session.id, session.project, memory, wire, self._means.temper)
+
+    async def _options(self, session: Session) -> Options:
+        """The project's, filled up with what holds for all."""
+        project = await self._store.project(session.project) if session.project else None
+        own, general = (project.options if project else Options()), self._means.options
+        return replace(
+            own,
+            allowed_tools=own.allowed_tools or general.allowed_tools,
+            append_system_prompt=own.append_system_prompt or general.append_system_prompt,
+            add_dirs=own.add_dirs or general.add_dirs,
+            patience=_filled(own.patience, general.patience),
+        )
+
+    async def _count(self, project: str | None) -> int:
+        running = [await self._store.session(session_id) for session_id in self._running]
+        return sum(1 for session in running if session is not None and session.project == project)
+
+    def _folder(self, session: Session) -> Path:
+        return self._means.state / "sessions" / session.id / str(session.run)
+
+
+def ended_with(session: Session, ended: Ended) -> list[Change]:
+    """The changes that end a session which has no process."""
+    over = replace(session, phase="ended", ended=ended, changed_at=ended.at)
+    told = SessionEnded(ended.how, ended.reason, ended.exit_code)
+    return [SaveSession(over), Publish(session.id, ended.at, told)]
+
+
+def _filled(own: Patience, general: Patience) -> Patience:
+    pairs = zip(astuple(own), astuple(general), strict=True)
+    return Patience(*(mine if mine is not None else theirs for mine, theirs in pairs))
