@@ -27,7 +27,7 @@ async def main(tmp: Path, folder: Path, answer: str | None) -> None:
             await running.write(wire.send_request("ours-1", "initialize", hooks=None))
             await running.write(wire.send_say("Go on.", str(uuid.uuid4())))
             async for chunk in running.follow():
-                for frame, _, _ in wire.receive(chunk):
+                for frame in [each.frame for each in wire.receive(chunk)]:
                     if isinstance(frame, ControlRequest) and isinstance(frame.request, CanUseTool):
                         if answer is not None:
                             asked = msgspec.json.decode(frame.request.input)
