@@ -4,11 +4,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from handraise.model.asks import Answered, Ask, Settlement
+from handraise.model.audit import Entry
 from handraise.model.items import Content, Item
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Place, Session
+from handraise.model.tokens import Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,28 @@ class SaveProject:
 
 
 @dataclass(frozen=True, slots=True)
+class SaveToken:
+    """Inserts the token or replaces it."""
+
+    token: Token
+
+
+@dataclass(frozen=True, slots=True)
+class SpendCode:
+    """Revokes a good one-time code; takes effect once."""
+
+    token: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Appends to the audit. Settlements record themselves."""
+
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
 class Prune:
     """Forgets feed items up to and including this cursor, and says and settled asks that only they mention.
 
@@ -130,6 +154,9 @@ Change = (
     | SaveRule
     | RemoveRule
     | SaveProject
+    | SaveToken
+    | SpendCode
+    | Record
     | Prune
 )
 

@@ -5,11 +5,13 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from handraise.model.asks import Ask, Kind, State
+from handraise.model.audit import Entry, What
 from handraise.model.items import Item
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Phase, Place, Session
+from handraise.model.tokens import Token
 from handraise.store.changes import Applied, Change
 
 Listener = Callable[[Sequence[Item]], None]
@@ -116,4 +118,25 @@ class Store(Protocol):
 
     async def projects(self) -> list[Project]:
         """By name."""
+        ...
+
+    async def token(self, hash_of_secret: str) -> Token | None:
+        """By the hash of its secret, revoked and expired ones included."""
+        ...
+
+    async def tokens(self) -> list[Token]:
+        """Oldest first."""
+        ...
+
+    async def audit(
+        self,
+        *,
+        after: int = 0,
+        session: str | None = None,
+        ask: str | None = None,
+        by: str | None = None,
+        what: What | None = None,
+        limit: int = 500,
+    ) -> list[Entry]:
+        """In order. `by` is the actor's name."""
         ...

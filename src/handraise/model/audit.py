@@ -1,0 +1,41 @@
+"""The audit entry: who did what, when, from where, and what they were shown. Kept when history is pruned."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from handraise.model.actors import Actor
+
+What = Literal[
+    "answered",
+    "late answer",
+    "expired",
+    "withdrawn",
+    "refused",
+    "token made",
+    "token revoked",
+    "rule made",
+    "rule revoked",
+    "session started",
+    "session stopped",
+    "session resumed",
+    "login",
+]
+
+
+class Entry(Struct, frozen=True):
+    """One thing that somebody did, or was not let do."""
+
+    at: datetime
+    what: What
+    by: Actor
+    source: str
+    ask: str | None = None
+    session: str | None = None
+    digest: str | None = None
+    """Names what was shown."""
+    rule: str | None = None
+    detail: dict[str, Any] = {}
+    number: int = 0
+    """Given by the store, in order."""

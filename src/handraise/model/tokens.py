@@ -1,0 +1,41 @@
+"""The token: how somebody who is not at this machine shows who they are. Only its hash is kept."""
+
+from datetime import datetime
+from hashlib import sha256
+from typing import Literal
+
+from msgspec import Struct
+
+Role = Literal["viewer", "approver", "admin", "agent"]
+ROLES: tuple[Role, ...] = ("viewer", "approver", "admin", "agent")
+_RANK: dict[Role, int] = {"viewer": 1, "approver": 2, "admin": 3}
+
+
+class Token(Struct, frozen=True):
+    """A named key with a role. A login of a browser is one too, made by a one-time code."""
+
+    id: str
+    name: str
+    role: Role
+    hash: str
+    created_at: datetime
+    expires_at: datetime | None = None
+    last_used_at: datetime | None = None
+    revoked_at: datetime | None = None
+    kind: Literal["token", "browser", "code"] = "token"
+    """A `code` logs a browser in once, and is gone."""
+
+    def is_good(self, now: datetime) -> bool:
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+def may(role: Role, needed: Role) -> bool:
+    """Viewers see, approvers also answer and say, admins also administer. An agent is none of these."""
+    if needed == "agent" or role == "agent":
+        return role == needed
+    return _RANK[role] >= _RANK[needed]
+
+
+def hash_of(secret: str) -> str:
+    """What is kept of a secret. The secret has 256 random bits, so that no salt or slow hash is needed."""
+    return sha256(secret.encode()).hexdigest()
