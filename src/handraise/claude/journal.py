@@ -9,7 +9,11 @@ from pathlib import Path
 
 from handraise.claude.watch import Watch
 
-CHUNK = 1024 * 1024
+CHUNK = 64 * 1024
+"""More than 128 KiB would be mapped and unmapped for each read, which takes longer than the reading."""
+"""Small enough that taking it in does not hold up other sessions."""
+_BREATH = 512 * 1024
+"""After so many bytes everybody else has a turn, though the writer be as quick as we are."""
 _KEEP_SIZE = 1
 _PUNCH_HOLE = 2
 _BLOCK = 4096
@@ -25,10 +29,13 @@ async def follow(path: Path, offset: int, watch: Watch, ended: asyncio.Event) ->
         while True:
             last = ended.is_set()
             grown.clear()
+            breath = offset + _BREATH
             while chunk := os.pread(journal, CHUNK, offset):
                 offset += len(chunk)
                 yield chunk
-                await asyncio.sleep(0)  # a writer that is as quick as we are must not keep everybody else waiting
+                if offset >= breath:
+                    await asyncio.sleep(0)
+                    breath = offset + _BREATH
             if last:
                 return
             await grown.wait()

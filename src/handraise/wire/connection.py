@@ -2,12 +2,12 @@
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-from msgspec import Raw
+from msgspec import Raw, Struct
 
 from handraise.wire import encode, frames
-from handraise.wire.decode import decode
+from handraise.wire.decode import decode, decode_quickly
 from handraise.wire.frames import ControlCancel, ControlRequest, Frame, Unreadable
 from handraise.wire.lines import HEAD, LIMIT, Line, Lines
 
@@ -44,7 +44,7 @@ class NeverAsked(LocalWireError):
         super().__init__(request_id, "is not one that Claude made")
 
 
-class Received(NamedTuple):
+class Received(Struct, frozen=True, gc=False):
     """A frame, the line that it was, and where the line ends in the journal."""
 
     frame: Frame
@@ -70,11 +70,14 @@ class Connection:
         return frozenset(self._open)
 
     def receive(self, chunk: bytes) -> list[Received]:
-        """The frames that this chunk completes. Blank lines say nothing."""
+        """The frames that this chunk completes."""
         received = []
-        for each in self._lines.receive(chunk):
-            if each.size:
-                received += self._read(each)
+        lines = self._lines.receive(chunk)
+        for line, frame in zip(lines, decode_quickly([line.text for line in lines]), strict=True):
+            if frame is None or line.size > self._limit:
+                received += self._look_closer(line)
+            else:
+                received.append(Received(frame, line.text, line.end))
         return received
 
     def receive_end(self) -> list[Received]:
@@ -133,19 +136,20 @@ class Connection:
         """Asks Claude to end; it ends the turn, keeps its transcript and goes, as a rule within 0.2 s."""
         return self.send_request(request_id, "end_session")
 
-    def _read(self, line: Line) -> list[Received]:
+    def _look_closer(self, line: Line) -> list[Received]:
         if line.size > self._limit:
             return [Received(Unreadable(frames.TOO_LONG, line.text, line.size), line.text, line.end)]
-        found = [Received(frame, line.text, line.end) for frame in decode(line.text)]
-        for frame, _, _ in found:
+        found = decode(line.text)
+        for frame in found:
             match frame:
                 case ControlRequest(request_id):
                     self._open.add(request_id)
-                case ControlCancel(request_id):
-                    self.receive_cancel(request_id)
+                case ControlCancel(request_id) if request_id in self._open:
+                    self._open.discard(request_id)
+                    self._remember(request_id, "cancelled")
                 case _:
                     pass
-        return found
+        return [Received(frame, line.text, line.end) for frame in found]
 
     def _respond(self, request_id: str, response: Mapping[str, Any]) -> bytes:
         return self._finish(request_id, encode.control_response(request_id, response))

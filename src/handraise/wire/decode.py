@@ -1,7 +1,9 @@
 """Decodes one line to one frame. Loosely: whatever does not fit its type is kept as it is."""
 
 import json
-from typing import Any
+import re
+from collections.abc import Sequence
+from typing import Any, Union
 
 import msgspec
 from msgspec import Raw, Struct
@@ -11,72 +13,59 @@ from handraise.wire.frames import Frame, UnknownFrame, Unreadable
 from handraise.wire.lines import HEAD
 
 
+def decode_quickly(texts: Sequence[bytes]) -> list[Frame | None]:
+    """The frame of each line, found for many lines at once; None where `decode` must look closer.
+
+    That is so for control frames, among others.
+    """
+    found: list[Frame | None] = []
+    for start in range(0, len(texts), _GROUP):
+        found += _decode_group(texts[start : start + _GROUP])
+    return found
+
+
 def decode(text: bytes) -> list[Frame]:
-    """One frame, as a rule. A line that is not UTF-8 gives a record of that and the frame that could be rescued."""
+    """One frame, as a rule; a blank line says nothing.
+
+    A line that is not UTF-8 gives a record of that and the frame that could be rescued.
+    """
+    # A Raw is passed on unread: without this look, half a surrogate pair or a bad byte in it would come out again
+    # where somebody reads it, or writes it back to Claude.
+    if not _is_sound(text):
+        return _rescue(text)
     try:
-        if _has_bad_text(text):
-            return _rescue(text)
-        return [_decode_strictly(text)]
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return [_decode_sound(text)]
+    except (msgspec.DecodeError, RecursionError):
         return _rescue(text)
 
 
-class _Head(Struct):
-    type: str
-    subtype: str | None = None
+class _Request(Struct, tag_field="type", tag="control_request"):
+    """A frame that the subtype of what is inside tells apart."""
 
-
-class _AnyMessage(Struct):
-    content: tuple[Raw, ...]
-    id: str = ""
-    model: str = ""
-    usage: dict[str, Any] | None = None
-    stop_reason: str | None = None
-
-
-class _AnyControlRequest(Struct):
     request_id: str
     request: Raw
 
 
-class _KnownMessage(frames.Message, frozen=True):
-    content: tuple[blocks.Known, ...]
+class _System(Struct, tag_field="type", tag="system"):
+    """A frame that its subtype tells apart."""
+
+    subtype: str = ""
 
 
-class _KnownAssistant(frames.Assistant, frozen=True):
-    message: _KnownMessage
-
-
-class _KnownUserMessage(frames.UserMessage, frozen=True):
-    content: str | tuple[blocks.Known, ...]
-
-
-class _KnownUser(frames.User, frozen=True):
-    message: _KnownUserMessage
-
-
-def _decoder(shape: Any) -> msgspec.json.Decoder[Any]:  # noqa: ANN401 (msgspec takes unions too)
-    return msgspec.json.Decoder(shape)
-
-
-_HEAD = _decoder(_Head)
-_BLOCK = _decoder(blocks.Known)
-_CONTROL = _decoder(_AnyControlRequest)
-_REQUEST = _decoder(requests.Known)
-_ANY = msgspec.json.Decoder()
-
-_SHAPES: dict[str, type[Struct]] = {
-    "assistant": _KnownAssistant,
-    "user": _KnownUser,
-    "stream_event": frames.StreamEvent,
-    "tool_progress": frames.ToolProgress,
-    "rate_limit_event": frames.RateLimit,
-    "result": frames.Result,
-    "control_response": frames.ControlResponse,
-    "control_cancel_request": frames.ControlCancel,
-    "command_lifecycle": frames.Lifecycle,
-}
-_SYSTEM_SHAPES: dict[str | None, type[Struct]] = {
+_TOLD_BY_TYPE = (
+    frames.StreamEvent,
+    frames.Assistant,
+    frames.User,
+    frames.Result,
+    frames.ToolProgress,
+    frames.RateLimit,
+    frames.Lifecycle,
+    frames.ControlResponse,
+    frames.ControlCancel,
+)
+_QUICK = frozenset(_TOLD_BY_TYPE) - {frames.ControlCancel, frames.ControlResponse}
+_SHAPES: dict[str, type[Struct]] = {str(each.__struct_config__.tag): each for each in _TOLD_BY_TYPE}
+_SYSTEM_SHAPES: dict[str, type[Struct]] = {
     "init": frames.Init,
     "status": frames.Status,
     "task_started": frames.Task,
@@ -90,57 +79,74 @@ _REQUEST_SHAPES: dict[str, type[Struct]] = {
     "elicitation": requests.Elicitation,
     "mcp_message": requests.McpMessage,
 }
-_DECODERS = {kind: _decoder(shape) for kind, shape in _SHAPES.items()}
-_SYSTEM_DECODERS = {subtype: _decoder(shape) for subtype, shape in _SYSTEM_SHAPES.items()}
-
-# The frames that come by the thousand have their type first, so that one pass is enough; a miss does no harm.
-_QUICK = (
-    (b'{"type":"stream_event"', _DECODERS["stream_event"]),
-    (b'{"type":"assistant"', _DECODERS["assistant"]),
-    (b'{"type":"user"', _DECODERS["user"]),
-)
 
 
-def _has_bad_text(text: bytes) -> bool:
-    # A Raw is passed on unread: without this look, half a surrogate pair or a bad byte in it would come out again
-    # where somebody reads it, or writes it back to Claude.
-    if not text.isascii():
-        text.decode()
-    return b"\\ud" in text or b"\\uD" in text
+def _decoder(shape: Any) -> msgspec.json.Decoder[Any]:  # noqa: ANN401 (msgspec takes unions too)
+    return msgspec.json.Decoder(shape)
 
 
-def _decode_strictly(text: bytes) -> Frame:
+_TAGGED = _decoder(Union[(*_TOLD_BY_TYPE, _System, _Request)])
+_SYSTEM = {subtype: _decoder(shape) for subtype, shape in _SYSTEM_SHAPES.items()}
+_BLOCK = _decoder(blocks.Known)
+_REQUEST = _decoder(requests.Known)
+_ANY = msgspec.json.Decoder()
+_GROUP = 64
+_BACKSLASH = ord("\\")
+_MAY_BE_HALF = re.compile(rb"\\u[dD][89a-fA-F]").search
+
+
+def _decode_group(texts: Sequence[bytes]) -> Sequence[Frame | None]:
+    joined = b"\n".join(texts)
     try:
-        return _decode_typed(text)
+        quick: list[Frame] = _TAGGED.decode_lines(joined)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return [None] * len(texts)
+    # Each frame ends with its line, so that as many frames as lines are one a line.
+    if len(quick) != len(texts):
+        return [None] * len(texts)
+    if joined.isascii() and _BACKSLASH not in joined and _QUICK.issuperset(map(type, quick)):
+        return quick
+    return [
+        frame if type(frame) in _QUICK and _is_sound(text) else None for frame, text in zip(quick, texts, strict=True)
+    ]
+
+
+def _is_sound(text: bytes) -> bool:
+    if not text.isascii():
+        try:
+            text.decode()
+        except UnicodeDecodeError:
+            return False
+    return _BACKSLASH not in text or not _MAY_BE_HALF(text)
+
+
+def _decode_sound(text: bytes) -> Frame:
+    try:
+        match _TAGGED.decode(text):
+            case _System(subtype) if subtype in _SYSTEM:
+                system: Frame = _SYSTEM[subtype].decode(text)
+                return system
+            case _System():
+                return _decode_loosely(text)
+            case _Request(request_id, request):
+                return frames.ControlRequest(request_id, _decode_request(request))
+            case frame:
+                known: Frame = frame
+                return known
     except msgspec.ValidationError:
         return _decode_loosely(text)
 
 
-def _decode_typed(text: bytes) -> Frame:
-    for start, decoder in _QUICK:
-        if text.startswith(start):
-            quick: Frame = decoder.decode(text)
-            return quick
-    head = _HEAD.decode(text)
-    if head.type == "control_request":
-        return _decode_request(text)
-    known = _SYSTEM_DECODERS.get(head.subtype) if head.type == "system" else _DECODERS.get(head.type)
-    if known is None:
-        return UnknownFrame(head.type, head.subtype, _ANY.decode(text))
-    frame: Frame = known.decode(text)
-    return frame
-
-
-def _decode_request(text: bytes) -> Frame:
-    control = _CONTROL.decode(text)
+def _decode_request(text: Raw) -> requests.Request:
     try:
-        return frames.ControlRequest(control.request_id, _REQUEST.decode(control.request))
+        known: requests.Request = _REQUEST.decode(text)
+        return known
     except msgspec.ValidationError:
-        return frames.ControlRequest(control.request_id, _loose_request(_ANY.decode(control.request)))
+        return _loose_request(_ANY.decode(text))
 
 
 def _decode_loosely(text: bytes) -> Frame:
-    """For a frame of a known type with something unexpected inside: keeps each field that fits."""
+    """Keeps each field that fits, if the type is known; all of it, if not."""
     told = _ANY.decode(text)
     if not isinstance(told, dict):
         return Unreadable(frames.NOT_A_FRAME, text[:HEAD], len(text))
@@ -150,7 +156,7 @@ def _decode_loosely(text: bytes) -> Frame:
         return _loose_message(str(kind), told) or unknown
     if kind == "control_request" and isinstance(request_id := told.get("request_id"), str):
         return frames.ControlRequest(request_id, _loose_request(told.get("request")))
-    shape = _SYSTEM_SHAPES.get(unknown.subtype) if kind == "system" else _SHAPES.get(unknown.type)
+    shape = _SYSTEM_SHAPES.get(unknown.subtype or "") if kind == "system" else _SHAPES.get(unknown.type)
     return _loose(shape, told) or unknown if shape else unknown
 
 
@@ -181,12 +187,11 @@ def _loose_message(kind: str, told: dict[str, Any]) -> Frame | None:
     known = tuple(_loose_block(block) for block in content)
     rest = {key: value for key, value in told.items() if key != "message"}
     if kind == "user":
-        user = _loose(frames.User, {**rest, "message": {"content": ""}})
-        return msgspec.structs.replace(user, message=frames.UserMessage(known)) if user else None
-    inside = _loose(_AnyMessage, {**message, "content": []})
-    whole = frames.Message(known, inside.id, inside.model, inside.usage, inside.stop_reason)
-    assistant = _loose(_KnownAssistant, {**rest, "message": {"content": []}})
-    return msgspec.structs.replace(assistant, message=whole) if assistant else None
+        user: frames.User = _loose(frames.User, {**rest, "message": {"content": []}})
+        return msgspec.structs.replace(user, message=frames.UserMessage(known))
+    inside: frames.Message = _loose(frames.Message, {**message, "content": []})
+    assistant: frames.Assistant = _loose(frames.Assistant, {**rest, "message": {"content": []}})
+    return msgspec.structs.replace(assistant, message=msgspec.structs.replace(inside, content=known))
 
 
 def _loose_request(told: object) -> requests.Request:
@@ -208,6 +213,8 @@ def _loose_block(told: object) -> blocks.Block:
 
 def _rescue(text: bytes) -> list[Frame]:
     """For what a strict reader refuses: half surrogate pairs, bytes that are not UTF-8, lines that are no JSON."""
+    if not text.strip():
+        return []
     try:
         return [_mend(text.decode())]
     except UnicodeDecodeError:
@@ -225,4 +232,4 @@ def _mend(text: str) -> Frame:
     # The standard library takes half a surrogate pair; from here on it is U+FFFD, as Node itself writes it to a file.
     told = json.loads(text, parse_constant=str)
     whole = json.dumps(told, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return _decode_strictly(whole.encode())
+    return _decode_sound(whole.encode())

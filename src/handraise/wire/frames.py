@@ -1,11 +1,17 @@
 """The frames that Claude says, with the fields that we use. What we do not know is kept, never an error."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw, Struct, field
 
-from handraise.wire.blocks import Block
+from handraise.wire.blocks import Block, Known
 from handraise.wire.requests import Request
+
+if TYPE_CHECKING:
+    Blocks = tuple[Block, ...]
+else:
+    # A decoder tells the known ones apart by their tags, and takes nothing else; decode.py adds the unknown ones.
+    Blocks = tuple[Known, ...]
 
 
 class Init(Struct, frozen=True):
@@ -20,7 +26,7 @@ class Init(Struct, frozen=True):
     version: str = field(default="", name="claude_code_version")
 
 
-class Lifecycle(Struct, frozen=True):
+class Lifecycle(Struct, frozen=True, tag_field="type", tag="command_lifecycle"):
     """`command_lifecycle`: what became of something a person said: queued, started, completed or cancelled."""
 
     command_uuid: str
@@ -61,14 +67,14 @@ class ApiRetry(Struct, frozen=True):
 class Message(Struct, frozen=True):
     """The Messages API's own message."""
 
-    content: tuple[Block, ...]
+    content: Blocks
     id: str = ""
     model: str = ""
     usage: dict[str, Any] | None = None
     stop_reason: str | None = None
 
 
-class Assistant(Struct, frozen=True):
+class Assistant(Struct, frozen=True, tag_field="type", tag="assistant"):
     """Claude says or does something. One message comes as several frames, a block each."""
 
     message: Message
@@ -81,10 +87,10 @@ class Assistant(Struct, frozen=True):
 class UserMessage(Struct, frozen=True):
     """What Claude was told: by a person, or by a tool."""
 
-    content: str | tuple[Block, ...]
+    content: str | Blocks
 
 
-class User(Struct, frozen=True):
+class User(Struct, frozen=True, tag_field="type", tag="user"):
     """A tool's result, or the echo of what a person said (`is_replay`)."""
 
     message: UserMessage
@@ -95,7 +101,7 @@ class User(Struct, frozen=True):
     is_synthetic: bool = field(default=False, name="isSynthetic")
 
 
-class Delta(Struct, frozen=True):
+class Delta(Struct, frozen=True, gc=False):
     """A piece of a block."""
 
     type: str = ""
@@ -105,7 +111,7 @@ class Delta(Struct, frozen=True):
     stop_reason: str | None = None
 
 
-class Event(Struct, frozen=True):
+class Event(Struct, frozen=True, gc=False):
     """An event of the model's own stream."""
 
     type: str
@@ -115,14 +121,14 @@ class Event(Struct, frozen=True):
     content_block: Raw = Raw(b"null")
 
 
-class StreamEvent(Struct, frozen=True):
+class StreamEvent(Struct, frozen=True, gc=False, tag_field="type", tag="stream_event"):
     """A piece of a message that is still being written."""
 
     event: Event
     parent_tool_use_id: str | None = None
 
 
-class ToolProgress(Struct, frozen=True):
+class ToolProgress(Struct, frozen=True, tag_field="type", tag="tool_progress"):
     """The heartbeat of a long tool call."""
 
     tool_use_id: str = ""
@@ -131,13 +137,13 @@ class ToolProgress(Struct, frozen=True):
     elapsed: float = field(default=0.0, name="elapsed_time_seconds")
 
 
-class RateLimit(Struct, frozen=True):
+class RateLimit(Struct, frozen=True, tag_field="type", tag="rate_limit_event"):
     """`rate_limit_event`: how much is left; the fields are Claude's own."""
 
     rate_limit_info: dict[str, Any] = field(default_factory=dict)
 
 
-class Result(Struct, frozen=True):
+class Result(Struct, frozen=True, tag_field="type", tag="result"):
     """A turn is over; the process stays. `is_error` decides failure, not `subtype`."""
 
     subtype: str = ""
@@ -169,13 +175,13 @@ class Acknowledged(Struct, frozen=True):
     error: str | None = None
 
 
-class ControlResponse(Struct, frozen=True):
+class ControlResponse(Struct, frozen=True, tag_field="type", tag="control_response"):
     """Claude acknowledges something that we asked of it."""
 
     response: Acknowledged
 
 
-class ControlCancel(Struct, frozen=True):
+class ControlCancel(Struct, frozen=True, tag_field="type", tag="control_cancel_request"):
     """Claude no longer wants the answer to a request."""
 
     request_id: str

@@ -1,12 +1,12 @@
 """Cuts bytes into lines, wherever the chunks end. Holds at most one line, and of a too long one its head."""
 
-from typing import NamedTuple
+from msgspec import Struct
 
 LIMIT = 64 * 1024 * 1024
 HEAD = 4096
 
 
-class Line(NamedTuple):
+class Line(Struct, frozen=True, gc=False):
     """A line without its newline, and where it ends in the stream. `size` exceeds `text` if it was too long."""
 
     text: bytes
@@ -25,27 +25,24 @@ class Lines:
 
     def receive(self, chunk: bytes) -> list[Line]:
         """The lines that this chunk completes."""
-        texts = chunk.split(b"\n")
-        rest = texts.pop()
-        if texts and self._size:
-            self._hold(texts[0])
-            texts[0] = bytes(self._held)
+        *texts, rest = chunk.split(b"\n")
         lines = []
+        if texts and self._size:
+            self._hold(texts.pop(0))
+            lines.append(self._release(newline=1))
+            self.offset = lines[0].end
+        limit, offset = self._limit, self.offset
         for text in texts:
-            size = self._size or len(text)
-            self.offset += size + 1
-            lines.append(Line(text if size <= self._limit else text[:HEAD], size, self.offset))
-            self._drop()
+            size = len(text)
+            offset += size + 1
+            lines.append(Line(text if size <= limit else text[:HEAD], size, offset))
+        self.offset = offset
         self._hold(rest)
         return lines
 
     def close(self) -> Line | None:
         """What was left without a newline, told once; `offset` stays before it."""
-        if not self._size:
-            return None
-        line = Line(bytes(self._held), self._size, self.offset + self._size)
-        self._drop()
-        return line
+        return self._release(newline=0) if self._size else None
 
     def _hold(self, part: bytes) -> None:
         self._size += len(part)
@@ -55,7 +52,8 @@ class Lines:
             self._held += part[: max(0, HEAD - len(self._held))]
             del self._held[HEAD:]
 
-    def _drop(self) -> None:
-        if self._size:
-            self._held = bytearray()
-            self._size = 0
+    def _release(self, *, newline: int) -> Line:
+        line = Line(bytes(self._held), self._size, self.offset + self._size + newline)
+        self._held = bytearray()
+        self._size = 0
+        return line
