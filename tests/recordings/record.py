@@ -1,0 +1,241 @@
+"""Records journals of the real CLI: test data for whatever reads them.
+
+    cd tests && ../.venv/bin/python -m recordings.record [scene …]
+
+plays each scene with the real CLI and a scripted model, and keeps its journal beside this file, as
+`<version of the CLI>-<scene>.ndjson`. Nothing is left out; only the machine's own paths become `/home/user` and
+`/home/user/project`, and every pid 4242. For the next version of the CLI run it again, and keep the older recordings:
+both must be read.
+"""
+
+import asyncio
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from msgspec import Struct
+
+from handraise.claude.locate import locate, version
+from handraise.demo.pieces import Script, Scripted, agent, fail, say, think, use
+from handraise.demo.told import Told
+from handraise.wire import mcp
+from handraise.wire.frames import ControlCancel, ControlRequest, Lifecycle, Result
+from stories import own_tool
+from stories.bed import Bed, Talk
+from stories.test_forms import SERVER
+from stories.test_plans import ACCEPT_EDITS
+from stories.test_questions import COLOURS, DATABASE
+from stories.test_turns import PIXEL, picture
+
+HERE = Path(__file__).parent
+HOME = "/home/user"
+WORK = "/home/user/project"
+
+
+class Scene(Struct, frozen=True):
+    """What the model does, and what the person does."""
+
+    script: Scripted
+    play: Callable[[Bed], Awaitable[Talk]]
+
+
+def text(told: Told) -> Script:
+    yield [think("They greet me."), say("Good day. What may I do for you?")]
+
+
+async def play_text(bed: Bed) -> Talk:
+    talk = await bed.start("scene")
+    await talk.say("Good day.")
+    return talk
+
+
+def question(told: Told) -> Script:
+    told = yield [say("Let me ask."), use("AskUserQuestion", questions=[DATABASE, COLOURS])]
+    yield [say(told.result().text)]
+
+
+async def play_question(bed: Bed) -> Talk:
+    talk = await bed.start("scene", partial_messages=False)
+    await talk.say("Begin.")
+    request_id, asked = await talk.until_asked()
+    await talk.allow(request_id, asked, answers={"Which database?": "SQLite", "Which colours?": "Red, Blue"})
+    return talk
+
+
+def permissions(told: Told) -> Script:
+    told = yield [use("Read", file_path=f"{told.directory}/../{name}") for name in ("a.txt", "b.txt", "c.txt")]
+    yield [say("Two of three.")]
+
+
+async def play_permissions(bed: Bed) -> Talk:
+    for name in ("a.txt", "b.txt", "c.txt"):
+        (bed.tmp / name).write_text(f"This is {name}.\n")
+    talk = await bed.start("scene", partial_messages=False)
+    await talk.say("Read them.")
+    (first, _), second, third = [await talk.until_asked() for _ in range(3)]
+    await talk.allow(*third)
+    await talk.deny(first, "Not this one.")
+    await talk.allow(*second)
+    return talk
+
+
+def plan(told: Told) -> Script:
+    plan_file = told.plan_file
+    told = yield [use("Write", file_path=plan_file, content="1. Write everything.")]
+    told = yield [use("ExitPlanMode")]
+    told = yield [use("Write", file_path=plan_file, content="1. Write one file.")]
+    told = yield [use("ExitPlanMode")]
+    told = yield [use("Write", file_path=f"{told.directory}/done.txt", content="done")]
+    yield [say("Done.")]
+
+
+async def play_plan(bed: Bed) -> Talk:
+    talk = await bed.start("scene", partial_messages=False, mode="plan")
+    await talk.say("Think first.")
+    request_id, _ = await talk.until_asked()
+    await talk.deny(request_id, "Only one file, please.")
+    request_id, asked = await talk.until_asked()
+    await talk.allow(request_id, asked, [ACCEPT_EDITS])
+    return talk
+
+
+def elicitation(told: Told) -> Script:
+    told = yield [use("mcp__forms__deliver", parcel="the lamp")]
+    yield [say(told.result().text)]
+
+
+async def play_elicitation(bed: Bed) -> Talk:
+    server = {"forms": {**SERVER, "alwaysLoad": True}}
+    talk = await bed.start("scene", partial_messages=False, mcp_servers=server, allowed_tools=("mcp__forms__deliver",))
+    await talk.say("Deliver it.")
+    asked = await talk.until(ControlRequest)
+    await talk.claude.write(talk.wire.send_filled(asked.request_id, "accept", {"street": "Odeon 4", "floor": 3}))
+    return talk
+
+
+def ask_user(told: Told) -> Script:
+    told = yield [use(own_tool.NAME, question="Which database?")]
+    yield [say(told.result().text)]
+
+
+async def play_ask_user(bed: Bed) -> Talk:
+    tool = await own_tool.start(bed, "scene")
+    request_id, call = await tool.until_called()
+    await tool.reply(request_id, mcp.tool_result(call.id, "SQLite"))
+    return tool.talk
+
+
+def scout(told: Told) -> Script:
+    told = yield [use("Write", file_path=f"{told.directory}/scout.txt", content="was here")]
+    yield [say("I was there.")]
+
+
+def sub_agent(told: Told) -> Script:
+    yield [agent("Look", "Look around", scout)]
+    yield [say("Somebody was there.")]
+
+
+async def play_sub_agent(bed: Bed) -> Talk:
+    talk = await bed.start("scene")
+    await talk.say("Send somebody.")
+    request_id, asked = await talk.until_asked()
+    await talk.allow(request_id, asked)
+    return talk
+
+
+def interrupt(told: Told) -> Script:
+    yield [use("Bash", command="touch never.txt", description="Touch")]
+    yield [say("Something else, then.")]
+
+
+async def play_interrupt(bed: Bed) -> Talk:
+    talk = await bed.start("scene", partial_messages=False)
+    await talk.say("Touch it.")
+    await talk.until_asked()
+    await talk.want("interrupt")
+    await talk.until(ControlCancel)
+    await talk.until(Result)
+    await talk.say("Something else.")
+    return talk
+
+
+def retry(told: Told) -> Script:
+    yield [fail(529, "overloaded_error", retry_after=0)]
+    yield [say("Here I am.")]
+
+
+async def play_retry(bed: Bed) -> Talk:
+    talk = await bed.start("scene", partial_messages=False)
+    await talk.say("Are you there?")
+    return talk
+
+
+def image(told: Told) -> Script:
+    yield [say("A pixel.")]
+
+
+async def play_image(bed: Bed) -> Talk:
+    talk = await bed.start("scene", partial_messages=False)
+    await talk.say([{"type": "text", "text": "What is it?"}, picture(PIXEL)])
+    return talk
+
+
+SCENES = {
+    "text": Scene(text, play_text),
+    "question": Scene(question, play_question),
+    "permissions": Scene(permissions, play_permissions),
+    "plan": Scene(plan, play_plan),
+    "elicitation": Scene(elicitation, play_elicitation),
+    "ask-user": Scene(ask_user, play_ask_user),
+    "sub-agent": Scene(sub_agent, play_sub_agent),
+    "interrupt": Scene(interrupt, play_interrupt),
+    "retry": Scene(retry, play_retry),
+    "image": Scene(image, play_image),
+}
+
+
+async def record(scene: Scene, tmp: Path) -> bytes:
+    """The journal of a scene, from the first frame to the end of the process."""
+    async with Bed(tmp, scene=scene.script) as bed:
+        talk = await scene.play(bed)
+        assert not (await talk.until(Result)).is_error
+        await talk.until(Lifecycle, lambda told: told.state == "completed")
+        await talk.claude.stop(talk.wire.send_farewell("bye"))
+        assert bed.model.errors == []
+        return without_machine(talk.claude.folder.journal.read_bytes(), tmp)
+
+
+def without_machine(journal: bytes, tmp: Path) -> bytes:
+    """The same, as if it had happened in `/home/user/project`."""
+    neutral = {
+        str(tmp / "work"): WORK,
+        _folded(str(tmp / "work")): _folded(WORK),
+        str(tmp / "home"): HOME,
+        str(tmp): HOME,
+        f"/tmp/claude-{os.getuid()}/": "/tmp/claude-1000/",
+    }
+    for ours, theirs in neutral.items():
+        journal = journal.replace(ours.encode(), theirs.encode())
+    return re.sub(rb'("pid":|/tmp/cc-socks/)\d+', rb"\g<1>4242", journal)
+
+
+def _folded(path: str) -> str:
+    """How Claude names a folder of its own after a directory."""
+    return re.sub(r"[^a-zA-Z0-9]", "-", path)
+
+
+async def main(names: list[str]) -> None:
+    spoken_by = await version(locate())
+    for name in names or SCENES:
+        with tempfile.TemporaryDirectory() as tmp:
+            journal = await record(SCENES[name], Path(tmp).resolve())
+        path = HERE / f"{spoken_by}-{name}.ndjson"
+        path.write_bytes(journal)
+        sys.stdout.write(f"{path.name}: {len(journal)} bytes\n")
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1:]))
