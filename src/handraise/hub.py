@@ -21,6 +21,11 @@ from handraise.store.interface import Store
 from handraise.store.sqlite.store import SqliteStore
 
 
+def now() -> datetime:
+    """The wall clock: the only place that looks at it."""
+    return datetime.now(UTC)
+
+
 class HubRunning(Exception):
     """Another hub has this state folder."""
 
@@ -46,7 +51,7 @@ async def hub(
     program: Path,
     environment: Mapping[str, str],
     *,
-    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    clock: Callable[[], datetime] = now,
     rules: Sequence[Rule] = (),
     options: Options | None = None,
     temper: Temper | None = None,
@@ -62,7 +67,16 @@ async def hub(
             Crew(means, store, feed, inbox) as crew,
         ):
             supervisor = Supervisor(means, store, crew)
-            desk = LocalDesk(Person("owner"), "hub", store=store, feed=feed, inbox=inbox, supervisor=supervisor)
+            desk = LocalDesk(
+                Person("owner"),
+                "hub",
+                store=store,
+                feed=feed,
+                inbox=inbox,
+                supervisor=supervisor,
+                clock=clock,
+                entropy=os.urandom,
+            )
             yield Hub(desk, crew, store, feed, inbox)
 
 

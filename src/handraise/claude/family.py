@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from handraise.claude.process import Identity, Process
 
@@ -31,6 +31,16 @@ def descendants(*ancestors: Identity) -> set[Identity]:
             if identity is not None:
                 found.add(identity)
     return found
+
+
+def descends(pid: int, ancestors: Container[int]) -> bool:
+    """Whether a process is one of these or descends from one. Who cannot be looked up does: errors deny."""
+    parents = dict(_parents())
+    while pid > 1:
+        if pid in ancestors or pid not in parents:
+            return True
+        pid = parents[pid]
+    return pid < 0
 
 
 async def stop(process: Process, kin: Iterable[Identity], *, patience: float = TERM_TO_KILL) -> None:

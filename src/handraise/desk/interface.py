@@ -9,8 +9,9 @@ from msgspec import Struct
 from handraise.model.actors import Person
 from handraise.model.answers import Answer
 from handraise.model.asks import Ask, Kind, State
+from handraise.model.audit import Entry, What
 from handraise.model.items import Item
-from handraise.model.projects import Project
+from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Session
@@ -166,4 +167,23 @@ class Desk(Protocol):
 
     async def revoke(self, rule: str) -> None: ...
 
+    async def add_rule(self, rule: Rule) -> Rule:
+        """Behind all others. The desk gives it its id, and says who made it."""
+        ...
+
     async def projects(self) -> list[Project]: ...
+
+    async def add_project(self, path: str, name: str | None, options: Options) -> Project: ...
+
+    async def change_project(self, project: str, name: str | None, options: Options | None) -> Project: ...
+
+    async def audit(
+        self,
+        *,
+        after: int = 0,
+        session: str | None = None,
+        ask: str | None = None,
+        by: str | None = None,
+        what: What | None = None,
+        limit: int = 500,
+    ) -> list[Entry]: ...

@@ -1,33 +1,49 @@
 """The desk by straight calls, inside the hub."""
 
 import os
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from datetime import datetime
+
+from msgspec.structs import replace
 
 from handraise import feed as feeds
 from handraise.desk.interface import Conflict, Given, LostPlace, NotFound, Partial, Refused, Seen, TooLate, Unfit, Words
 from handraise.feed import Feed
 from handraise.inbox import errors
 from handraise.inbox.inbox import Inbox
+from handraise.model import ids
 from handraise.model.actors import Person
 from handraise.model.answers import Answer, Misfit
 from handraise.model.asks import Ask, Kind, State
+from handraise.model.audit import Entry, What
+from handraise.model.ids import Prefix
 from handraise.model.items import Item
-from handraise.model.projects import Project
+from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Session
 from handraise.session import machine
 from handraise.session.facts import ChangeMode, ChangeModel, Interrupt, Stop, Wish
 from handraise.session.supervisor import Beginning, NoSuchSession, Supervisor
-from handraise.store.interface import Store
+from handraise.store.changes import Record, SaveProject
+from handraise.store.interface import Store, StoreConflict
 
 
 class LocalDesk:
     """See `Desk`. `person` acts, `source` is the surface it comes from."""
 
     def __init__(
-        self, person: Person, source: str, *, store: Store, feed: Feed, inbox: Inbox, supervisor: Supervisor
+        self,
+        person: Person,
+        source: str,
+        *,
+        store: Store,
+        feed: Feed,
+        inbox: Inbox,
+        supervisor: Supervisor,
+        clock: Callable[[], datetime],
+        entropy: Callable[[int], bytes],
     ) -> None:
         self.person = person
         self.source = source
@@ -35,11 +51,20 @@ class LocalDesk:
         self._feed = feed
         self._inbox = inbox
         self._supervisor = supervisor
+        self._clock = clock
+        self._entropy = entropy
 
     def seat(self, person: Person, source: str) -> "LocalDesk":
         """The same desk with somebody else at it."""
         return LocalDesk(
-            person, source, store=self._store, feed=self._feed, inbox=self._inbox, supervisor=self._supervisor
+            person,
+            source,
+            store=self._store,
+            feed=self._feed,
+            inbox=self._inbox,
+            supervisor=self._supervisor,
+            clock=self._clock,
+            entropy=self._entropy,
         )
 
     async def start(
@@ -121,9 +146,55 @@ class LocalDesk:
     async def revoke(self, rule: str) -> None:
         if not await self._inbox.remove_rule(rule):
             raise NotFound(f"There is no rule {rule} here; what is in the settings is changed there.")
+        await self._record("rule revoked", rule=rule)
+
+    async def add_rule(self, rule: Rule) -> Rule:
+        kept = replace(rule, id=self._spell("r"), made_by=self.person.name, made_at=self._clock(), source="person")
+        await self._inbox.save_rule(kept)
+        await self._record("rule made", rule=kept.id)
+        return kept
 
     async def projects(self) -> list[Project]:
         return await self._store.projects()
+
+    async def add_project(self, path: str, name: str | None, options: Options) -> Project:
+        directory = _directory(path)
+        project = Project(self._spell("p"), name or os.path.basename(directory), directory, options, self._clock())
+        await self._save(project)
+        return project
+
+    async def change_project(self, project: str, name: str | None, options: Options | None) -> Project:
+        found = await self._store.project(project)
+        if found is None:
+            raise NotFound(f"There is no project {project}.")
+        changed = replace(found, name=name or found.name, options=options or found.options)
+        await self._save(changed)
+        return changed
+
+    async def audit(
+        self,
+        *,
+        after: int = 0,
+        session: str | None = None,
+        ask: str | None = None,
+        by: str | None = None,
+        what: What | None = None,
+        limit: int = 500,
+    ) -> list[Entry]:
+        return await self._store.audit(after=after, session=session, ask=ask, by=by, what=what, limit=limit)
+
+    async def _save(self, project: Project) -> None:
+        try:
+            await self._store.apply([SaveProject(project)])
+        except StoreConflict as error:
+            raise Refused(str(error)) from error
+
+    async def _record(self, what: What, *, session: str | None = None, rule: str | None = None) -> None:
+        entry = Entry(self._clock(), what, self.person, self.source, session=session, rule=rule)
+        await self._store.apply([Record(entry)])
+
+    def _spell(self, prefix: Prefix) -> str:
+        return ids.spell(prefix, self._entropy(ids.ENTROPY))
 
     async def _wish(self, session: str, wish: Wish) -> None:
         with _in_words():

@@ -12,7 +12,7 @@ from typing import Self
 
 from msgspec.structs import astuple, replace
 
-from handraise.claude import claude
+from handraise.claude import claude, family
 from handraise.claude.claude import Claude, NobodyThere, NotStarted
 from handraise.claude.command import Launch
 from handraise.claude.lock import SessionBusy
@@ -92,6 +92,10 @@ class Crew:
     def runner(self, session: str) -> Runner | None:
         """Who performs for this session, if it runs."""
         return self._runners.get(session)
+
+    def has_raised(self, pid: int) -> bool:
+        """Whether a process is a Claude of ours, or descends from one: what raises asks must not settle them."""
+        return family.descends(pid, {each.identity.pid for each in self._runners.values()})
 
     async def stop_all(self) -> None:
         """Ends every Claude, each as if it had been stopped by hand."""

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from handraise.claude.claude import Claude
 from handraise.claude.fifo import ChildGone
+from handraise.claude.process import Identity
 from handraise.feed import Feed, Preview
 from handraise.inbox.considering import Surroundings
 from handraise.inbox.inbox import Inbox
@@ -92,6 +93,11 @@ class Runner:
         self._room = asyncio.Semaphore(_AHEAD)
         self._timers: dict[object, asyncio.TimerHandle] = {}
         self._previews: dict[str | None, Previews] = {}
+
+    @property
+    def identity(self) -> Identity:
+        """The process of Claude."""
+        return self._claude.process.identity
 
     async def run(self) -> None:
         self._inbox.tell(self.session.id, self._told)

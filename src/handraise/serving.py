@@ -1,0 +1,130 @@
+"""Serves: a hub, its API on TCP and on a Unix socket, until somebody says stop. No Claude ends with it unless wished."""
+
+import asyncio
+import os
+import signal
+import ssl
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote
+
+from handraise.desk.gate import Gate
+from handraise.hub import Hub, hub, now
+from handraise.model.actors import TheHub
+from handraise.model.projects import Options
+from handraise.model.rules import Rule
+from handraise.session.machine import Temper
+from handraise.surfaces.web.app import WebApp
+from handraise.surfaces.web.door import OWNER, Door, TrustedProxy
+from handraise.surfaces.web.entering import Entrance
+from handraise.surfaces.web.server import Listening, listen_on_port, listen_on_socket
+from handraise.surfaces.web.stream import Streams
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class Exposed(Exception):
+    """The hub would be reachable in the clear from other machines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What a serving hub needs to know."""
+
+    state: Path
+    program: Path
+    environment: Mapping[str, str]
+    host: str = "127.0.0.1"
+    port: int = 8420
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    behind_proxy: bool = False
+    allowed_hosts: frozenset[str] = frozenset()
+    proxy: TrustedProxy | None = None
+    rules: Sequence[Rule] = ()
+    options: Options = field(default_factory=Options)
+    temper: Temper = field(default_factory=Temper)
+    limit: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """A hub that is up. `base` is its address; `link` logs one browser in."""
+
+    hub: Hub
+    app: WebApp
+    gate: Gate
+    base: str
+    link: str
+    stop: Callable[[], None]
+
+
+@asynccontextmanager
+async def serving(service: Service) -> AsyncIterator[Serving]:
+    """Up while it is entered; leaving ends every stream at once, and waits for nobody."""
+    tls = _tls(service)
+    async with hub(
+        service.state,
+        service.program,
+        service.environment,
+        rules=service.rules,
+        options=service.options,
+        temper=service.temper,
+        limit=service.limit,
+    ) as opened:
+        gate = Gate(opened.store, now, os.urandom)
+        port = listen_on_port(service.host, service.port)
+        base = _base(service, port.getsockname()[1])
+        door = Door(opened.desk, gate, opened.crew.has_raised, service.allowed_hosts, service.proxy)
+        app = WebApp(door, Entrance(secure=tls is not None or service.behind_proxy, base=base), Streams())
+        (service.state / "address").write_text(base)
+        listeners = [
+            Listening(app, port, tls=tls),
+            Listening(app, listen_on_socket(service.state / "hub.sock")),
+        ]
+        code = await gate.make_code(OWNER, "admin", TheHub(), "start")
+        async with asyncio.TaskGroup() as tasks:
+            for each in listeners:
+                tasks.create_task(each.serve())
+            try:
+                link = f"{base}/login?code={quote(code)}"
+                yield Serving(opened, app, gate, base, link, app.streams.closing.set)
+            finally:
+                app.streams.closing.set()
+                for each in listeners:
+                    each.stop()
+        (service.state / "hub.sock").unlink(missing_ok=True)
+
+
+async def until_told() -> None:
+    """Waits for SIGTERM or Ctrl-C."""
+    told = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told.set)
+    try:
+        await told.wait()
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+
+def _tls(service: Service) -> ssl.SSLContext | None:
+    if service.tls_cert is not None:
+        made = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        made.load_cert_chain(service.tls_cert, service.tls_key)
+        return made
+    if service.host not in _LOOPBACK and not service.behind_proxy:
+        raise Exposed(
+            f"Listening on {service.host} without TLS would let others read along. "
+            "Set [web] tls_cert and tls_key, or state with [web] behind_proxy = true that a proxy does it."
+        )
+    return None
+
+
+def _base(service: Service, port: int) -> str:
+    scheme = "https" if service.tls_cert is not None else "http"
+    host = "127.0.0.1" if service.host in ("0.0.0.0", "::") else service.host  # noqa: S104 (compared, not bound)
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"

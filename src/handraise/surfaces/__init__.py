@@ -1,0 +1,1 @@
+"""Ways to see and answer. Each stands alone, renders from the feed and acts through the desk."""

@@ -1,0 +1,1 @@
+"""The hub on HTTP: the API, one live stream for each client, and the page."""

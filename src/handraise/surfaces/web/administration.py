@@ -1,0 +1,112 @@
+"""Administration over HTTP: projects, rules, tokens, audit."""
+
+from typing import get_args
+
+import msgspec
+from starlette.responses import Response
+
+from handraise.model import tokens
+from handraise.model.audit import What
+from handraise.model.projects import Project
+from handraise.model.rules import Rule
+from handraise.surfaces.web import shapes
+from handraise.surfaces.web.visit import BadRequest, Parameter, Visit, Way, answer
+
+_ENTRIES = 500
+
+
+async def list_projects(visit: Visit) -> Response:
+    return answer(shapes.Projects(await visit.desk.projects()))
+
+
+async def add_project(visit: Visit) -> Response:
+    wanted = visit.body(shapes.NewProject)
+    return answer(await visit.desk.add_project(wanted.path, wanted.name, wanted.options), 201)
+
+
+async def change_project(visit: Visit) -> Response:
+    wanted = visit.body(shapes.ProjectChange)
+    return answer(await visit.desk.change_project(visit.path("id"), wanted.name, wanted.options))
+
+
+async def list_rules(visit: Visit) -> Response:
+    return answer(shapes.Rules(await visit.desk.rules()))
+
+
+async def add_rule(visit: Visit) -> Response:
+    wanted = visit.body(shapes.NewRule)
+    if not any((wanted.tool, wanted.command, wanted.path, wanted.server)):
+        raise BadRequest("A rule needs a tool, a command, a path or a server.", 422, "invalid")
+    drafted = Rule(id="", **msgspec.structs.asdict(wanted))
+    return answer(await visit.desk.add_rule(drafted), 201)
+
+
+async def revoke_rule(visit: Visit) -> Response:
+    await visit.desk.revoke(visit.path("id"))
+    return answer(shapes.Done())
+
+
+async def list_tokens(visit: Visit) -> Response:
+    return answer(shapes.Tokens([_token(token) for token in await visit.gate.tokens()]))
+
+
+async def make_token(visit: Visit) -> Response:
+    wanted = visit.body(shapes.NewToken)
+    if not wanted.name.strip():
+        raise BadRequest("A token needs a name.", 422, "invalid")
+    made = await visit.gate.make(
+        wanted.name.strip(), wanted.role, visit.desk.person, visit.desk.source, expires_at=wanted.expires_at
+    )
+    return answer(shapes.MadeToken(_token(made.token), made.secret), 201)
+
+
+async def revoke_token(visit: Visit) -> Response:
+    await visit.gate.revoke(visit.path("id"), visit.desk.person, visit.desk.source)
+    return answer(shapes.Done())
+
+
+async def audit(visit: Visit) -> Response:
+    limit = visit.number("limit", least=1, most=10_000) or _ENTRIES
+    found = await visit.desk.audit(
+        after=visit.number("after") or 0,
+        session=visit.text("session"),
+        ask=visit.text("ask"),
+        by=visit.text("by"),
+        what=visit.choice("what", get_args(What)),
+        limit=limit + 1,
+    )
+    page = found[:limit]
+    if visit.text("as") == "lines":
+        lines = b"".join(msgspec.json.encode(entry) + b"\n" for entry in page)
+        return Response(lines, media_type="application/x-ndjson")
+    return answer(shapes.Audit(page, page[-1].number if len(found) > limit else None))
+
+
+def _token(token: tokens.Token) -> shapes.Token:
+    return shapes.Token(
+        token.id, token.name, token.role, token.kind, token.created_at, token.expires_at, token.last_used_at
+    )
+
+
+_AUDIT = (
+    Parameter("after", "entries after this number", "integer"),
+    Parameter("session", "a session's id"),
+    Parameter("ask", "an ask's id"),
+    Parameter("by", "a name"),
+    Parameter("what", "what was done", choices=get_args(What)),
+    Parameter("limit", "how many", "integer"),
+    Parameter("as", "`lines` for JSON lines", choices=("lines",)),
+)
+
+WAYS = (
+    Way("GET", "/api/projects", "viewer", list_projects, "The projects", gives=shapes.Projects),
+    Way("POST", "/api/projects", "admin", add_project, "Add one", shapes.NewProject, Project, 201),
+    Way("PATCH", "/api/projects/{id}", "admin", change_project, "Change one", shapes.ProjectChange, Project),
+    Way("GET", "/api/rules", "viewer", list_rules, "The rules, in order", gives=shapes.Rules),
+    Way("POST", "/api/rules", "admin", add_rule, "Add one", shapes.NewRule, Rule, 201),
+    Way("DELETE", "/api/rules/{id}", "admin", revoke_rule, "Revoke one", gives=shapes.Done),
+    Way("GET", "/api/tokens", "admin", list_tokens, "The tokens", gives=shapes.Tokens),
+    Way("POST", "/api/tokens", "admin", make_token, "Make one", shapes.NewToken, shapes.MadeToken, 201),
+    Way("DELETE", "/api/tokens/{id}", "admin", revoke_token, "Revoke one, at once", gives=shapes.Done),
+    Way("GET", "/api/audit", "admin", audit, "Who did what", gives=shapes.Audit, parameters=_AUDIT),
+)

@@ -1,0 +1,56 @@
+"""Asks over HTTP: the inbox, and the answer."""
+
+from typing import Any
+
+from starlette.responses import Response
+
+from handraise.desk.interface import Unfit
+from handraise.model.answers import Misfit, read_answer
+from handraise.model.asks import KINDS, STATES, ask_as_json
+from handraise.surfaces.web import shapes
+from handraise.surfaces.web.visit import Parameter, Visit, Way, answer
+
+
+async def list_all(visit: Visit) -> Response:
+    cursor = await visit.desk.newest()
+    found = await visit.desk.asks(
+        state=visit.choice("state", STATES), kind=visit.choice("kind", KINDS), session=visit.text("session")
+    )
+    return answer({"asks": [ask_as_json(ask) for ask in found], "cursor": cursor})
+
+
+async def look(visit: Visit) -> Response:
+    return answer(ask_as_json(await visit.desk.ask(visit.path("id"))))
+
+
+async def give_answer(visit: Visit) -> Response:
+    wanted = visit.body(shapes.Answering)
+    ask = await visit.desk.ask(visit.path("id"))
+    try:
+        read = read_answer(ask.kind, wanted.answer)
+    except Misfit as error:
+        raise Unfit(str(error)) from error
+    given = await visit.desk.answer(ask.id, read, wanted.digest)
+    told: dict[str, Any] = ask_as_json(given.ask)
+    return answer({**told, "late": True}, 202) if given.late else answer(told)
+
+
+_FILTERS = (
+    Parameter("state", "open, answered, expired or withdrawn", choices=STATES),
+    Parameter("kind", "question, permission, plan or form", choices=KINDS),
+    Parameter("session", "a session's id"),
+)
+
+WAYS = (
+    Way("GET", "/api/asks", "viewer", list_all, "The inbox, oldest first", gives=shapes.Asks, parameters=_FILTERS),
+    Way("GET", "/api/asks/{id}", "viewer", look, "One ask", gives=shapes.Ask),
+    Way(
+        "POST",
+        "/api/asks/{id}/answer",
+        "approver",
+        give_answer,
+        "Settle it, if nobody was first",
+        shapes.Answering,
+        shapes.Ask,
+    ),
+)

@@ -1,0 +1,157 @@
+"""The door: who somebody is, whether they may, and how a refusal is told. Nothing inside is reached past it."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from handraise.desk import interface
+from handraise.desk.gate import Gate, Visitor
+from handraise.desk.local import LocalDesk
+from handraise.model.actors import Person
+from handraise.model.asks import ask_as_json
+from handraise.model.tokens import Role, may
+from handraise.surfaces.web import guards, shapes
+from handraise.surfaces.web.visit import BadRequest, Visit, Way, answer
+
+COOKIE = "handraise"
+OWNER = "owner"
+
+log = logging.getLogger("handraise.web")
+
+_STATUS: dict[type[interface.DeskError], int] = {
+    interface.NotFound: 404,
+    interface.Refused: 409,
+    interface.Unfit: 422,
+    interface.Conflict: 409,
+    interface.TooLate: 410,
+    interface.LostPlace: 410,
+}
+
+
+class Unreachable(Exception):
+    """Not from here, or not by you."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class TrustedProxy:
+    """A reverse proxy that says who somebody is; only from its own addresses."""
+
+    header: str
+    addresses: frozenset[str]
+    role: Role = "approver"
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """`is_agent` tells whether a process descends from a Claude that we run."""
+
+    desk: LocalDesk
+    gate: Gate
+    is_agent: Callable[[int], bool]
+    hosts: Collection[str] = ()
+    proxy: TrustedProxy | None = None
+
+    async def enter(self, way: Way, request: Request) -> Response:
+        """Performs a way for whoever may, and says why to whoever may not."""
+        try:
+            visitor, source, by_cookie = await self._recognise(request)
+            self._check_page(request, source, by_cookie=by_cookie)
+            await self._check_role(way, request, visitor, source)
+            sent = await _read(request, way.largest)
+            desk = self.desk.seat(visitor.person, source)
+            return await way.act(Visit(request, visitor, desk, self.gate, sent))
+        except (Unreachable, BadRequest) as error:
+            return failed(error.status, error.code, str(error))
+        except interface.DeskError as error:
+            return _told(error)
+
+    async def _recognise(self, request: Request) -> tuple[Visitor, str, bool]:
+        """Who it is, from where, and whether only a cookie says so."""
+        peer = request.scope.get("extensions", {}).get("handraise.peer")
+        if peer is not None:
+            return self._neighbour(peer), "terminal", False
+        if not guards.host_is_ours(request.headers.get("host"), self.hosts):
+            raise Unreachable(421, "wrong_host", "This hub is not called by that name; see [web] allowed_hosts.")
+        bearer = request.headers.get("authorization", "")
+        if bearer[:7].lower() == "bearer ":
+            visitor = await self.gate.admit(bearer[7:].strip())
+            if visitor is None:
+                raise Unreachable(401, "unknown_token", "This token is not known, or no longer good.")
+            return visitor, "api", False
+        cookie = request.cookies.get(COOKIE)
+        visitor = await self.gate.admit(unquote(cookie)) if cookie else None
+        if visitor is not None:
+            return visitor, "web", True
+        return self._behind_proxy(request) or _NOBODY, "web", True
+
+    def _neighbour(self, peer: int) -> Visitor:
+        """On the Unix socket: the owner, unless the process descends from a Claude or cannot be told."""
+        if self.is_agent(peer):
+            return Visitor(Person(f"process {peer}, a tool of Claude"), "agent")
+        return Visitor(Person(OWNER), "admin")
+
+    def _behind_proxy(self, request: Request) -> Visitor | None:
+        if self.proxy is None or request.client is None or request.client.host not in self.proxy.addresses:
+            return None
+        name = request.headers.get(self.proxy.header, "").strip()
+        return Visitor(Person(name), self.proxy.role) if name else None
+
+    def _check_page(self, request: Request, source: str, *, by_cookie: bool) -> None:
+        if source == "terminal":
+            return
+        if not guards.may_change(request.method, request.headers, by_cookie=by_cookie, allowed=self.hosts):
+            raise Unreachable(403, "foreign_page", "Only the hub's own page may change something.")
+
+    async def _check_role(self, way: Way, request: Request, visitor: Visitor, source: str) -> None:
+        if way.role is None:
+            return
+        if visitor is _NOBODY:
+            raise Unreachable(401, "login_needed", "Log in first: open the link that the hub printed, or send a token.")
+        if not may(visitor.role, way.role):
+            tried = f"{request.method} {request.url.path}"
+            await self.gate.refused(tried, visitor.person, source, request.path_params.get("id"))
+            raise Unreachable(403, "not_allowed", f"The role {visitor.role!r} may not do this; it takes {way.role!r}.")
+
+
+_NOBODY = Visitor(Person("nobody"), "viewer")
+
+
+def failed(status: int, code: str, message: str) -> Response:
+    """Every error has this shape."""
+    return answer(shapes.Failed(shapes.Problem(code, message)), status)
+
+
+def _told(error: interface.DeskError) -> Response:
+    status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 400)
+    ask = getattr(error, "ask", None)
+    told = ask_as_json(ask) if ask is not None else None
+    problem = shapes.Problem(error.code, str(error), told["settlement"] if told else None, told)
+    return answer(shapes.Failed(problem), status)
+
+
+async def _read(request: Request, largest: int) -> bytes:
+    if request.method in ("GET", "HEAD"):
+        return b""
+    pieces, size = [], 0
+    try:
+        async with asyncio.timeout(60):
+            async for piece in request.stream():
+                size += len(piece)
+                if size > largest:
+                    raise BadRequest(f"The body is larger than {largest} bytes.", 413, "too_large")
+                pieces.append(piece)
+    except ClientDisconnect as error:
+        raise BadRequest("The body ended early.") from error
+    except TimeoutError as error:
+        raise BadRequest("The body took too long.", 408, "too_slow") from error
+    return b"".join(pieces)

@@ -1,0 +1,55 @@
+"""Against hostile pages: which hosts are ours, which origins may change something. Pure."""
+
+from collections.abc import Collection, Mapping
+from urllib.parse import urlsplit
+
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]", "::1"})
+
+HEADERS: dict[str, str] = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+        "connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; "
+        "frame-ancestors 'none'"
+    ),
+    "x-frame-options": "DENY",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+"""On every answer."""
+
+
+def host_is_ours(host: str | None, allowed: Collection[str]) -> bool:
+    """Whether a Host header names us: a name that somebody pointed at us (DNS rebinding) does not."""
+    if not host:
+        return False
+    name = _name(host)
+    return name in _LOOPBACK or name in allowed or host.lower() in allowed
+
+
+def origin_is_ours(origin: str | None, host: str | None, allowed: Collection[str]) -> bool:
+    """Whether a page of this origin may change something: only a page that came from this very host."""
+    if not origin or origin == "null":
+        return False
+    parts = urlsplit(origin)
+    if parts.scheme not in ("http", "https"):
+        return False
+    return parts.netloc.lower() == (host or "").lower() and host_is_ours(parts.netloc, allowed)
+
+
+def may_change(method: str, headers: Mapping[str, str], *, by_cookie: bool, allowed: Collection[str]) -> bool:
+    """A change needs our own origin where a browser sends one, and always where a cookie speaks for somebody."""
+    if method in ("GET", "HEAD", "OPTIONS"):
+        return True
+    origin = headers.get("origin")
+    if origin is None:
+        return not by_cookie
+    return origin_is_ours(origin, headers.get("host"), allowed)
+
+
+def _name(host: str) -> str:
+    lowered = host.lower()
+    if lowered.startswith("["):
+        return lowered.partition("]")[0] + "]"
+    return lowered.rpartition(":")[0] if lowered.count(":") == 1 else lowered

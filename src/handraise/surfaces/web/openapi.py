@@ -1,0 +1,58 @@
+"""The OpenAPI document, made of the table of ways and the shapes. Nothing in it is written twice."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from handraise.surfaces.web import shapes
+from handraise.surfaces.web.visit import Way
+
+
+def document(ways: Sequence[Way], version: str) -> dict[str, Any]:
+    """The whole API."""
+    used = {shape for way in ways for shape in (way.takes, way.gives) if shape is not None} | {shapes.Failed}
+    ordered = sorted(used, key=lambda shape: shape.__name__)
+    references, components = msgspec.json.schema_components(ordered, ref_template="#/components/schemas/{name}")
+    by_shape = dict(zip(ordered, references, strict=True))
+    paths: dict[str, Any] = {}
+    for way in ways:
+        paths.setdefault(way.path, {})[way.method.lower()] = _operation(way, by_shape)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Handraise", "version": version},
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer"},
+                "cookie": {"type": "apiKey", "in": "cookie", "name": "handraise"},
+            },
+        },
+    }
+
+
+def _operation(way: Way, by_shape: dict[Any, Any]) -> dict[str, Any]:
+    names = [piece[1:-1] for piece in way.path.split("/") if piece.startswith("{")]
+    parameters: list[dict[str, Any]] = [
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names
+    ]
+    for each in way.parameters:
+        schema: dict[str, Any] = {"type": each.kind}
+        if each.choices:
+            schema["enum"] = list(each.choices)
+        parameters.append({"name": each.name, "in": "query", "description": each.says, "schema": schema})
+    content = {way.media: {"schema": by_shape[way.gives]} if way.gives else {}}
+    refusal = {"description": "why not", "content": {"application/json": {"schema": by_shape[shapes.Failed]}}}
+    operation: dict[str, Any] = {
+        "summary": way.says,
+        "operationId": f"{way.method.lower()}{way.path.replace('/', '_').replace('{', '').replace('}', '')}",
+        "parameters": parameters,
+        "responses": {str(way.status): {"description": "done", "content": content}, "default": refusal},
+        "x-role": way.role,
+    }
+    if way.takes is not None:
+        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": by_shape[way.takes]}}}
+    if way.role is not None:
+        operation["security"] = [{"token": []}, {"cookie": []}]
+    return operation

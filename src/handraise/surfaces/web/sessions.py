@@ -1,0 +1,245 @@
+"""Sessions over HTTP: start, look, say, steer."""
+
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from handraise.desk.interface import Refused, Seen
+from handraise.model.sessions import state_of
+from handraise.surfaces.web import shapes
+from handraise.surfaces.web.visit import BadRequest, Parameter, Visit, Way, answer
+
+_SAYING = 40 * 1024 * 1024
+_PAGE = 200
+_ITEMS = 500
+
+
+async def start(visit: Visit) -> Response:
+    wanted = visit.body(shapes.NewSession)
+    words = _words(wanted.say, wanted.images)
+    desk = visit.desk
+    if wanted.resume and wanted.fork:
+        raise BadRequest("A session is resumed or forked, not both.", 422, "invalid")
+    if wanted.resume:
+        seen = await desk.resume(wanted.resume, words)
+    elif wanted.fork:
+        seen = await desk.fork(wanted.fork, words)
+    elif wanted.project:
+        seen = await desk.start(words, wanted.project, mode=wanted.mode, model=wanted.model, title=wanted.title)
+    else:
+        raise BadRequest("Name a project: an id, a name or an absolute path.", 422, "invalid")
+    return answer(_session(seen), 201)
+
+
+async def list_all(visit: Visit) -> Response:
+    cursor = await visit.desk.newest()
+    seen = [each for each in await visit.desk.sessions() if _fits(each, visit)]
+    after, limit = visit.text("after"), visit.number("limit", least=1, most=1000) or _PAGE
+    if after is not None:
+        ids = [each.session.id for each in seen]
+        seen = seen[ids.index(after) + 1 :] if after in ids else []
+    page = seen[:limit]
+    more = page[-1].session.id if len(seen) > limit else None
+    return answer(shapes.Sessions([_session(each) for each in page], more, cursor))
+
+
+async def look(visit: Visit) -> Response:
+    return answer(_session(await visit.desk.session(visit.path("id"))))
+
+
+async def rename(visit: Visit) -> Response:
+    title = visit.body(shapes.Title).title.strip()
+    if not title:
+        raise BadRequest("A title cannot be empty.", 422, "invalid")
+    await visit.desk.rename(visit.path("id"), title)
+    return await look(visit)
+
+
+async def say(visit: Visit) -> Response:
+    wanted = visit.body(shapes.Words)
+    words: Any = wanted.content or _words(wanted.text or "", wanted.images)
+    said = await visit.desk.say(visit.path("id"), words, wanted.id)
+    return answer(shapes.Said(said.id), 202)
+
+
+async def interrupt(visit: Visit) -> Response:
+    await visit.desk.interrupt(visit.path("id"))
+    return answer(shapes.Done(), 202)
+
+
+async def stop(visit: Visit) -> Response:
+    await visit.desk.stop(visit.path("id"))
+    return answer(shapes.Done(), 202)
+
+
+async def change_mode(visit: Visit) -> Response:
+    await visit.desk.change_mode(visit.path("id"), visit.body(shapes.Mode).mode)
+    return answer(shapes.Done(), 202)
+
+
+async def change_model(visit: Visit) -> Response:
+    await visit.desk.change_model(visit.path("id"), visit.body(shapes.Model).model)
+    return answer(shapes.Done(), 202)
+
+
+async def resume(visit: Visit) -> Response:
+    return answer(_session(await visit.desk.resume(visit.path("id"), visit.body(shapes.MaybeWords).say)), 202)
+
+
+async def fork(visit: Visit) -> Response:
+    words = visit.body(shapes.MaybeWords).say
+    if not words:
+        raise Refused("A fork begins with something to say.")
+    return answer(_session(await visit.desk.fork(visit.path("id"), words)), 202)
+
+
+async def items(visit: Visit) -> Response:
+    session = (await visit.desk.session(visit.path("id"))).session.id
+    limit = visit.number("limit", least=1, most=5000) or _ITEMS
+    cursor = await visit.desk.newest()
+    before, after = visit.number("before"), visit.number("after")
+    found = await visit.desk.items(session, after=after, before=before, limit=limit + 1)
+    backwards = after is None
+    page = (found[-limit:] if backwards else found[:limit]) if len(found) > limit else found
+    more = (page[0].cursor if backwards else page[-1].cursor) if len(found) > limit else None
+    inside = b",".join(item.as_json() for item in page)
+    body = b'{"items":[%s],"next":%s,"cursor":%d}' % (inside, msgspec.json.encode(more), cursor)
+    return Response(body, media_type="application/json")
+
+
+def _words(text: str, images: tuple[shapes.Image, ...]) -> str | tuple[dict[str, Any], ...]:
+    if not text.strip() and not images:
+        raise BadRequest("There is nothing to say.", 422, "invalid")
+    if not images:
+        return text
+    pictures = tuple(
+        {"type": "image", "source": {"type": "base64", "media_type": each.media_type, "data": each.data}}
+        for each in images
+    )
+    return (*([{"type": "text", "text": text}] if text.strip() else []), *pictures)
+
+
+def _session(seen: Seen) -> shapes.Session:
+    session = seen.session
+    return shapes.Session(
+        id=session.id,
+        project=session.project,
+        directory=session.directory,
+        claude_id=session.claude_id,
+        title=session.title,
+        state=state_of(session, seen.open_asks),
+        phase=session.phase,
+        mode=session.mode,
+        model=session.model,
+        cost_usd=session.cost_usd,
+        open_asks=seen.open_asks,
+        run=session.run,
+        created_at=session.created_at,
+        changed_at=session.changed_at,
+        ended=session.ended,
+        stuck_since=session.stuck_since,
+        forked_from=session.forked_from,
+    )
+
+
+def _fits(seen: Seen, visit: Visit) -> bool:
+    project, state, search = visit.text("project"), visit.text("state"), visit.text("q")
+    session = seen.session
+    if project is not None and project not in (session.project, session.directory):
+        return False
+    if state is not None and state not in (state_of(session, seen.open_asks), session.phase):
+        return False
+    return search is None or search.lower() in f"{session.title} {session.directory} {session.id}".lower()
+
+
+_SEARCH = (
+    Parameter("project", "an id or a directory"),
+    Parameter("state", "a state or phase"),
+    Parameter("q", "words in the title or directory"),
+    Parameter("after", "the `next` of the page before"),
+    Parameter("limit", "how many", "integer"),
+)
+_PLACE = (
+    Parameter("after", "the first ones after this cursor", "integer"),
+    Parameter("before", "the last ones before this cursor", "integer"),
+    Parameter("limit", "how many", "integer"),
+)
+
+WAYS = (
+    Way(
+        "POST",
+        "/api/sessions",
+        "admin",
+        start,
+        "Start, resume or fork a session",
+        shapes.NewSession,
+        shapes.Session,
+        201,
+        largest=_SAYING,
+    ),
+    Way(
+        "GET",
+        "/api/sessions",
+        "viewer",
+        list_all,
+        "The sessions, newest first",
+        gives=shapes.Sessions,
+        parameters=_SEARCH,
+    ),
+    Way("GET", "/api/sessions/{id}", "viewer", look, "One session", gives=shapes.Session),
+    Way("PATCH", "/api/sessions/{id}", "approver", rename, "Give it another title", shapes.Title, shapes.Session),
+    Way(
+        "POST",
+        "/api/sessions/{id}/say",
+        "approver",
+        say,
+        "Say something; during a turn it steers",
+        shapes.Words,
+        shapes.Said,
+        202,
+        largest=_SAYING,
+    ),
+    Way("POST", "/api/sessions/{id}/interrupt", "approver", interrupt, "End the turn", None, shapes.Done, 202),
+    Way("POST", "/api/sessions/{id}/stop", "admin", stop, "End Claude; it can be resumed", None, shapes.Done, 202),
+    Way(
+        "POST",
+        "/api/sessions/{id}/mode",
+        "admin",
+        change_mode,
+        "Change the permission mode",
+        shapes.Mode,
+        shapes.Done,
+        202,
+    ),
+    Way("POST", "/api/sessions/{id}/model", "admin", change_model, "Change the model", shapes.Model, shapes.Done, 202),
+    Way(
+        "POST",
+        "/api/sessions/{id}/resume",
+        "admin",
+        resume,
+        "Go on with one that has ended",
+        shapes.MaybeWords,
+        shapes.Session,
+        202,
+    ),
+    Way(
+        "POST",
+        "/api/sessions/{id}/fork",
+        "admin",
+        fork,
+        "Begin a new one from here",
+        shapes.MaybeWords,
+        shapes.Session,
+        202,
+    ),
+    Way(
+        "GET",
+        "/api/sessions/{id}/items",
+        "viewer",
+        items,
+        "Its timeline, a page",
+        gives=shapes.Items,
+        parameters=_PLACE,
+    ),
+)

@@ -1,0 +1,283 @@
+"""The shapes of what goes in and out over HTTP. The OpenAPI document is made of them."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from msgspec import Struct, field
+
+from handraise.model.asks import Kind, State
+from handraise.model.audit import Entry
+from handraise.model.projects import Options, Project
+from handraise.model.rules import Decision, Rule
+from handraise.model.sessions import Ended, Phase
+from handraise.model.tokens import Role
+
+
+class Image(Struct, frozen=True, forbid_unknown_fields=True):
+    """A picture to go along with what is said."""
+
+    media_type: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+    data: str
+    """Base64."""
+
+
+class NewSession(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a new session is to be; with `resume` or `fork`, what it goes on from."""
+
+    say: str
+    project: str | None = None
+    mode: str | None = None
+    model: str | None = None
+    title: str | None = None
+    resume: str | None = None
+    fork: str | None = None
+    images: tuple[Image, ...] = ()
+
+
+class Session(Struct, frozen=True):
+    """A session; `state` is what a person would say of it."""
+
+    id: str
+    project: str | None
+    directory: str
+    claude_id: str
+    title: str
+    state: str
+    phase: Phase
+    mode: str
+    model: str | None
+    cost_usd: float
+    open_asks: int
+    run: int
+    created_at: datetime
+    changed_at: datetime
+    ended: Ended | None
+    stuck_since: datetime | None
+    forked_from: str | None
+
+
+class Sessions(Struct, frozen=True):
+    """A page. `cursor` is the place in the feed that it was read at."""
+
+    sessions: list[Session]
+    next: str | None
+    cursor: int
+
+
+class Words(Struct, frozen=True, forbid_unknown_fields=True):
+    """Something to say: text, pictures, or blocks as the Messages API takes them. `id` makes it idempotent."""
+
+    text: str | None = None
+    content: tuple[dict[str, Any], ...] | None = None
+    images: tuple[Image, ...] = ()
+    id: str | None = None
+
+
+class MaybeWords(Struct, frozen=True, forbid_unknown_fields=True):
+    """Perhaps something to say."""
+
+    say: str | None = None
+
+
+class Said(Struct, frozen=True):
+    """It is stored, and on its way."""
+
+    say: str
+
+
+class Mode(Struct, frozen=True, forbid_unknown_fields=True):
+    """A permission mode, by Claude's own name for it."""
+
+    mode: str
+
+
+class Model(Struct, frozen=True, forbid_unknown_fields=True):
+    """A model, by Claude's own name for it."""
+
+    model: str
+
+
+class Title(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a session is called."""
+
+    title: str
+
+
+class Done(Struct, frozen=True):
+    """It is done, or on its way."""
+
+    done: Literal[True] = True
+
+
+class Ask(Struct, frozen=True):
+    """An ask. `body` and the settlement's `answer` depend on the kind."""
+
+    id: str
+    session: str | None
+    project: str | None
+    kind: Kind
+    state: State
+    asker: Literal["session", "agent"]
+    agent: str | None
+    tool: str
+    body: dict[str, Any]
+    digest: str
+    why: str
+    opened_at: datetime
+    expires_at: datetime | None
+    settlement: dict[str, Any] | None
+    delivered_at: datetime | None
+
+
+class Asks(Struct, frozen=True):
+    """Oldest first. `cursor` is the place in the feed that it was read at."""
+
+    asks: list[Ask]
+    cursor: int
+
+
+class Answering(Struct, frozen=True, forbid_unknown_fields=True):
+    """An answer, and the digest of what was shown."""
+
+    answer: dict[str, Any]
+    digest: str | None = None
+
+
+class Items(Struct, frozen=True):
+    """Entries of a timeline, each with `cursor`, `session`, `at`, `type` and what belongs to the type."""
+
+    items: list[dict[str, Any]]
+    next: int | None
+    cursor: int
+
+
+class Projects(Struct, frozen=True):
+    """All of them, by name."""
+
+    projects: list[Project]
+
+
+class NewProject(Struct, frozen=True, forbid_unknown_fields=True):
+    """A directory, perhaps with a name and options."""
+
+    path: str
+    name: str | None = None
+    options: Options = Options()
+
+
+class ProjectChange(Struct, frozen=True, forbid_unknown_fields=True):
+    """What is to be another one; what is left out stays."""
+
+    name: str | None = None
+    options: Options | None = None
+
+
+class Rules(Struct, frozen=True):
+    """In the order in which they are tried."""
+
+    rules: list[Rule]
+
+
+class NewRule(Struct, frozen=True, forbid_unknown_fields=True):
+    """A standing answer."""
+
+    decision: Decision
+    tool: str | None = None
+    command: str | None = None
+    path: str | None = None
+    server: str | None = None
+    project: str | None = None
+    session: str | None = None
+    mode: str | None = None
+    message: str = ""
+    expires_at: datetime | None = None
+
+
+class Token(Struct, frozen=True):
+    """A token, without what makes it one."""
+
+    id: str
+    name: str
+    role: Role
+    kind: str
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+
+
+class Tokens(Struct, frozen=True):
+    """The good ones, oldest first."""
+
+    tokens: list[Token]
+
+
+class NewToken(Struct, frozen=True, forbid_unknown_fields=True):
+    """A name, a role, and perhaps an end."""
+
+    name: str
+    role: Role
+    expires_at: datetime | None = None
+
+
+class MadeToken(Struct, frozen=True):
+    """The secret is shown this once."""
+
+    token: Token
+    secret: str
+
+
+class Link(Struct, frozen=True):
+    """A link that logs one browser in, once."""
+
+    link: str
+
+
+class Login(Struct, frozen=True, forbid_unknown_fields=True):
+    """A token, or a one-time code."""
+
+    secret: str
+
+
+class Audit(Struct, frozen=True):
+    """In order; `next` goes on from here."""
+
+    entries: list[Entry]
+    next: int | None
+
+
+class Health(Struct, frozen=True):
+    """The hub is up."""
+
+    ok: bool
+    version: str
+
+
+class Me(Struct, frozen=True):
+    """Who the hub takes the caller for."""
+
+    name: str
+    role: Role
+    source: str
+
+
+class Problem(Struct, frozen=True):
+    """What went wrong: a code for programs, a sentence for people."""
+
+    code: str
+    message: str
+    settlement: dict[str, Any] | None = None
+    ask: dict[str, Any] | None = None
+
+
+class Failed(Struct, frozen=True):
+    """Every error has this shape."""
+
+    error: Problem
+
+
+class Reset(Struct, frozen=True):
+    """The place in the feed is gone: read a snapshot, and follow from its cursor."""
+
+    kind: Literal["reset"] = field(default="reset")
+    oldest: int = 0
+    newest: int = 0

@@ -1,0 +1,104 @@
+"""One request, by somebody who was let in: what they sent, and the desk they sit at."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from handraise.desk.gate import Gate, Visitor
+from handraise.desk.interface import Desk
+from handraise.model.tokens import Role
+
+S = TypeVar("S", bound=Struct)
+
+
+class BadRequest(Exception):
+    """What was sent cannot be understood. The text is a sentence."""
+
+    def __init__(self, message: str, status: int = 400, code: str = "bad_request") -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What an act gets."""
+
+    request: Request
+    visitor: Visitor
+    desk: Desk
+    gate: Gate
+    sent: bytes
+
+    def body(self, shape: type[S]) -> S:
+        """What was sent, as our type; raises BadRequest with what is wrong."""
+        try:
+            return msgspec.json.decode(self.sent or b"{}", type=shape)
+        except msgspec.ValidationError as error:
+            raise BadRequest(f"{error}.", 422, "invalid") from error
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise BadRequest("The body is not valid JSON.") from error
+
+    def path(self, name: str) -> str:
+        return str(self.request.path_params[name])
+
+    def text(self, name: str) -> str | None:
+        """A query parameter; an empty one is none."""
+        return self.request.query_params.get(name) or None
+
+    def choice(self, name: str, allowed: tuple[str, ...]) -> Any:  # noqa: ANN401 (the caller knows the literals)
+        value = self.text(name)
+        if value is not None and value not in allowed:
+            raise BadRequest(f"{name!r} must be one of {', '.join(allowed)}.", 422, "invalid")
+        return value
+
+    def number(self, name: str, *, least: int = 0, most: int = 2**62) -> int | None:
+        """A query parameter that is a whole number."""
+        value = self.text(name)
+        if value is None:
+            return None
+        if not value.isascii() or not value.isdigit() or len(value) > 19 or not least <= int(value) <= most:
+            raise BadRequest(f"{name!r} must be a whole number from {least} to {most}.", 422, "invalid")
+        return int(value)
+
+
+Act = Callable[[Visit], Awaitable[Response]]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A query parameter, for the OpenAPI document."""
+
+    name: str
+    says: str
+    kind: str = "string"
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One route: who may use it, what it takes and gives. The table of these is the API."""
+
+    method: str
+    path: str
+    role: Role | None
+    """None: for everybody, without a login."""
+    act: Act
+    says: str
+    takes: type[Struct] | None = None
+    gives: type[Struct] | None = None
+    status: int = 200
+    parameters: tuple[Parameter, ...] = ()
+    largest: int = 1024 * 1024
+    """How many bytes a body may have."""
+    media: str = "application/json"
+
+
+def answer(value: object, status: int = 200) -> Response:
+    """JSON, in the shape that the API promises."""
+    return Response(msgspec.json.encode(value), status, media_type="application/json")
