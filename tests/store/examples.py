@@ -5,13 +5,15 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
-from handraise.model.actors import Person
+from handraise.model.actors import Actor, Person
 from handraise.model.answers import Allow, Answer, Deny
 from handraise.model.asks import Answered, Ask, Body, Expired, Origin, Permission, Withdrawn
+from handraise.model.audit import Entry, What
 from handraise.model.items import Item, Text
 from handraise.model.projects import Project
 from handraise.model.says import Say
 from handraise.model.sessions import Phase, Place, Session
+from handraise.model.tokens import Token, hash_of
 from handraise.store.changes import Publish
 
 NOON = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
@@ -77,6 +79,18 @@ def a_place(offset: int, *, run: int = 1, session: str = "s_1") -> Place:
 
 def a_project(identity: str = "p_1", name: str = "app", path: str = "/work/app") -> Project:
     return replace(Project(identity, name, path), created_at=NOON)
+
+
+def a_token(identity: str = "t_1", *, secret: str | None = None, created_at: datetime = NOON) -> Token:
+    return Token(identity, "laptop", "approver", hash_of(secret or identity), created_at)
+
+
+def a_code(identity: str = "t_1", *, expires_at: datetime | None = None) -> Token:
+    return replace(a_token(identity), kind="code", expires_at=expires_at)
+
+
+def an_entry(what: What = "login", *, by: Actor = ANA, session: str | None = None, ask: str | None = None) -> Entry:
+    return Entry(NOON, what, by, "web", ask, session)
 
 
 def cursors_of(items: Sequence[Item]) -> list[int]:

@@ -4,7 +4,14 @@ import re
 from importlib import resources
 from pathlib import Path
 
+import apsw
+
+from handraise.store.changes import SettleAsk
 from handraise.store.sqlite.database import open_for_writing
+from handraise.store.sqlite.rows import ask_row
+from handraise.store.sqlite.statements import SQL
+from handraise.store.sqlite.store import SqliteStore
+from store.examples import an_ask, answered
 
 
 def test_migrations_are_numbered_from_one_without_a_gap() -> None:
@@ -19,6 +26,18 @@ def test_a_database_is_brought_to_the_newest_schema_once(tmp_path: Path) -> None
         connection = open_for_writing(tmp_path / "hub.db", busy_seconds=1)
         assert connection.pragma("user_version") == len(migrations())
         connection.close()
+
+
+async def test_a_database_of_the_first_schema_keeps_its_asks_and_gains_an_audit(tmp_path: Path) -> None:
+    first = resources.files("handraise.store.sqlite") / "migrations" / "0001_start.sql"
+    old = apsw.Connection(str(tmp_path / "hub.db"))
+    old.execute(first.read_text("utf-8") + "; PRAGMA user_version = 1").fetchall()
+    old.execute(SQL["open_ask"], ask_row(an_ask(), 1))
+    old.close()
+
+    async with SqliteStore(tmp_path / "hub.db") as store:
+        assert (await store.apply([SettleAsk("a_1", answered())])).took == (True,)
+        assert [entry.ask for entry in await store.audit()] == ["a_1"]
 
 
 def migrations() -> list[str]:

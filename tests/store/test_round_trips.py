@@ -11,18 +11,22 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from handraise.model.asks import KINDS, Answered, Expired, Kind
+from handraise.model.audit import Entry
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Place, Session
+from handraise.model.tokens import Token
 from handraise.store.changes import (
     Advance,
     OpenAsk,
     QueueSay,
+    Record,
     RecordLate,
     SaveProject,
     SaveRule,
     SaveSession,
+    SaveToken,
     SettleAsk,
 )
 from handraise.store.interface import Store
@@ -88,5 +92,16 @@ def test_every_other_noun_comes_back_as_it_was(
         assert await store.says(say.session, waiting=False) == [say]
         assert await store.rules() == [rule]
         assert await store.projects() == [project]
+
+    tell_to_each_store(story)
+
+
+@settings(max_examples=25, deadline=None)
+@given(values.tokens, st.lists(values.entries, max_size=3))
+def test_a_token_and_the_audit_come_back_as_they_were(token: Token, entries: list[Entry]) -> None:
+    async def story(store: Store) -> None:
+        await store.apply([SaveToken(token), *[Record(entry) for entry in entries]])
+        assert await store.token(token.hash) == token
+        assert await store.audit() == [replace(entry, number=number) for number, entry in enumerate(entries, 1)]
 
     tell_to_each_store(story)

@@ -205,7 +205,7 @@ async def test_a_damaged_page_is_told_to_who_meets_it(path: Path) -> None:
     async with SqliteStore(path) as store:
         await store.apply([a_text("x" * 1000) for _ in range(1000)])
     with path.open("r+b") as file:
-        file.seek(4096 * 20)
+        file.seek(4096 * 60)  # behind the schema
         file.write(os.urandom(4096 * 200))
 
     async with SqliteStore(path) as store:

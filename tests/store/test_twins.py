@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from handraise.model.asks import KINDS, STATES
 from handraise.model.rules import Rule
+from handraise.model.tokens import hash_of
 from handraise.store.changes import (
     Advance,
     Applied,
@@ -17,12 +18,15 @@ from handraise.store.changes import (
     OpenAsk,
     Prune,
     QueueSay,
+    Record,
     RecordLate,
     RemoveRule,
     SaveProject,
     SaveRule,
     SaveSession,
+    SaveToken,
     SettleAsk,
+    SpendCode,
     TakeSay,
 )
 from handraise.store.interface import Store, StoreError
@@ -30,15 +34,19 @@ from handraise.store.memory.store import MemoryStore
 from handraise.store.sqlite.store import SqliteStore
 from store.examples import (
     NOON,
+    a_code,
     a_place,
     a_project,
     a_say,
     a_session,
     a_text,
+    a_token,
     an_ask,
+    an_entry,
     answered,
     denied,
     expired,
+    later,
     withdrawn,
 )
 
@@ -73,6 +81,10 @@ changes: st.SearchStrategy[Change] = st.one_of(
     st.builds(lambda key, decision: SaveRule(Rule(key, decision)), words, st.sampled_from(["allow", "deny"])),
     st.builds(RemoveRule, words),
     st.builds(lambda key, name, path: SaveProject(a_project(key, name, path)), words, words, words),
+    st.builds(lambda key, secret: SaveToken(a_token(key, secret=secret)), words, words),
+    st.builds(lambda key: SaveToken(a_code(key, expires_at=later(5))), words),
+    st.builds(lambda key, seconds: SpendCode(key, later(seconds)), words, st.sampled_from([4, 5, 6])),
+    st.builds(lambda session, ask: Record(an_entry(session=session, ask=ask)), st.none() | session_ids, ask_ids),
     st.builds(Prune, st.integers(0, 30)),
 )
 
@@ -115,4 +127,10 @@ async def everything(store: Store) -> list[object]:
         await store.rules(),
         await store.projects(),
         [await store.project(word) for word in ("one", "two", "three")],
+        await store.tokens(),
+        [await store.token(hash_of(word)) for word in ("one", "two", "three")],
+        await store.audit(),
+        await store.audit(after=2, session="s_1", what="answered", limit=3),
+        await store.audit(ask="a_1"),
+        await store.audit(by="ana", what="late answer"),
     ]

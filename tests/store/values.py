@@ -1,7 +1,7 @@
 """Hypothesis strategies for the nouns that a store keeps."""
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, get_args
 
 from hypothesis import strategies as st
 
@@ -24,10 +24,12 @@ from handraise.model.asks import (
     Settlement,
     Withdrawn,
 )
+from handraise.model.audit import Entry, What
 from handraise.model.projects import Options, Patience, Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Ended, Place, Session
+from handraise.model.tokens import ROLES, Token
 
 texts = st.text(max_size=20)
 names = st.text("abcdef", min_size=1, max_size=8)
@@ -182,4 +184,28 @@ projects = st.builds(
         cost_limit_usd=seconds,
     ),
     st.none() | times,
+)
+tokens = st.builds(
+    Token,
+    id=names,
+    name=texts,
+    role=st.sampled_from(ROLES),
+    hash=texts,
+    created_at=times,
+    expires_at=st.none() | times,
+    last_used_at=st.none() | times,
+    revoked_at=st.none() | times,
+    kind=st.sampled_from(["token", "browser", "code"]),
+)
+entries = st.builds(
+    Entry,
+    at=times,
+    what=st.sampled_from(get_args(What)),
+    by=actors,
+    source=texts,
+    ask=st.none() | names,
+    session=st.none() | names,
+    digest=st.none() | texts,
+    rule=st.none() | names,
+    detail=json_objects,
 )

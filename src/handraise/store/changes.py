@@ -111,7 +111,7 @@ class SaveProject:
 
 @dataclass(frozen=True, slots=True)
 class SaveToken:
-    """Inserts the token or replaces it."""
+    """Inserts the token or replaces it, but a revocation stays; a secret that another token has fails the batch."""
 
     token: Token
 
@@ -135,7 +135,8 @@ class Record:
 class Prune:
     """Forgets feed items up to and including this cursor, and says and settled asks that only they mention.
 
-    What somebody still waits for stays: says not taken, and answers that a session which has not ended has yet to take.
+    The audit stays. So does what somebody still waits for: says not taken, and answers that a session which has not
+    ended has yet to take.
     """
 
     up_to: int

@@ -5,15 +5,17 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Self, TypeVar, assert_never
 
-from msgspec import structs
+from msgspec import json, structs
 
 from handraise.model.asks import Answered, Ask, Expired, Settlement
+from handraise.model.audit import Entry
 from handraise.model.items import AskDelivered, Content, Item, SaidTaken
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Place, Session
-from handraise.store import contents
+from handraise.model.tokens import Token
+from handraise.store import contents, entries
 from handraise.store.changes import (
     Advance,
     Change,
@@ -22,12 +24,15 @@ from handraise.store.changes import (
     Prune,
     Publish,
     QueueSay,
+    Record,
     RecordLate,
     RemoveRule,
     SaveProject,
     SaveRule,
     SaveSession,
+    SaveToken,
     SettleAsk,
+    SpendCode,
     TakeSay,
 )
 from handraise.store.interface import StoreConflict
@@ -46,6 +51,8 @@ class Shelves:
     items: dict[int, Item] = field(default_factory=dict)
     rules: dict[str, Rule] = field(default_factory=dict)
     projects: dict[str, Project] = field(default_factory=dict)
+    tokens: dict[str, Token] = field(default_factory=dict)
+    audit: list[Entry] = field(default_factory=list)
     mentioned: dict[str, int] = field(default_factory=dict)
     published: list[Item] = field(default_factory=list)
     """Since these shelves were copied."""
@@ -63,6 +70,8 @@ class Shelves:
             items=dict(self.items),
             rules=dict(self.rules),
             projects=dict(self.projects),
+            tokens=dict(self.tokens),
+            audit=list(self.audit),
             mentioned=dict(self.mentioned),
             published=[],
         )
@@ -94,6 +103,12 @@ class Shelves:
                 return self.rules.pop(rule, None) is not None
             case SaveProject(project):
                 self._save_project(project)
+            case SaveToken(token):
+                self._save_token(token)
+            case SpendCode(token, at):
+                return self._spend(token, at)
+            case Record(entry):
+                self._record(entry)
             case Prune(up_to):
                 return self._prune(min(up_to, self.newest))
             case _:
@@ -121,6 +136,7 @@ class Shelves:
         self._publish(ask.session, ask.opened_at, contents.opened(ask), about=ask.id)
         if ask.settlement:
             self._publish(ask.session, ask.settlement.at, contents.settled(ask.id, ask.settlement), about=ask.id)
+            self._record(entries.settled(ask, ask.settlement))
         return True
 
     def _settle(self, ask: str, settlement: Settlement) -> bool:
@@ -129,6 +145,7 @@ class Shelves:
             return False
         self.asks[ask] = structs.replace(kept, settlement=settlement)
         self._publish(kept.session, settlement.at, contents.settled(ask, settlement), about=ask)
+        self._record(entries.settled(kept, settlement))
         return True
 
     def _record_late(self, ask: str, answered: Answered) -> bool:
@@ -138,6 +155,7 @@ class Shelves:
         expired = Expired(kept.settlement.at, answered)
         self.asks[ask] = structs.replace(kept, settlement=expired)
         self._publish(kept.session, answered.at, contents.settled(ask, expired), about=ask)
+        self._record(entries.late(kept, answered))
         return True
 
     def _deliver(self, ask: str, at: datetime) -> bool:
@@ -168,6 +186,24 @@ class Shelves:
             if kept.id != project.id and (kept.name == project.name or kept.path == project.path):
                 raise StoreConflict("Something else has this name already. Choose another one.")
         self.projects[project.id] = project
+
+    def _save_token(self, token: Token) -> None:
+        if any(kept.id != token.id and kept.hash == token.hash for kept in self.tokens.values()):
+            raise StoreConflict("Something else has this secret already. Choose another one.")
+        kept = self.tokens.get(token.id)
+        revoked = kept.revoked_at if kept is not None else None
+        self.tokens[token.id] = structs.replace(token, revoked_at=revoked or token.revoked_at)
+
+    def _spend(self, token: str, at: datetime) -> bool:
+        kept = self.tokens.get(token)
+        if kept is None or kept.kind != "code" or not kept.is_good(at):
+            return False
+        self.tokens[token] = structs.replace(kept, revoked_at=at)
+        return True
+
+    def _record(self, entry: Entry) -> None:
+        detail = json.decode(entries.detail_as_text(entry))
+        self.audit.append(structs.replace(entry, detail=detail, number=len(self.audit) + 1))
 
     def _prune(self, up_to: int) -> bool:
         if up_to <= self.pruned:

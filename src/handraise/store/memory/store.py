@@ -6,11 +6,13 @@ from types import TracebackType
 from typing import Self
 
 from handraise.model.asks import Ask, Kind, State
+from handraise.model.audit import Entry, What
 from handraise.model.items import Item
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Phase, Place, Session
+from handraise.model.tokens import Token
 from handraise.store.changes import Applied, Change
 from handraise.store.interface import Listener, StoreClosed
 from handraise.store.memory.shelves import Shelves, is_undelivered
@@ -121,6 +123,32 @@ class MemoryStore:
 
     async def projects(self) -> list[Project]:
         return sorted(self._kept().projects.values(), key=lambda project: project.name)
+
+    async def token(self, hash_of_secret: str) -> Token | None:
+        return next((token for token in self._kept().tokens.values() if token.hash == hash_of_secret), None)
+
+    async def tokens(self) -> list[Token]:
+        return sorted(self._kept().tokens.values(), key=lambda token: token.created_at)
+
+    async def audit(
+        self,
+        *,
+        after: int = 0,
+        session: str | None = None,
+        ask: str | None = None,
+        by: str | None = None,
+        what: What | None = None,
+        limit: int = 500,
+    ) -> list[Entry]:
+        return [
+            entry
+            for entry in self._kept().audit
+            if entry.number > after
+            and session in (None, entry.session)
+            and ask in (None, entry.ask)
+            and by in (None, entry.by.name)
+            and what in (None, entry.what)
+        ][:limit]
 
     def _kept(self) -> Shelves:
         if not self._open:

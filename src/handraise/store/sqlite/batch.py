@@ -8,11 +8,12 @@ from typing import Any, assert_never
 
 import apsw
 
-from handraise.model.asks import Answered, Ask, Expired, Settlement, read_settlement
+from handraise.model.asks import Answered, Ask, Settlement
+from handraise.model.audit import Entry
 from handraise.model.items import AskDelivered, Content, Item, SaidTaken
 from handraise.model.says import Say
 from handraise.model.sessions import Place
-from handraise.store import contents
+from handraise.store import contents, entries
 from handraise.store.changes import (
     Advance,
     Change,
@@ -21,26 +22,32 @@ from handraise.store.changes import (
     Prune,
     Publish,
     QueueSay,
+    Record,
     RecordLate,
     RemoveRule,
     SaveProject,
     SaveRule,
     SaveSession,
+    SaveToken,
     SettleAsk,
+    SpendCode,
     TakeSay,
 )
 from handraise.store.interface import StoreConflict
 from handraise.store.sqlite.rows import (
     Row,
     ask_row,
+    entry_row,
     microseconds,
     place_row,
     project_row,
+    read_ask,
     rule_row,
     say_row,
     session_row,
     settlement_row,
     settlement_text,
+    token_row,
 )
 from handraise.store.sqlite.statements import SQL
 
@@ -87,6 +94,12 @@ class Batch:
                 return self._changed("remove_rule", {"id": rule})
             case SaveProject(project):
                 return self._changed("save_project", project_row(project))
+            case SaveToken(token):
+                return self._changed("save_token", token_row(token))
+            case SpendCode(token, at):
+                return self._changed("spend_code", {"id": token, "at": microseconds(at)})
+            case Record(entry):
+                return self._record(entry)
             case Prune(up_to):
                 return self._prune(min(up_to, self.newest))
             case _:
@@ -112,19 +125,28 @@ class Batch:
         self._publish(ask.session, ask.opened_at, contents.opened(ask))
         if ask.settlement:
             self._publish(ask.session, ask.settlement.at, contents.settled(ask.id, ask.settlement))
+            self._record(entries.settled(ask, ask.settlement))
         return True
 
     def _settle(self, ask: str, settlement: Settlement) -> bool:
         row = self._mention("settle_ask", ask, **settlement_row(settlement))
-        return row is not None and self._publish(row[0], settlement.at, contents.settled(ask, settlement))
+        if row is None:
+            return False
+        settled = read_ask(row)
+        self._publish(settled.session, settlement.at, contents.settled(ask, settlement))
+        return self._record(entries.settled(settled, settlement))
 
     def _record_late(self, ask: str, answered: Answered) -> bool:
         row = self._mention("record_late", ask, late=settlement_text(answered))
         if row is None:
             return False
-        session, kind, settlement = row
-        expired = Expired(read_settlement(kind, settlement).at, answered)
-        return self._publish(session, answered.at, contents.settled(ask, expired))
+        expired = read_ask(row)
+        if expired.settlement is not None:
+            self._publish(expired.session, answered.at, contents.settled(ask, expired.settlement))
+        return self._record(entries.late(expired, answered))
+
+    def _record(self, entry: Entry) -> bool:
+        return self._changed("record", entry_row(entry))
 
     def _deliver(self, ask: str, at: datetime) -> bool:
         row = self._mention("deliver_ask", ask, at=microseconds(at))

@@ -6,20 +6,24 @@ import apsw
 from msgspec import json
 
 from handraise.model.asks import Ask, Kind, State
+from handraise.model.audit import Entry, What
 from handraise.model.items import Item
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Phase, Place, Session
+from handraise.model.tokens import Token
 from handraise.store.sqlite.rows import (
     Row,
     read_ask,
+    read_entry,
     read_item,
     read_place,
     read_project,
     read_rule,
     read_say,
     read_session,
+    read_token,
 )
 from handraise.store.sqlite.statements import SQL
 
@@ -96,6 +100,29 @@ class Reader:
 
     def projects(self) -> list[Project]:
         return [read_project(row) for row in self._rows("projects")]
+
+    def token(self, hash_of_secret: str) -> Token | None:
+        row = self._row("token", hash=hash_of_secret)
+        return read_token(row) if row else None
+
+    def tokens(self) -> list[Token]:
+        return [read_token(row) for row in self._rows("tokens")]
+
+    def audit(
+        self, after: int, session: str | None, ask: str | None, by: str | None, what: What | None, limit: int
+    ) -> list[Entry]:
+        if ask is not None:
+            statement = "audit_of_ask"
+        elif session is not None:
+            statement = "audit_of_session"
+        elif by is not None:
+            statement = "audit_of_name"
+        elif what is not None:
+            statement = "audit_of_what"
+        else:
+            statement = "audit"
+        rows = self._rows(statement, after=after, session=session, ask=ask, name=by, what=what, limit=limit)
+        return [read_entry(row) for row in rows]
 
     def _row(self, statement: str, **bindings: str) -> Row | None:
         rows = self._rows(statement, **bindings)

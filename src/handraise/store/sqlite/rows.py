@@ -16,11 +16,14 @@ from handraise.model.asks import (
     read_settlement,
     settlement_as_json,
 )
+from handraise.model.audit import Entry
 from handraise.model.items import Item
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Ended, Place, Session
+from handraise.model.tokens import Token
+from handraise.store import entries
 
 Row = tuple[Any, ...]
 Bindings = dict[str, Any]
@@ -191,6 +194,56 @@ def project_row(project: Project) -> Bindings:
 def read_project(row: Row) -> Project:
     identity, name, path, options, created = row
     return Project(identity, name, path, json.decode(options, type=Options), _time_or_none(created))
+
+
+def token_row(token: Token) -> Bindings:
+    return {
+        "id": token.id,
+        "name": token.name,
+        "role": token.role,
+        "hash": token.hash,
+        "created_at": microseconds(token.created_at),
+        "expires_at": _microseconds_or_none(token.expires_at),
+        "last_used_at": _microseconds_or_none(token.last_used_at),
+        "revoked_at": _microseconds_or_none(token.revoked_at),
+        "kind": token.kind,
+    }
+
+
+def read_token(row: Row) -> Token:
+    identity, name, role, hash_of_secret, created, expires, used, revoked, kind = row
+    return Token(
+        id=identity,
+        name=name,
+        role=role,
+        hash=hash_of_secret,
+        created_at=_time(created),
+        expires_at=_time_or_none(expires),
+        last_used_at=_time_or_none(used),
+        revoked_at=_time_or_none(revoked),
+        kind=kind,
+    )
+
+
+def entry_row(entry: Entry) -> Bindings:
+    return {
+        "at": microseconds(entry.at),
+        "what": entry.what,
+        "by": _text(entry.by),
+        "name": entry.by.name,
+        "source": entry.source,
+        "ask": entry.ask,
+        "session": entry.session,
+        "digest": entry.digest,
+        "rule": entry.rule,
+        "detail": entries.detail_as_text(entry),
+    }
+
+
+def read_entry(row: Row) -> Entry:
+    number, at, what, by, source, ask, session, digest, rule, detail = row
+    by = json.decode(by, type=Actor)
+    return Entry(_time(at), what, by, source, ask, session, digest, rule, json.decode(detail), number)
 
 
 def read_item(row: Row) -> Item:

@@ -11,11 +11,13 @@ import apsw
 from msgspec import MsgspecError
 
 from handraise.model.asks import Ask, Kind, State
+from handraise.model.audit import Entry, What
 from handraise.model.items import Item
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Phase, Place, Session
+from handraise.model.tokens import Token
 from handraise.store.changes import Applied, Change
 from handraise.store.interface import Listener, StoreClosed
 from handraise.store.sqlite.database import open_for_reading, open_for_writing
@@ -115,6 +117,24 @@ class SqliteStore:
 
     async def projects(self) -> list[Project]:
         return await self._ask(self._reader.projects)
+
+    async def token(self, hash_of_secret: str) -> Token | None:
+        return await self._ask(lambda: self._reader.token(hash_of_secret))
+
+    async def tokens(self) -> list[Token]:
+        return await self._ask(self._reader.tokens)
+
+    async def audit(
+        self,
+        *,
+        after: int = 0,
+        session: str | None = None,
+        ask: str | None = None,
+        by: str | None = None,
+        what: What | None = None,
+        limit: int = 500,
+    ) -> list[Entry]:
+        return await self._ask(lambda: self._reader.audit(after, session, ask, by, what, limit))
 
     def _connect(self) -> None:
         writing = open_for_writing(self._path, self._busy_seconds)

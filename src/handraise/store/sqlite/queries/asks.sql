@@ -10,12 +10,16 @@ INSERT INTO asks (
 -- name: settle_ask
 UPDATE asks SET state = :state, settlement = :settlement, late = :late, mentioned = :mentioned
 WHERE id = :id AND state = 'open'
-RETURNING session
+RETURNING
+    id, session, project, kind, body, tool, reference, tool_use, request, opened_at,
+    asker, agent, why, expires_at, settlement, late, delivered_at
 
 -- name: record_late
 UPDATE asks SET late = :late, mentioned = :mentioned
 WHERE id = :id AND state = 'expired' AND late IS NULL
-RETURNING session, kind, settlement
+RETURNING
+    id, session, project, kind, body, tool, reference, tool_use, request, opened_at,
+    asker, agent, why, expires_at, settlement, late, delivered_at
 
 -- name: deliver_ask
 UPDATE asks SET delivered_at = :at, mentioned = :mentioned

@@ -1,0 +1,58 @@
+"""What the audit says of a settlement, the same for every store. Never decides whether it took effect."""
+
+from typing import Any, assert_never
+
+from msgspec import json
+
+from handraise.model.actors import Actor, ByRule, TheHub
+from handraise.model.answers import answer_as_json
+from handraise.model.asks import Answered, Ask, Expired, Settlement, Withdrawn
+from handraise.model.audit import Entry, What
+
+FROM_HUB = "hub"
+
+
+def settled(ask: Ask, settlement: Settlement) -> Entry:
+    """How the ask ended."""
+    match settlement:
+        case Answered():
+            return _answered(ask, "answered", settlement)
+        case Expired(at=at):
+            return Entry(at, "expired", TheHub(), FROM_HUB, ask.id, ask.session, ask.digest, detail=_detail(ask))
+        case Withdrawn(reason=reason, at=at):
+            detail = _detail(ask, reason=reason)
+            return Entry(at, "withdrawn", TheHub(), FROM_HUB, ask.id, ask.session, ask.digest, detail=detail)
+        case _:
+            assert_never(settlement)
+
+
+def late(ask: Ask, answered: Answered) -> Entry:
+    """Who answered after the ask had expired."""
+    return _answered(ask, "late answer", answered)
+
+
+def detail_as_text(entry: Entry) -> str:
+    """The entry's detail as it is kept."""
+    return json.encode(entry.detail).decode()
+
+
+def _answered(ask: Ask, what: What, answered: Answered) -> Entry:
+    return Entry(
+        answered.at,
+        what,
+        answered.by,
+        answered.source,
+        ask.id,
+        ask.session,
+        ask.digest,
+        _rule(answered.by),
+        _detail(ask, answer=answer_as_json(answered.answer)),
+    )
+
+
+def _rule(by: Actor) -> str | None:
+    return by.rule if isinstance(by, ByRule) else None
+
+
+def _detail(ask: Ask, **more: object) -> dict[str, Any]:
+    return {"kind": ask.kind, "tool": ask.tool, **more}

@@ -1,0 +1,19 @@
+-- A revocation stays, whoever saves what they read before it.
+-- name: save_token
+INSERT INTO tokens (id, name, role, hash, created_at, expires_at, last_used_at, revoked_at, kind)
+VALUES (:id, :name, :role, :hash, :created_at, :expires_at, :last_used_at, :revoked_at, :kind)
+ON CONFLICT (id) DO UPDATE SET
+    name = excluded.name, role = excluded.role, hash = excluded.hash, created_at = excluded.created_at,
+    expires_at = excluded.expires_at, last_used_at = excluded.last_used_at,
+    revoked_at = coalesce(tokens.revoked_at, excluded.revoked_at), kind = excluded.kind
+
+-- name: spend_code
+UPDATE tokens SET revoked_at = :at
+WHERE id = :id AND kind = 'code' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)
+
+-- name: token
+SELECT id, name, role, hash, created_at, expires_at, last_used_at, revoked_at, kind FROM tokens WHERE hash = :hash
+
+-- name: tokens
+SELECT id, name, role, hash, created_at, expires_at, last_used_at, revoked_at, kind FROM tokens
+ORDER BY created_at, rowid
