@@ -9,7 +9,7 @@ from msgspec import Raw, Struct
 from handraise.wire import encode, frames
 from handraise.wire.decode import decode, decode_quickly
 from handraise.wire.frames import ControlCancel, ControlRequest, Frame, Unreadable
-from handraise.wire.lines import HEAD, LIMIT, Line, Lines
+from handraise.wire.lines import HEAD, LIMIT, Line, Lines, TooLong
 
 _REMEMBERED = 256
 """How many finished requests are remembered, to say precisely what was wrong with a second answer."""
@@ -57,7 +57,6 @@ class Connection:
 
     def __init__(self, offset: int = 0, open_requests: Iterable[str] = (), limit: int = LIMIT) -> None:
         self._lines = Lines(offset, limit)
-        self._limit = limit
         self._open = set(open_requests)
         self._finished: OrderedDict[str, Literal["answered", "cancelled"]] = OrderedDict()
 
@@ -72,12 +71,14 @@ class Connection:
     def receive(self, chunk: bytes) -> list[Received]:
         """The frames that this chunk completes."""
         received = []
+        end = self._lines.offset
         lines = self._lines.receive(chunk)
-        for line, frame in zip(lines, decode_quickly([line.text for line in lines]), strict=True):
-            if frame is None or line.size > self._limit:
-                received += self._look_closer(line)
+        for line, frame in zip(lines, decode_quickly(lines), strict=True):
+            end += len(line) + 1
+            if frame is not None and isinstance(line, bytes):
+                received.append(Received(frame, line, end))
             else:
-                received.append(Received(frame, line.text, line.end))
+                received += self._look_closer(line, end)
         return received
 
     def receive_end(self) -> list[Received]:
@@ -85,7 +86,8 @@ class Connection:
         rest = self._lines.close()
         if rest is None:
             return []
-        return [Received(Unreadable(frames.CUT_OFF, rest.text[:HEAD], rest.size), rest.text, rest.end)]
+        text = rest.head if isinstance(rest, TooLong) else rest
+        return [Received(Unreadable(frames.CUT_OFF, text[:HEAD], len(rest)), text, self._lines.offset + len(rest))]
 
     def receive_cancel(self, request_id: str) -> None:
         """Claude took a request back by another way than a `ControlCancel`: see `mcp.Cancelled`."""
@@ -136,10 +138,10 @@ class Connection:
         """Asks Claude to end; it ends the turn, keeps its transcript and goes, as a rule within 0.2 s."""
         return self.send_request(request_id, "end_session")
 
-    def _look_closer(self, line: Line) -> list[Received]:
-        if line.size > self._limit:
-            return [Received(Unreadable(frames.TOO_LONG, line.text, line.size), line.text, line.end)]
-        found = decode(line.text)
+    def _look_closer(self, line: Line, end: int) -> list[Received]:
+        if isinstance(line, TooLong):
+            return [Received(Unreadable(frames.TOO_LONG, line.head, line.size), line.head, end)]
+        found = decode(line)
         for frame in found:
             match frame:
                 case ControlRequest(request_id):
@@ -149,7 +151,7 @@ class Connection:
                     self._remember(request_id, "cancelled")
                 case _:
                     pass
-        return [Received(frame, line.text, line.end) for frame in found]
+        return [Received(frame, line, end) for frame in found]
 
     def _respond(self, request_id: str, response: Mapping[str, Any]) -> bytes:
         return self._finish(request_id, encode.control_response(request_id, response))

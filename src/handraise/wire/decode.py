@@ -10,17 +10,18 @@ from msgspec import Raw, Struct
 
 from handraise.wire import blocks, frames, requests
 from handraise.wire.frames import Frame, UnknownFrame, Unreadable
-from handraise.wire.lines import HEAD
+from handraise.wire.lines import HEAD, Line
 
 
-def decode_quickly(texts: Sequence[bytes]) -> list[Frame | None]:
+def decode_quickly(lines: Sequence[Line]) -> list[Frame | None]:
     """The frame of each line, found for many lines at once; None where `decode` must look closer.
 
-    That is so for control frames, among others.
+    That is so for what Claude asks and takes back, among others.
     """
     found: list[Frame | None] = []
-    for start in range(0, len(texts), _GROUP):
-        found += _decode_group(texts[start : start + _GROUP])
+    for start in range(0, len(lines), _GROUP):
+        group = lines[start : start + _GROUP]
+        found += _decode_group(group) or [None] * len(group)
     return found
 
 
@@ -63,7 +64,7 @@ _TOLD_BY_TYPE = (
     frames.ControlResponse,
     frames.ControlCancel,
 )
-_QUICK = frozenset(_TOLD_BY_TYPE) - {frames.ControlCancel, frames.ControlResponse}
+_QUICK = frozenset(_TOLD_BY_TYPE) - {frames.ControlCancel}
 _SHAPES: dict[str, type[Struct]] = {str(each.__struct_config__.tag): each for each in _TOLD_BY_TYPE}
 _SYSTEM_SHAPES: dict[str, type[Struct]] = {
     "init": frames.Init,
@@ -95,19 +96,22 @@ _BACKSLASH = ord("\\")
 _MAY_BE_HALF = re.compile(rb"\\u[dD][89a-fA-F]").search
 
 
-def _decode_group(texts: Sequence[bytes]) -> Sequence[Frame | None]:
-    joined = b"\n".join(texts)
+def _decode_group(lines: Sequence[Line]) -> Sequence[Frame | None]:
     try:
+        joined = b"\n".join(lines)  # type: ignore[arg-type]
         quick: list[Frame] = _TAGGED.decode_lines(joined)
+    except TypeError:
+        return ()  # one of them is too long to be bytes
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return [None] * len(texts)
+        return ()
     # Each frame ends with its line, so that as many frames as lines are one a line.
-    if len(quick) != len(texts):
-        return [None] * len(texts)
+    if len(quick) != len(lines):
+        return ()
     if joined.isascii() and _BACKSLASH not in joined and _QUICK.issuperset(map(type, quick)):
         return quick
     return [
-        frame if type(frame) in _QUICK and _is_sound(text) else None for frame, text in zip(quick, texts, strict=True)
+        frame if type(frame) in _QUICK and _is_sound(text) else None
+        for frame, text in zip(quick, joined.split(b"\n"), strict=True)
     ]
 
 

@@ -6,12 +6,18 @@ LIMIT = 64 * 1024 * 1024
 HEAD = 4096
 
 
-class Line(Struct, frozen=True, gc=False):
-    """A line without its newline, and where it ends in the stream. `size` exceeds `text` if it was too long."""
+class TooLong(Struct, frozen=True):
+    """What is kept of a line beyond the limit."""
 
-    text: bytes
+    head: bytes
     size: int
-    end: int
+
+    def __len__(self) -> int:
+        return self.size
+
+
+Line = bytes | TooLong
+"""A line without its newline; its length is what it takes in the stream."""
 
 
 class Lines:
@@ -26,23 +32,19 @@ class Lines:
     def receive(self, chunk: bytes) -> list[Line]:
         """The lines that this chunk completes."""
         *texts, rest = chunk.split(b"\n")
-        lines = []
+        lines: list[Line] = list(texts)
+        if len(chunk) > self._limit:
+            lines = [TooLong(text[:HEAD], len(text)) if len(text) > self._limit else text for text in texts]
         if texts and self._size:
-            self._hold(texts.pop(0))
-            lines.append(self._release(newline=1))
-            self.offset = lines[0].end
-        limit, offset = self._limit, self.offset
-        for text in texts:
-            size = len(text)
-            offset += size + 1
-            lines.append(Line(text if size <= limit else text[:HEAD], size, offset))
-        self.offset = offset
+            self._hold(texts[0])
+            lines[0] = self._release()
+        self.offset += sum(map(len, lines)) + len(lines)
         self._hold(rest)
         return lines
 
     def close(self) -> Line | None:
         """What was left without a newline, told once; `offset` stays before it."""
-        return self._release(newline=0) if self._size else None
+        return self._release() if self._size else None
 
     def _hold(self, part: bytes) -> None:
         self._size += len(part)
@@ -52,8 +54,8 @@ class Lines:
             self._held += part[: max(0, HEAD - len(self._held))]
             del self._held[HEAD:]
 
-    def _release(self, *, newline: int) -> Line:
-        line = Line(bytes(self._held), self._size, self.offset + self._size + newline)
+    def _release(self) -> Line:
+        text, size = bytes(self._held), self._size
         self._held = bytearray()
         self._size = 0
-        return line
+        return text if size <= self._limit else TooLong(text, size)
