@@ -1,4 +1,4 @@
-"""A small MCP server over stdio for the stories: a tool that wants a form filled, and one with a lot to say."""
+"""A small MCP server over stdio for the stories, with a tool that wants a form filled."""
 
 from typing import Annotated, Literal
 
@@ -29,12 +29,6 @@ async def deliver(parcel: str, address: Annotated[ElicitationResult[Address], Re
     if isinstance(address, AcceptedElicitation):
         return f"{parcel} goes to {address.data!r}"
     return f"{parcel} stays here: {address.action}"
-
-
-@server.tool(structured_output=False)
-async def recite(letters: int) -> str:
-    """As many letters as wanted."""
-    return "x" * letters
 
 
 if __name__ == "__main__":

@@ -3,8 +3,6 @@
 import sys
 from pathlib import Path
 
-import pytest
-
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.told import Told
 from handraise.wire.frames import ControlCancel, ControlRequest, Result
@@ -49,13 +47,21 @@ async def test_a_form_is_filled_and_the_tool_reads_it(tmp_path: Path) -> None:
         assert "street='Odeon 4', floor=3, lift=True, door='right'" in heard
 
 
-@pytest.mark.parametrize("action", ["decline", "cancel"])
-async def test_a_form_that_is_not_filled_says_so_to_the_tool(tmp_path: Path, action: str) -> None:
+async def test_a_form_that_is_not_filled_says_so_to_the_tool(tmp_path: Path) -> None:
+    def deliver(told: Told) -> Script:
+        declined = yield [use("mcp__forms__deliver", parcel="the lamp")]
+        cancelled = yield [use("mcp__forms__deliver", parcel="the chair")]
+        yield [say(f"{declined.result().text} {cancelled.result().text}")]
+
     async with Bed(tmp_path, deliver=deliver) as bed:
         talk, request_id, _ = await form(bed)
-        await talk.claude.write(talk.wire.send_filled(request_id, action))
+        await talk.claude.write(talk.wire.send_filled(request_id, "decline"))
+        asked = await talk.until(ControlRequest)
+        await talk.claude.write(talk.wire.send_filled(asked.request_id, "cancel"))
 
-        assert f"the lamp stays here: {action}" in answered(await talk.until(Result))
+        heard = answered(await talk.until(Result))
+        assert "the lamp stays here: decline" in heard
+        assert "the chair stays here: cancel" in heard
 
 
 async def test_a_form_is_withdrawn_when_the_turn_is_interrupted(tmp_path: Path) -> None:
