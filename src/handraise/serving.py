@@ -1,4 +1,4 @@
-"""Serves: a hub, its API on TCP and on a Unix socket, until somebody says stop. No Claude ends with it unless wished."""
+"""Serves: a hub, its API on TCP and on a Unix socket, until told to stop. No Claude ends with it unless wished."""
 
 import asyncio
 import os

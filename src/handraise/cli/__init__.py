@@ -1,8 +1,1 @@
-"""The command line: what a person types."""
-
-import click
-
-
-@click.group()
-def main() -> None:
-    """Claude Code raises its hand; you answer from anywhere."""
+"""The command line: what a person types. Imports of other parts stand inside the commands, so that each starts fast."""

@@ -1,4 +1,4 @@
-"""Listens: on TCP for browsers and scripts, on a Unix socket for this machine's owner. Knows who is at the other end."""
+"""Listens: on TCP for browsers and scripts, on a Unix socket for this machine's owner. Knows the other end."""
 
 import asyncio
 import contextlib

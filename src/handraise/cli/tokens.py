@@ -1,0 +1,53 @@
+"""`handraise token`: who may reach the hub from elsewhere."""
+
+import json
+
+import click
+
+from handraise.cli.neighbour import Neighbour
+from handraise.cli.places import json_option, state_folder, state_option
+
+
+@click.group()
+def token() -> None:
+    """Make, list and revoke tokens; log a browser in."""
+
+
+@token.command()
+@click.argument("name")
+@click.option("--role", type=click.Choice(["viewer", "approver", "admin", "agent"]), default="approver")
+@click.option("--expires", metavar="TIME", help="Such as 2027-01-31T12:00:00Z.")
+@state_option
+@json_option
+def create(name: str, role: str, expires: str | None, state: str | None, as_json: bool) -> None:
+    """Make a token. It is shown this once."""
+    body = {"name": name, "role": role, "expires_at": expires}
+    made = Neighbour(state_folder(state)).post("/api/tokens", body)
+    click.echo(json.dumps(made) if as_json else made["secret"])
+
+
+@token.command("list")
+@state_option
+@json_option
+def list_all(state: str | None, as_json: bool) -> None:
+    """List the tokens and the browsers that are logged in."""
+    for each in Neighbour(state_folder(state)).get("/api/tokens")["tokens"]:
+        used = each["last_used_at"] or "never used"
+        click.echo(
+            json.dumps(each) if as_json else f"{each['id']}  {each['role']:<9} {each['kind']:<8} {used}  {each['name']}"
+        )
+
+
+@token.command()
+@click.argument("id")
+@state_option
+def revoke(id: str, state: str | None) -> None:  # noqa: A002 (the argument's name)
+    """Revoke a token; what is open by it ends at once."""
+    Neighbour(state_folder(state)).delete(f"/api/tokens/{id}")
+
+
+@token.command()
+@state_option
+def link(state: str | None) -> None:
+    """Print a link that logs one browser in, once."""
+    click.echo(Neighbour(state_folder(state)).post("/api/login-link")["link"])
