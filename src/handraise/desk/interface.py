@@ -74,6 +74,16 @@ class LostPlace(DeskError):
         self.newest = newest
 
 
+class CutOff(DeskError):
+    """Too much waited for this follower. It can come back: everything up to `cursor` has reached it."""
+
+    code = "cut_off"
+
+    def __init__(self, cursor: int) -> None:
+        super().__init__(f"Too much waited here; follow again after {cursor}.")
+        self.cursor = cursor
+
+
 class Seen(Struct, frozen=True):
     """A session, and how many of its asks are open."""
 
@@ -100,7 +110,7 @@ class Partial(Struct, frozen=True):
 
 
 class Follower(Protocol):
-    """Items in the order of their cursors, and partial text; raises LostPlace."""
+    """Items in the order of their cursors, and partial text; raises LostPlace or CutOff."""
 
     def __aiter__(self) -> "Follower": ...
 
@@ -138,6 +148,8 @@ class Desk(Protocol):
     async def change_mode(self, session: str, mode: str) -> None: ...
 
     async def change_model(self, session: str, model: str) -> None: ...
+
+    async def rename(self, session: str, title: str) -> None: ...
 
     async def resume(self, session: str, say: Words | None = None) -> Seen: ...
 

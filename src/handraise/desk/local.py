@@ -8,7 +8,19 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from handraise import feed as feeds
-from handraise.desk.interface import Conflict, Given, LostPlace, NotFound, Partial, Refused, Seen, TooLate, Unfit, Words
+from handraise.desk.interface import (
+    Conflict,
+    CutOff,
+    Given,
+    LostPlace,
+    NotFound,
+    Partial,
+    Refused,
+    Seen,
+    TooLate,
+    Unfit,
+    Words,
+)
 from handraise.feed import Feed
 from handraise.inbox import errors
 from handraise.inbox.inbox import Inbox
@@ -24,10 +36,12 @@ from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Session
 from handraise.session import machine
-from handraise.session.facts import ChangeMode, ChangeModel, Interrupt, Stop, Wish
+from handraise.session.facts import ChangeMode, ChangeModel, Interrupt, Rename, Stop, Wish
 from handraise.session.supervisor import Beginning, NoSuchSession, Supervisor
 from handraise.store.changes import Record, SaveProject
 from handraise.store.interface import Store, StoreConflict
+
+_TITLE = 200
 
 
 class LocalDesk:
@@ -73,7 +87,8 @@ class LocalDesk:
         known = await self._store.project(project)
         directory = _directory(known.path if known else project)
         beginning = Beginning(say, directory, known, mode, model, title)
-        return await self._seen(await self._supervisor.start(beginning, self.person, self.source))
+        with _in_words():
+            return await self._seen(await self._supervisor.start(beginning, self.person, self.source))
 
     async def sessions(self) -> list[Seen]:
         open_asks = await self._store.open_asks()
@@ -100,6 +115,12 @@ class LocalDesk:
 
     async def change_model(self, session: str, model: str) -> None:
         await self._wish(session, ChangeModel(model))
+
+    async def rename(self, session: str, title: str) -> None:
+        line = " ".join(title.split())
+        if not line:
+            raise Refused("A title cannot be empty.")
+        await self._wish(session, Rename(line[:_TITLE]))
 
     async def resume(self, session: str, say: Words | None = None) -> Seen:
         with _in_words():
@@ -214,7 +235,8 @@ class LocalFollower:
         return self
 
     async def __anext__(self) -> Sequence[Item] | Partial:
-        news = await anext(self._follower)
+        with _in_words():
+            news = await anext(self._follower)
         if isinstance(news, feeds.Preview):
             return Partial(news.session, news.message, news.index, news.kind, news.text, news.parent)
         return news
@@ -245,3 +267,5 @@ def _in_words() -> Iterator[None]:
         raise TooLate(str(error), error.ask) from error
     except feeds.CursorGone as error:
         raise LostPlace(error.oldest, error.newest) from error
+    except feeds.FellBehind as error:
+        raise CutOff(error.cursor) from error

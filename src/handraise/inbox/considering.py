@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from handraise.model import ids
 from handraise.model.actors import ByRule, Person
-from handraise.model.answers import Allow, Answer, Deny, Scope
+from handraise.model.answers import Allow, Answer, Deny
 from handraise.model.asks import Answered, Ask, Offer, Permission
 from handraise.model.projects import Patience
 from handraise.model.rules import Rule
@@ -18,6 +18,7 @@ from handraise.policy.claude_suggestions import in_words
 from handraise.policy.decide import Ruling, decide
 from handraise.policy.diff import diff_of
 from handraise.policy.suggest import suggest
+from handraise.store.mending import mended
 
 FROM_RULE = "rule"
 _DENIED = "A standing rule denies this. Go on without it, or ask the person."
@@ -37,7 +38,24 @@ class Surroundings:
 
 
 def consider(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime) -> Ask:
-    """The ask as it goes into the store."""
+    """The ask as it goes into the store, where nothing is left that cannot be written down."""
+    return mended(_considered(ask, around, rules, now))
+
+
+def standing_rules(ask: Ask, answered: Answered) -> tuple[Rule, ...]:
+    """The rules that an answer keeps beyond this once: exactly those that were offered, with who granted them."""
+    if not isinstance(ask.body, Permission) or not isinstance(answered.answer, Allow):
+        return ()
+    scope = answered.answer.scope
+    made_by = answered.by.name if isinstance(answered.by, Person) else ""
+    granted = [rule for offer in ask.body.offers if offer.lasting == scope for rule in offer.rules]
+    return tuple(
+        replace(rule, id=_rule_id(ask, scope, number), made_by=made_by, made_at=answered.at)
+        for number, rule in enumerate(granted)
+    )
+
+
+def _considered(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime) -> Ask:
     seconds = getattr(around.patience, ask.kind)
     patient = replace(ask, expires_at=None if seconds is None else now + timedelta(seconds=seconds))
     if not isinstance(ask.body, Permission):
@@ -49,18 +67,6 @@ def consider(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetim
         return replace(patient, why=ruling.why, body=_made_ready(ask.body, call, around))
     by = ByRule(", ".join(ruling.rules) or "default", ruling.why)
     return replace(ask, why=ruling.why, settlement=Answered(answer, by, FROM_RULE, now))
-
-
-def standing_rules(ask: Ask, scope: Scope, answered: Answered) -> list[Rule]:
-    """The rules that an answer with this scope keeps: those that were offered, with who granted them."""
-    if not isinstance(ask.body, Permission):
-        return []
-    made_by = answered.by.name if isinstance(answered.by, Person) else ""
-    granted = [rule for offer in ask.body.offers if offer.lasting == scope for rule in offer.rules]
-    return [
-        replace(rule, id=_rule_id(ask, scope, number), made_by=made_by, made_at=answered.at)
-        for number, rule in enumerate(granted)
-    ]
 
 
 def _by_rule(ruling: Ruling) -> Answer | None:
@@ -75,7 +81,7 @@ def _by_rule(ruling: Ruling) -> Answer | None:
 
 def _made_ready(body: Permission, call: Call, around: Surroundings) -> Permission:
     path = body.input.get(FILE_TOOLS.get(body.tool, ""))
-    now_in_file = around.read(path) if isinstance(path, str) and not path.startswith("\0") else None
+    now_in_file = around.read(path) if isinstance(path, str) else None
     diff = diff_of(body.tool, body.input, now_in_file)
     return replace(
         body,

@@ -1,6 +1,9 @@
 """What can become of an answer that did not count. The ask is as it was."""
 
+from typing import assert_never
+
 from handraise.model.actors import ByRule, Person, TheHub
+from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise
 from handraise.model.asks import Answered, Ask, Expired, Withdrawn
 
 
@@ -43,11 +46,33 @@ class NotWhatWasShown(InboxError):
 
 def _who_was_first(ask: Ask) -> str:
     match ask.settlement:
-        case Answered(by=by, source=source) | Expired(late=Answered(by=by, source=source)):
-            return f"This was answered before, by {_named(by)}, from {source}."
+        case (
+            Answered(answer=answer, by=by, source=source) | Expired(late=Answered(answer=answer, by=by, source=source))
+        ):
+            return f"This was answered before, by {_named(by)}, from {source}: {in_brief(answer)}."
         case _:
             return "This was settled before."
 
 
 def _named(actor: Person | ByRule | TheHub) -> str:
     return f"rule {actor.rule}" if isinstance(actor, ByRule) else actor.name
+
+
+def in_brief(answer: Answer) -> str:
+    """What was decided, in a few words."""
+    match answer:
+        case Choices(answers):
+            return "; ".join(", ".join([*each.labels, *([each.text] if each.text else [])]) for each in answers)
+        case Allow(scope=scope, input=changed):
+            return f"allowed ({scope})" + (", with another input" if changed else "")
+        case Deny(message) | Revise(message):
+            verb = "denied" if isinstance(answer, Deny) else "sent back"
+            return f"{verb}: {message.strip()}" if message.strip() else verb
+        case Approve(mode):
+            return f"approved (mode {mode})"
+        case Outline():
+            return "an outline first"
+        case Filled(action):
+            return {"accept": "filled in", "decline": "declined", "cancel": "cancelled"}[action]
+        case _:
+            assert_never(answer)

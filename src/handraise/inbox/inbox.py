@@ -14,8 +14,8 @@ from handraise.inbox.deadlines import Deadlines
 from handraise.inbox.errors import AlreadySettled, AlreadyWithdrawn, NoSuchAsk, NotWhatWasShown
 from handraise.model import fit
 from handraise.model.actors import Actor
-from handraise.model.answers import Allow, Answer
-from handraise.model.asks import Answered, Ask, Expired, Permission, Withdrawn
+from handraise.model.answers import Answer
+from handraise.model.asks import Answered, Ask, Expired, Withdrawn
 from handraise.model.rules import Rule
 from handraise.store.changes import OpenAsk, QueueSay, RecordLate, RemoveRule, SaveRule, SettleAsk
 from handraise.store.interface import Store, StoreError
@@ -50,7 +50,7 @@ class Inbox:
         self._watch: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        self._stored = tuple(await self._store.rules())
+        await self._read_rules()
         for ask in await self._store.asks(state="open"):
             self.opened(ask)
         self._watch = asyncio.create_task(self._expire_for_ever())
@@ -106,10 +106,12 @@ class Inbox:
         fit.check(ask.body, answer)
         answered = Answered(answer, by, source, self._clock())
         if ask.settlement is None:
-            applied = await self._store.apply([SettleAsk(ask_id, answered)])
+            granted = considering.standing_rules(ask, answered)
+            applied = await self._store.apply([SettleAsk(ask_id, answered, granted)])
             ask = await self._find(ask_id)
             if applied.took[0]:
-                await self._keep_rules(ask, answer)
+                if granted:
+                    await self._read_rules()
                 self._settled(ask)
                 return Given(ask)
         return await self._too_late(ask, answered)
@@ -130,12 +132,12 @@ class Inbox:
 
     async def save_rule(self, rule: Rule) -> None:
         await self._store.apply([SaveRule(rule)])
-        self._stored = tuple(await self._store.rules())
+        await self._read_rules()
 
     async def remove_rule(self, rule: str) -> bool:
         """Whether there was one; what is in the settings is changed there."""
         applied = await self._store.apply([RemoveRule(rule)])
-        self._stored = tuple(await self._store.rules())
+        await self._read_rules()
         return applied.took[0]
 
     async def _find(self, ask_id: str) -> Ask:
@@ -144,15 +146,8 @@ class Inbox:
             raise NoSuchAsk(ask_id)
         return ask
 
-    async def _keep_rules(self, ask: Ask, answer: Answer) -> None:
-        if (
-            not isinstance(answer, Allow)
-            or not isinstance(ask.body, Permission)
-            or not isinstance(ask.settlement, Answered)
-        ):
-            return
-        for rule in considering.standing_rules(ask, answer.scope, ask.settlement):
-            await self.save_rule(rule)
+    async def _read_rules(self) -> None:
+        self._stored = tuple(await self._store.rules())
 
     async def _too_late(self, ask: Ask, answered: Answered) -> Given:
         match ask.settlement:

@@ -6,6 +6,13 @@ from typing import Any
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Misfit, Outline, Revise
 from handraise.model.asks import Body, Form, Permission, Plan, Prompt, Question, kind_of
 
+_FORMATS = {
+    "email": (r"[^@\s]+@[^@\s]+\.[^@\s]+", "an e-mail address"),
+    "uri": (r"[A-Za-z][A-Za-z0-9+.-]*:\S+", "an address such as https://example.org"),
+    "date": (r"\d{4}-\d\d-\d\d", "a date such as 2026-03-01"),
+    "date-time": (r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d.*", "a moment such as 2026-03-01T12:00:00Z"),
+}
+
 
 def check(body: Body, answer: Answer) -> None:
     """Raises Misfit, with a sentence that says what is missing, unless the answer fits."""
@@ -81,6 +88,9 @@ def _title(field: object, name: str) -> str:
 
 
 def _check_field(title: str, field: dict[str, Any], value: object) -> None:
+    allowed = _allowed(field)
+    if allowed and value not in allowed:
+        raise Misfit(f"{title} must be one of {', '.join(str(each) for each in allowed)}.")
     match field.get("type"):
         case "boolean":
             if not isinstance(value, bool):
@@ -97,7 +107,7 @@ def _check_field(title: str, field: dict[str, Any], value: object) -> None:
 
 def _check_number(title: str, kind: str, field: dict[str, Any], value: object) -> None:
     whole = kind == "integer"
-    if isinstance(value, bool) or not isinstance(value, int | float) or (whole and value != int(value)):
+    if isinstance(value, bool) or not isinstance(value, int | float) or (whole and not float(value).is_integer()):
         raise Misfit(f"{title} must be a {'whole ' if whole else ''}number.")
     low, high = field.get("minimum"), field.get("maximum")
     if isinstance(low, int | float) and value < low:
@@ -109,16 +119,14 @@ def _check_number(title: str, kind: str, field: dict[str, Any], value: object) -
 def _check_text(title: str, field: dict[str, Any], value: object) -> None:
     if not isinstance(value, str):
         raise Misfit(f"{title} must be text.")
-    allowed = _allowed(field)
-    if allowed and value not in allowed:
-        raise Misfit(f"{title} must be one of {', '.join(allowed)}.")
     low, high = field.get("minLength"), field.get("maxLength")
     if isinstance(low, int) and len(value) < low:
         raise Misfit(f"{title} must have at least {low} characters.")
     if isinstance(high, int) and len(value) > high:
         raise Misfit(f"{title} must have at most {high} characters.")
-    if field.get("format") == "email" and not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", value):
-        raise Misfit(f"{title} must be an e-mail address.")
+    pattern, named = _FORMATS.get(str(field.get("format")), (".*", "text"))
+    if not re.fullmatch(pattern, value, re.DOTALL):
+        raise Misfit(f"{title} must be {named}.")
 
 
 def _check_several(title: str, field: dict[str, Any], value: object) -> None:
@@ -128,7 +136,9 @@ def _check_several(title: str, field: dict[str, Any], value: object) -> None:
     allowed = _allowed(items) if isinstance(items, dict) else []
     for each in value:
         if allowed and each not in allowed:
-            raise Misfit(f"{title} may hold only {', '.join(allowed)}.")
+            raise Misfit(f"{title} may hold only {', '.join(str(each) for each in allowed)}.")
+        if isinstance(items, dict) and items.get("type") == "string" and not isinstance(each, str):
+            raise Misfit(f"{title} may hold only text.")
     low, high = field.get("minItems"), field.get("maxItems")
     if isinstance(low, int) and len(value) < low:
         raise Misfit(f"{title} needs at least {low}.")
@@ -136,10 +146,10 @@ def _check_several(title: str, field: dict[str, Any], value: object) -> None:
         raise Misfit(f"{title} takes at most {high}.")
 
 
-def _allowed(field: dict[str, Any]) -> list[str]:
+def _allowed(field: dict[str, Any]) -> list[Any]:
     if isinstance(field.get("enum"), list):
-        return [str(each) for each in field["enum"]]
+        return list(field["enum"])
     for key in ("oneOf", "anyOf"):
         if isinstance(field.get(key), list):
-            return [str(each["const"]) for each in field[key] if isinstance(each, dict) and "const" in each]
+            return [each["const"] for each in field[key] if isinstance(each, dict) and "const" in each]
     return []

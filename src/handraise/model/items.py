@@ -31,6 +31,7 @@ class SessionChanged(Struct, frozen=True, tag_field="type", tag="session.changed
     title: str
     cost_usd: float
     note: str = ""
+    stuck_since: datetime | None = None
 
 
 class TurnStarted(Struct, frozen=True, tag_field="type", tag="turn.started"):

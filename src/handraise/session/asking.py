@@ -7,9 +7,6 @@ import msgspec
 from handraise.model.asks import Body, Form, Option, Permission, Plan, Prompt, Question
 from handraise.wire.requests import CanUseTool, Elicitation
 
-QUESTION_TOOL = "AskUserQuestion"
-PLAN_TOOL = "ExitPlanMode"
-
 
 class Malformed(Exception):
     """Claude asked for something that cannot be put to a person. The text is for Claude."""
@@ -19,9 +16,7 @@ def body_of(request: CanUseTool | Elicitation) -> Body:
     """What to put to people; raises Malformed."""
     if isinstance(request, Elicitation):
         return _form(request)
-    told = msgspec.json.decode(request.input)
-    if not isinstance(told, dict):
-        raise Malformed(f"The input of {request.tool_name} is not an object.")
+    told = _read(request)
     match request.tool_name:
         case "AskUserQuestion":
             return read_questions(told)
@@ -29,6 +24,16 @@ def body_of(request: CanUseTool | Elicitation) -> Body:
             return _plan(told)
         case _:
             return _permission(request, told)
+
+
+def _read(request: CanUseTool) -> dict[str, Any]:
+    try:
+        told = msgspec.json.decode(request.input)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise Malformed(f"The input of {request.tool_name} cannot be read: {error}.") from error
+    if not isinstance(told, dict):
+        raise Malformed(f"The input of {request.tool_name} is not an object.")
+    return told
 
 
 def read_questions(told: dict[str, Any]) -> Question:

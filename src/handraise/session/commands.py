@@ -16,9 +16,10 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Raise:
-    """Put this to people, unless a rule answers it."""
+    """Put this to people, unless a rule answers it; `mode` held when Claude asked."""
 
     ask: Ask
+    mode: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
@@ -12,27 +13,29 @@ from typing import Self
 
 from msgspec.structs import astuple, replace
 
-from handraise.claude import claude, family
+from handraise.claude import claude, family, lock
 from handraise.claude.claude import Claude, NobodyThere, NotStarted
 from handraise.claude.command import Launch
 from handraise.claude.lock import SessionBusy
+from handraise.claude.process import Identity
 from handraise.claude.watch import Watch, watch
 from handraise.feed import Feed
 from handraise.inbox.inbox import Inbox
-from handraise.model.items import Notice, SessionEnded, SessionStarted
+from handraise.model.asks import Withdrawn
+from handraise.model.items import Notice, SessionStarted
 from handraise.model.projects import Options, Patience
 from handraise.model.sessions import Ended, Place, Session
-from handraise.session import surroundings
+from handraise.session import records, surroundings
 from handraise.session.facts import Stop
 from handraise.session.machine import Machine, Refused, Temper
 from handraise.session.memory import Memory
 from handraise.session.runner import Runner
-from handraise.store.changes import Advance, Change, Publish, SaveSession
+from handraise.store.changes import Advance, Publish, SaveSession, SettleAsk
 from handraise.store.interface import Store, StoreError
 from handraise.wire.connection import Connection
 
 _RECORD_AGAIN = 0.05
-_RECORD_TRIES = 40
+_RECORD_TRIES = 200
 
 log = logging.getLogger("handraise.session")
 
@@ -72,7 +75,10 @@ class Crew:
         self._runners: dict[str, Runner] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._stack = AsyncExitStack()
-        self._starting = asyncio.Lock()
+        self._out_of_hold: list[Identity] = []
+        self._is_closing = False
+        self.starting = asyncio.Lock()
+        """Whoever holds it may change the record of a session that nobody runs: nothing is started meanwhile."""
         self.adoption = Adoption()
 
     async def __aenter__(self) -> Self:
@@ -91,15 +97,20 @@ class Crew:
 
     def runner(self, session: str) -> Runner | None:
         """Who performs for this session, if it runs."""
-        return self._runners.get(session)
+        runner = self._runners.get(session)
+        return None if runner is None or runner.has_ended else runner
 
     def has_raised(self, pid: int) -> bool:
         """Whether a process is a Claude of ours, or descends from one: what raises asks must not settle them."""
-        return family.descends(pid, {each.identity.pid for each in self._runners.values()})
+        ours = [*(each.identity for each in self._runners.values()), *self._out_of_hold]
+        return family.descends(pid, {each.pid for each in ours})
 
     async def stop_all(self) -> None:
-        """Ends every Claude, each as if it had been stopped by hand."""
-        for runner in list(self._runners.values()):
+        """Ends every Claude, each as if it had been stopped by hand; who is queued stays so for the next hub."""
+        self._is_closing = True
+        async with self.starting:
+            running = list(self._runners.values())
+        for runner in running:
             with suppress(Refused):
                 await runner.wish(Stop("the hub was stopped with its sessions"))
         while self._running:
@@ -107,10 +118,12 @@ class Crew:
 
     async def start_queued(self) -> None:
         """Starts the oldest ones that wait, as far as the limits allow."""
-        async with self._starting:
+        async with self.starting:
             for session in reversed(await self._store.sessions(["queued"])):
-                if len(self._running) >= self._means.limit:
+                if self._is_closing or len(self._running) >= self._means.limit:
                     return
+                if session.id in self._running:  # the process before is still being cleared away
+                    continue
                 options = await self._options(session)
                 if options.parallel is not None and await self._count(session.project) >= options.parallel:
                     continue
@@ -146,7 +159,7 @@ class Crew:
                 means.program, launch, self._folder(started), means.state / "locks", self._watch, means.environment
             )
         except (NotStarted, SessionBusy, OSError) as error:
-            await self._store.apply(ended_with(started, Ended("failed", str(error), means.clock())))
+            await self._store.apply(records.ended(started, Ended("failed", str(error), means.clock())))
             return
         await self._supervise(started, running, options)
 
@@ -154,7 +167,12 @@ class Crew:
         place = await self._store.place(session.id)
         old = Memory.load(place.memory) if place else Memory()
         return Memory(
-            turn=old.turn, mode=session.mode, model=session.model, cost_before=old.cost_usd, cooldown=old.cooldown
+            title=session.title,
+            turn=old.turn,
+            mode=session.mode,
+            model=session.model,
+            cost_before=old.cost_usd,
+            cooldown=old.cooldown,
         )
 
     async def _adopt_all(self) -> Adoption:
@@ -164,22 +182,44 @@ class Crew:
             try:
                 running = await self._find_claude(session)
             except NobodyThere:
-                # The hub was killed before Claude was started: nothing was said to it, so it is simply started.
-                await self._store.apply([SaveSession(replace(session, phase="queued"))])
+                if session.phase == "starting":
+                    # The hub was killed before Claude was started: nothing was said to it, so it is simply started.
+                    again = replace(session, phase="queued", changed_at=self._means.clock())
+                    await self._store.apply(records.changed(again))
+                else:
+                    await self._end_without_a_trace(session)
+                    lost.append(session.id)
                 continue
             (living if running.process.identity.lives() else lost).append(session.id)
             await self._supervise(session, running, await self._options(session))
         return Adoption(tuple(living), tuple(lost))
 
     async def _find_claude(self, session: Session) -> Claude:
-        """Waits a moment for one that was started just as the last hub was killed, until it has written its record."""
+        """Waits for one that was started just as the last hub was killed: it holds the lock before it has a record."""
         folder = self._folder(session)
-        for _ in range(_RECORD_TRIES if folder.exists() else 0):
-            try:
+        for _ in range(_RECORD_TRIES):
+            with suppress(NobodyThere):
                 return claude.adopt(folder, self._watch)
-            except NobodyThere:
-                await asyncio.sleep(_RECORD_AGAIN)
+            if not self._is_locked(session.claude_id):
+                break
+            await asyncio.sleep(_RECORD_AGAIN)
         return claude.adopt(folder, self._watch)
+
+    def _is_locked(self, claude_id: str) -> bool:
+        try:
+            os.close(lock.take(self._means.state / "locks", claude_id))
+        except SessionBusy:
+            return True
+        return False
+
+    async def _end_without_a_trace(self, session: Session) -> None:
+        """There was a process once, and nothing is left in its folder to go on from."""
+        now = self._means.clock()
+        stopped = session.phase == "stopping"
+        how = Ended("stopped" if stopped else "lost", "nothing was left of Claude's process", now)
+        still_open = await self._store.asks(session=session.id, state="open")
+        withdrawn = [SettleAsk(ask.id, Withdrawn(f"Claude is gone: {how.reason}", now)) for ask in still_open]
+        await self._store.apply([*withdrawn, *records.ended(session, how)])
 
     async def _supervise(self, session: Session, running: Claude, options: Options) -> None:
         runner = Runner(
@@ -198,21 +238,25 @@ class Crew:
     async def _run(self, runner: Runner, running: Claude) -> None:
         session = runner.session.id
         try:
-            try:
-                async with running:
-                    await runner.run()
-            finally:
-                del self._runners[session], self._running[session]
-            await self.start_queued()
+            async with running:
+                await runner.run()
         except Exception:  # the outer door: a fault in one session must not touch the others
             log.exception("session %s is no longer followed; the next start of the hub adopts it", session)
+            self._out_of_hold.append(runner.identity)
             notice = Notice("error", "The hub lost hold of this session; restart the hub to adopt it again.", "fault")
             with suppress(StoreError):
                 await self._store.apply([Publish(session, self._means.clock(), notice)])
+        finally:
+            del self._runners[session], self._running[session]
+        try:
+            await self.start_queued()
+        except StoreError:
+            log.exception("nobody who waits can be started; the next one that ends tries again")
 
     async def _machine(self, session: Session) -> Machine:
         place = await self._store.place(session.id)
         memory = Memory.load(place.memory) if place else Memory()
+        memory.title = session.title
         wire = Connection(place.offset if place else 0, memory.requests)
         return Machine(session.id, session.project, memory, wire, self._means.temper)
 
@@ -234,13 +278,6 @@ class Crew:
 
     def _folder(self, session: Session) -> Path:
         return self._means.state / "sessions" / session.id / str(session.run)
-
-
-def ended_with(session: Session, ended: Ended) -> list[Change]:
-    """The changes that end a session which has no process."""
-    over = replace(session, phase="ended", ended=ended, changed_at=ended.at)
-    told = SessionEnded(ended.how, ended.reason, ended.exit_code)
-    return [SaveSession(over), Publish(session.id, ended.at, told)]
 
 
 def _filled(own: Patience, general: Patience) -> Patience:

@@ -74,10 +74,17 @@ class ChangeModel:
 
 
 @dataclass(frozen=True, slots=True)
+class Rename:
+    """Another title; granted in every phase."""
+
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """Claude is to end; the session can be resumed."""
 
     reason: str = "the session was stopped"
 
 
-Wish = Speak | Interrupt | ChangeMode | ChangeModel | Stop
+Wish = Speak | Interrupt | ChangeMode | ChangeModel | Rename | Stop

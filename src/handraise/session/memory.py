@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Struct, field
 
 from handraise.model.sessions import Ended, Phase
+from handraise.session import translate
 from handraise.session.cooldown import Cooldown
 from handraise.session.translate import Action
 
@@ -21,6 +22,7 @@ class Pending(Struct):
 class Memory(Struct, omit_defaults=True):
     """Small, and all of it can be written down."""
 
+    title: str = ""
     phase: Phase = "starting"
     greeted: bool = False
     turn: int = 0
@@ -47,6 +49,10 @@ class Memory(Struct, omit_defaults=True):
     def cost_usd(self) -> float:
         return self.cost_before + self.cost_run
 
+    @property
+    def has_background(self) -> bool:
+        return any(action.startswith(translate.BACKGROUND) for action in self.actions)
+
     def dump(self) -> bytes:
         return msgspec.msgpack.encode(self)
 
@@ -56,4 +62,4 @@ class Memory(Struct, omit_defaults=True):
 
     def public(self) -> tuple[Any, ...]:
         """What of it people see; when this changes, the session's record does."""
-        return (self.phase, self.mode, self.model, self.cost_usd, self.stuck, self.ended)
+        return (self.title, self.phase, self.mode, self.model, self.cost_usd, self.stuck, self.ended)

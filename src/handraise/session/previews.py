@@ -2,9 +2,10 @@
 
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
-from handraise.wire.frames import Event
+from handraise.wire.frames import Event, StreamEvent
 
 INTERVAL = 0.04
 
@@ -18,46 +19,82 @@ class Part(Struct, frozen=True):
     index: int
     kind: Kind
     text: str
+    parent: str | None = None
 
 
 class Previews:
-    """Give it stream events; it gives a part when one is due. Nothing of it is stored."""
+    """Give it stream events; it gives parts when they are due. Nothing of it is stored."""
 
     def __init__(self) -> None:
-        self._message = ""
-        self._pieces: dict[int, tuple[Kind, list[str]]] = {}
-        self._changed: set[int] = set()
-        self._last = float("-inf")
+        self._speakers: dict[str | None, _Speaker] = {}
+        self._next = float("-inf")
 
-    def begin(self, message: str) -> None:
-        """Another message begins."""
-        self._message = message
-        self._pieces.clear()
-        self._changed.clear()
+    def add(self, streamed: StreamEvent) -> None:
+        """Takes in an event; sub-agents may speak at the same time as Claude itself."""
+        parent, event = streamed.parent_tool_use_id, streamed.event
+        match event.type:
+            case "message_start":
+                self._speakers[parent] = _Speaker(_message_id(event))
+            case "message_stop":
+                self._speakers.pop(parent, None)
+            case "content_block_delta" if parent in self._speakers:
+                self._speakers[parent].add(event)
+            case _:
+                pass
+
+    def whole(self, parent: str | None) -> None:
+        """A block is whole and stored: what was held back of it is not shown any more."""
+        if parent in self._speakers:
+            self._speakers[parent] = _Speaker(self._speakers[parent].message)
+
+    def due(self, now: float) -> list[Part]:
+        """The parts to show now; none if the last ones were shown just before."""
+        if now < self._next:
+            return []
+        parts = [part for parent, speaker in self._speakers.items() for part in speaker.take(parent)]
+        if parts:
+            self._next = now + INTERVAL * len(parts)
+        return parts
+
+    def wait(self, now: float) -> float | None:
+        """How long until something is due; None if nothing is held back."""
+        held_back = any(speaker.changed for speaker in self._speakers.values())
+        return max(0.0, self._next - now) if held_back else None
+
+
+class _Speaker:
+    """One message that is being written."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        self.changed: set[int] = set()
+        self._pieces: dict[int, tuple[Kind, list[str]]] = {}
 
     def add(self, event: Event) -> None:
-        """Takes in an event of the message."""
         delta, index = event.delta, event.index
-        if event.type != "content_block_delta" or delta is None or index is None:
+        if delta is None or index is None:
             return
         kind: Kind = "thinking" if delta.thinking else "text"
         piece = delta.thinking or delta.text
         if piece:
             self._pieces.setdefault(index, (kind, []))[1].append(piece)
-            self._changed.add(index)
+            self.changed.add(index)
 
-    @property
-    def waiting(self) -> bool:
-        return bool(self._changed)
-
-    def due(self, now: float) -> list[Part]:
-        """The parts to show now; none if the last ones were shown less than 40 ms ago."""
-        if not self._changed or now - self._last < INTERVAL:
-            return []
-        self._last = now
-        parts = [
-            Part(self._message, index, self._pieces[index][0], "".join(self._pieces[index][1]))
-            for index in sorted(self._changed)
+    def take(self, parent: str | None) -> list[Part]:
+        taken = sorted(self.changed)
+        self.changed.clear()
+        return [
+            Part(self.message, index, self._pieces[index][0], "".join(self._pieces[index][1]), parent)
+            for index in taken
         ]
-        self._changed.clear()
-        return parts
+
+
+class _Named(Struct):
+    id: str = ""
+
+
+def _message_id(event: Event) -> str:
+    try:
+        return msgspec.json.decode(event.message, type=_Named).id
+    except msgspec.DecodeError:
+        return ""

@@ -66,7 +66,7 @@ def _answer(wire: Connection, request_id: str, ask: Ask, answer: Answer) -> byte
         case Outline():
             return wire.send_deny(request_id, OUTLINE)
         case Filled(action, content):
-            return wire.send_filled(request_id, action, content)
+            return wire.send_filled(request_id, action, content if action == "accept" else None)
         case _:
             assert_never(answer)
 

@@ -8,40 +8,28 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import assert_never
 
-import msgspec
 from msgspec.structs import replace
 
 from handraise.claude.claude import Claude
-from handraise.claude.fifo import ChildGone
 from handraise.claude.process import Identity
 from handraise.feed import Feed, Preview
 from handraise.inbox.considering import Surroundings
 from handraise.inbox.inbox import Inbox
 from handraise.model.asks import Ask, Expired, Withdrawn
-from handraise.model.items import SessionChanged
 from handraise.model.sessions import Place, Session
-from handraise.session import commands, facts
+from handraise.session import commands, facts, records
 from handraise.session.commands import Command
 from handraise.session.facts import Fact, Wish
 from handraise.session.machine import Machine, Refused
-from handraise.session.previews import INTERVAL, Previews
-from handraise.store.changes import (
-    Advance,
-    Change,
-    DeliverAsk,
-    OpenAsk,
-    Publish,
-    SaveSession,
-    SettleAsk,
-    TakeSay,
-)
-from handraise.store.interface import Store, StoreClosed, StoreError
-from handraise.wire.frames import Frame, StreamEvent
+from handraise.session.previews import Previews
+from handraise.session.writing import Writing
+from handraise.store.changes import Advance, Change, DeliverAsk, OpenAsk, Publish, SettleAsk, TakeSay
+from handraise.store.interface import Store, StoreClosed, StoreConflict, StoreError
+from handraise.wire.frames import Assistant, Frame, StreamEvent
 
 _AHEAD = 2
 """How many chunks of the journal may wait to be taken in; the journal itself holds the rest."""
 _AGAIN = 1.0
-_WRITE_DEADLINE = 60.0
 
 log = logging.getLogger("handraise.session")
 
@@ -53,8 +41,8 @@ class _Wished:
 
 
 @dataclass(frozen=True, slots=True)
-class _CatchUp:
-    """Something waits in the store that Claude has not shown to have taken."""
+class _Said:
+    """Something that was said waits in the store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +50,7 @@ class _ShowPreviews:
     """Partial text was held back to be joined."""
 
 
-News = bytes | Fact | _Wished | _CatchUp | _ShowPreviews
+News = bytes | Fact | _Wished | _Said | _ShowPreviews
 
 
 class Runner:
@@ -92,12 +80,20 @@ class Runner:
         self._queue: asyncio.Queue[News] = asyncio.Queue()
         self._room = asyncio.Semaphore(_AHEAD)
         self._timers: dict[object, asyncio.TimerHandle] = {}
-        self._previews: dict[str | None, Previews] = {}
+        self._previews = Previews()
+        self._spoken: set[str] = set()
+        self._writing = Writing(claude)
+        self._left = False
 
     @property
     def identity(self) -> Identity:
         """The process of Claude."""
         return self._claude.process.identity
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the session is over, though what Claude left behind may still be cleared away."""
+        return self._machine.memory.phase == "ended"
 
     async def run(self) -> None:
         self._inbox.tell(self.session.id, self._told)
@@ -106,21 +102,31 @@ class Runner:
                 self._tasks = tasks
                 reading = tasks.create_task(self._read())
                 await self._absorb([facts.Began()])
-                await self._catch_up()
-                while self._machine.memory.phase != "ended":
+                await self._answer_again()
+                await self._speak()
+                while not self.has_ended:
                     await self._take(await self._queue.get())
                 reading.cancel()
         finally:
             self._inbox.tell_no_more(self.session.id)
             for timer in self._timers.values():
                 timer.cancel()
+            self._left = True
             self._refuse_the_rest()
 
     async def wish(self, wish: Wish) -> None:
         """Returns when it was done or written to Claude; raises Refused."""
+        if self._left:
+            raise self._too_late()
+        if isinstance(wish, facts.Stop):
+            self._writing.hurry()
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queue.put_nowait(_Wished(wish, done))
         await done
+
+    def listen(self) -> None:
+        """Something that was said waits in the store."""
+        self._queue.put_nowait(_Said())
 
     async def _read(self) -> None:
         async for chunk in self._claude.follow(self._machine.wire.offset):
@@ -131,7 +137,7 @@ class Runner:
     def _told(self, ask: Ask) -> None:
         """An ask of ours was settled; if it had expired before, what was said of it waits in the store."""
         late = isinstance(ask.settlement, Expired) and ask.settlement.late is not None
-        self._queue.put_nowait(_CatchUp() if late else facts.Settled(ask))
+        self._queue.put_nowait(_Said() if late else facts.Settled(ask))
 
     async def _take(self, news: News) -> None:
         match news:
@@ -142,8 +148,8 @@ class Runner:
                 self._show_previews()
             case _Wished(wish, done):
                 await self._grant(wish, done)
-            case _CatchUp():
-                await self._catch_up()
+            case _Said():
+                await self._speak()
             case _ShowPreviews():
                 self._show_previews()
             case facts.Gone():
@@ -155,11 +161,16 @@ class Runner:
     def _heard(self, received: Sequence[Frame]) -> list[Fact]:
         heard: list[Fact] = []
         for frame in received:
-            if isinstance(frame, StreamEvent):
-                self._preview(frame)
-                # They come by the thousand, and say nothing else than that Claude moves.
-                if not self._machine.memory.unmoved:
-                    continue
+            match frame:
+                case StreamEvent():
+                    self._previews.add(frame)
+                    # They come by the thousand, and say nothing else than that Claude moves.
+                    if not self._machine.memory.unmoved:
+                        continue
+                case Assistant(parent_tool_use_id=parent):
+                    self._previews.whole(parent)
+                case _:
+                    pass
             heard.append(facts.Heard(frame))
         return heard
 
@@ -175,14 +186,16 @@ class Runner:
         if not done.done():
             done.set_result(None)
 
-    async def _catch_up(self) -> None:
-        """Whatever was decided or said and Claude has not shown to have taken is written, perhaps again."""
-        await self._answer_again()
+    async def _speak(self) -> None:
+        """Whatever was said and Claude has not taken is written, once; a later process writes it again."""
         for say in await self._store.says(self.session.id):
-            with suppress(Refused):
-                await self._perform(self._machine.wish(facts.Speak(say)))
+            if say.id not in self._spoken:
+                self._spoken.add(say.id)
+                with suppress(Refused):
+                    await self._perform(self._machine.wish(facts.Speak(say)))
 
     async def _answer_again(self) -> None:
+        """Whatever was decided and Claude has not shown to have taken is written, perhaps again."""
         unconfirmed = await self._store.asks(session=self.session.id, undelivered=True)
         await self._absorb([facts.Settled(ask) for ask in unconfirmed])
 
@@ -193,9 +206,9 @@ class Runner:
     async def _perform(self, wanted: Sequence[Command]) -> None:
         if not wanted:
             return
-        await self._write(wanted)
+        await self._writing.write([each.line for each in wanted if isinstance(each, commands.Write)])
         raised = [
-            self._inbox.consider(each.ask, self._surroundings(self.session))
+            self._inbox.consider(each.ask, self._surroundings(replace(self.session, mode=each.mode)))
             for each in wanted
             if isinstance(each, commands.Raise)
         ]
@@ -204,22 +217,9 @@ class Runner:
             self._inbox.opened(ask)
         for command in wanted:
             self._follow_up(command)
-        by_rule = [facts.Settled(ask) for ask in raised if ask.settlement is not None]
-        await self._absorb(by_rule)
+        await self._absorb([facts.Settled(ask) for ask in raised if ask.settlement is not None])
         if any(isinstance(each, commands.AnswerAgain) for each in wanted):
             await self._answer_again()
-
-    async def _write(self, wanted: Sequence[Command]) -> None:
-        try:
-            async with asyncio.timeout(_WRITE_DEADLINE):
-                for command in wanted:
-                    if isinstance(command, commands.Write):
-                        await self._claude.write(command.line)
-        except ChildGone:
-            log.info("session %s: Claude is gone before a line was written", self.session.id)
-        except TimeoutError:
-            log.warning("session %s: Claude does not read; it is tried again", self.session.id)
-            self._later("write", _AGAIN, _CatchUp())
 
     def _changes(self, wanted: Sequence[Command], raised: Iterator[Ask]) -> list[Change]:
         now = self._clock()
@@ -238,37 +238,21 @@ class Runner:
                 case commands.Publish(content):
                     changes.append(Publish(session, now, content))
                 case commands.Changed(note):
-                    changes += self._changed(note, now)
+                    self.session = records.as_remembered(self.session, self._machine.memory, now)
+                    changes += records.changed(self.session, note)
                 case commands.Write() | commands.WakeMe() | commands.AnswerAgain() | commands.Terminate():
                     pass
                 case _:
                     assert_never(command)
-        return [
-            *changes,
-            Advance(Place(session, self.session.run, self._machine.wire.offset, self._machine.memory.dump())),
-        ]
-
-    def _changed(self, note: str, now: datetime) -> list[Change]:
-        memory = self._machine.memory
-        self.session = replace(
-            self.session,
-            phase=memory.phase,
-            mode=memory.mode,
-            model=memory.model,
-            cost_usd=memory.cost_usd,
-            changed_at=now,
-            ended=memory.ended,
-            stuck_since=(self.session.stuck_since or now) if memory.stuck else None,
-        )
-        content = SessionChanged(memory.phase, memory.mode, memory.model, self.session.title, memory.cost_usd, note)
-        return [SaveSession(self.session), Publish(self.session.id, now, content)]
+        place = Place(session, self.session.run, self._machine.wire.offset, self._machine.memory.dump())
+        return [*changes, Advance(place)]
 
     async def _keep(self, changes: Sequence[Change]) -> None:
         """Claude waits as long as the store cannot keep what it said."""
         while True:
             try:
                 await self._store.apply(changes)
-            except StoreClosed:
+            except (StoreClosed, StoreConflict):
                 raise
             except StoreError as error:
                 log.warning("session %s is held up: %s", self.session.id, error)
@@ -298,29 +282,21 @@ class Runner:
         if timer is not None:
             timer.cancel()
 
-    def _preview(self, frame: StreamEvent) -> None:
-        previews = self._previews.setdefault(frame.parent_tool_use_id, Previews())
-        if frame.event.type == "message_start":
-            previews.begin(msgspec.json.decode(frame.event.message, type=_Named).id)
-        elif frame.event.type == "message_stop":
-            self._previews.pop(frame.parent_tool_use_id, None)
-        else:
-            previews.add(frame.event)
-
     def _show_previews(self) -> None:
         now = asyncio.get_running_loop().time()
-        for parent, previews in self._previews.items():
-            for part in previews.due(now):
-                self._feed.preview(Preview(self.session.id, part.message, part.index, part.kind, part.text, parent))
-            if previews.waiting:
-                self._later("previews", INTERVAL, _ShowPreviews())
+        for part in self._previews.due(now):
+            self._feed.preview(Preview(self.session.id, part.message, part.index, part.kind, part.text, part.parent))
+        wait = self._previews.wait(now)
+        if wait is not None:
+            self._later("previews", wait, _ShowPreviews())
 
     def _refuse_the_rest(self) -> None:
         while not self._queue.empty():
             news = self._queue.get_nowait()
             if isinstance(news, _Wished) and not news.done.done():
-                news.done.set_exception(Refused("The session has ended; resume it first."))
+                news.done.set_exception(self._too_late())
 
-
-class _Named(msgspec.Struct):
-    id: str = ""
+    def _too_late(self) -> Refused:
+        if self.has_ended:
+            return Refused("The session has ended; resume it first.")
+        return Refused("The hub is closing; try again when it is back.")

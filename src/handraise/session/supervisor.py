@@ -1,6 +1,5 @@
-"""What people may want of sessions: start, say, steer, stop, resume, fork."""
+"""What people may want of sessions: start, say, steer, rename, stop, resume, fork."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,15 +9,17 @@ from msgspec.structs import replace
 
 from handraise.inbox import guidance
 from handraise.model import ids
-from handraise.model.actors import Actor
+from handraise.model.actors import Actor, Person
 from handraise.model.asks import Answered
 from handraise.model.projects import Options, Project
 from handraise.model.says import Say
 from handraise.model.sessions import Ended, Session
-from handraise.session.crew import Crew, Means, ended_with
-from handraise.session.facts import Speak, Stop, Wish
+from handraise.session import records
+from handraise.session.crew import Crew, Means
+from handraise.session.facts import Rename, Stop, Wish
 from handraise.session.machine import Refused
-from handraise.store.changes import QueueSay, SaveSession
+from handraise.session.memory import Memory
+from handraise.store.changes import QueueSay
 from handraise.store.interface import Store
 
 _TITLE = 80
@@ -54,7 +55,6 @@ class Supervisor:
         self._means = means
         self._store = store
         self._crew = crew
-        self._resuming = asyncio.Lock()
 
     async def start(self, beginning: Beginning, by: Actor, source: str) -> Session:
         """A new session, running or queued; what was said first is stored with it."""
@@ -71,11 +71,14 @@ class Supervisor:
             mode=beginning.mode or options.mode or self._means.options.mode or "default",
             model=beginning.model or options.model or self._means.options.model,
         )
-        return await self._enqueue(session, beginning.content, by, source)
+        return await self._enqueue(session, self._say(session.id, beginning.content, by, source))
 
     async def fork(self, parent: str, content: Words, by: Actor, source: str) -> Session:
         """A new session that knows what was said in another one."""
         old = await self._find(parent)
+        place = await self._store.place(parent)
+        if place is None or not Memory.load(place.memory).turn:
+            raise Refused("Claude has not taken up anything in this session yet; start another one.")
         now = self._means.clock()
         session = replace(
             old,
@@ -90,18 +93,18 @@ class Supervisor:
             ended=None,
             stuck_since=None,
         )
-        return await self._enqueue(session, content, by, source)
+        return await self._enqueue(session, self._say(session.id, content, by, source))
 
     async def resume(self, session_id: str, content: Words | None, by: Actor, source: str) -> Session:
         """Goes on with a session that has ended. Answers that it did not live to take are passed on first."""
-        async with self._resuming:
+        says = [self._say(session_id, content, by, source)] if content else []
+        async with self._crew.starting:
             session = await self._find(session_id)
             if session.ended is None:
                 raise Refused("The session has not ended; just say something.")
-            missed = await self._store.asks(session=session_id, undelivered=True)
-            says = [guidance.missed_say(ask, ask.settlement) for ask in missed if isinstance(ask.settlement, Answered)]
             revived = replace(session, phase="queued", ended=None, changed_at=self._means.clock())
-            return await self._enqueue(revived, content, by, source, says)
+            await self._keep(revived, [*await self._missed(session_id), *says])
+        return await self._started(session_id)
 
     async def say(
         self,
@@ -111,42 +114,60 @@ class Supervisor:
         source: str,
         say_id: str | None = None,
     ) -> Say:
-        """Stored first, then written; during a turn it steers. The same id again is the same say."""
+        """Stored; it reaches Claude when it can, and steers during a turn. The same id again is the same say."""
         session = await self._find(session_id)
         if session.ended is not None:
             raise Refused("The session has ended; resume it first.")
+        if session.phase == "stopping":
+            raise Refused("The session is being stopped.")
         say = self._say(session_id, content, by, source, say_id)
         await self._store.apply([QueueSay(say)])
         runner = self._crew.runner(session_id)
         if runner is not None:
-            await runner.wish(Speak(say))
+            runner.listen()
         return say
 
     async def wish(self, session_id: str, wish: Wish) -> None:
-        """Interrupt, change mode or model, stop; raises Refused."""
-        session = await self._find(session_id)
+        """Interrupt, change mode, model or title, stop; raises Refused."""
         runner = self._crew.runner(session_id)
-        if runner is not None:
-            await runner.wish(wish)
-        elif session.phase == "queued" and isinstance(wish, Stop):
-            await self._store.apply(ended_with(session, Ended("stopped", wish.reason, self._means.clock())))
-        elif session.ended is not None:
-            raise Refused("The session has ended; resume it first.")
-        else:
-            raise Refused("The session is not running yet.")
+        if runner is None:
+            async with self._crew.starting:
+                runner = self._crew.runner(session_id)
+                if runner is None:
+                    await self._grant_at_rest(await self._find(session_id), wish)
+                    return
+        await runner.wish(wish)
 
-    async def _enqueue(
-        self,
-        session: Session,
-        content: Words | None,
-        by: Actor,
-        source: str,
-        first: Sequence[Say] = (),
-    ) -> Session:
-        says = [*first, *([self._say(session.id, content, by, source)] if content else [])]
-        await self._store.apply([SaveSession(session), *(QueueSay(say) for say in says)])
+    async def _grant_at_rest(self, session: Session, wish: Wish) -> None:
+        now = self._means.clock()
+        match wish:
+            case Rename(title):
+                await self._store.apply(records.changed(replace(session, title=title, changed_at=now)))
+            case Stop(reason) if session.phase == "queued":
+                await self._store.apply(records.ended(session, Ended("stopped", reason, now)))
+            case _ if session.ended is not None:
+                raise Refused("The session has ended; resume it first.")
+            case _ if session.phase == "queued":
+                raise Refused("The session is not running yet.")
+            case _:
+                raise Refused("The hub lost hold of this session; restart the hub to adopt it again.")
+
+    async def _missed(self, session_id: str) -> list[Say]:
+        """What people answered, and Claude did not live to take. A rule will say it again by itself."""
+        missed = await self._store.asks(session=session_id, undelivered=True)
+        answered = [(ask, ask.settlement) for ask in missed if isinstance(ask.settlement, Answered)]
+        return [guidance.missed_say(ask, settled) for ask, settled in answered if isinstance(settled.by, Person)]
+
+    async def _enqueue(self, session: Session, say: Say) -> Session:
+        await self._keep(session, [say])
+        return await self._started(session.id)
+
+    async def _keep(self, session: Session, says: Sequence[Say]) -> None:
+        await self._store.apply([*records.changed(session), *(QueueSay(say) for say in says)])
+
+    async def _started(self, session_id: str) -> Session:
         await self._crew.start_queued()
-        return await self._find(session.id)
+        return await self._find(session_id)
 
     async def _find(self, session_id: str) -> Session:
         session = await self._store.session(session_id)
@@ -165,10 +186,19 @@ class Supervisor:
         source: str,
         say_id: str | None = None,
     ) -> Say:
+        if not _text(content).strip() and not _has_more_than_text(content):
+            raise Refused("There is nothing to say in this.")
         return Say(say_id or self._uuid(), session, content, by, source, self._means.clock())
 
 
+def _text(content: Words) -> str:
+    return content if isinstance(content, str) else " ".join(str(block.get("text", "")) for block in content)
+
+
+def _has_more_than_text(content: Words) -> bool:
+    return not isinstance(content, str) and any(block.get("type") != "text" for block in content)
+
+
 def _title(content: Words) -> str:
-    text = content if isinstance(content, str) else " ".join(str(block.get("text", "")) for block in content)
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "A session")
+    line = next((line.strip() for line in _text(content).splitlines() if line.strip()), "A session")
     return line if len(line) <= _TITLE else line[: _TITLE - 1] + "…"

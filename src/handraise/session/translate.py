@@ -1,5 +1,6 @@
 """Translates frames to feed contents. Pure; remembers only which actions are under way, in what it is given."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -31,6 +32,12 @@ from handraise.wire.blocks import (
 
 OUTPUT = 64 * 1024
 """How many characters of a tool's output go into the feed; the rest stays in the journal, and is counted."""
+
+
+BACKGROUND = "task:"
+"""How the names of actions begin that run in the background."""
+_UNDER_WAY = 1000
+"""How many actions are remembered; some never end, and of the oldest the title is forgotten."""
 
 
 class Action(Struct, frozen=True):
@@ -92,7 +99,7 @@ def _said(block: Block, message: str, parent: str | None, under_way: dict[str, A
         case ToolUse(id=action, name=tool, input=raw) | ServerToolUse(id=action, name=tool, input=raw):
             told = _object(raw)
             kind, title = actions.name(tool, told)
-            under_way[action] = Action(kind, title, parent)
+            _remember(under_way, action, Action(kind, title, parent))
             return [ActionStarted(action, kind, title, tool, told, parent)]
         case ToolResult():
             return _resulted(block, parent, under_way)
@@ -100,6 +107,12 @@ def _said(block: Block, message: str, parent: str | None, under_way: dict[str, A
             return [Frame({"block": fields})]
         case ImageBlock():
             return [Notice("info", "Claude sent a picture.", "image")]
+
+
+def _remember(under_way: dict[str, Action], action: str, begun: Action) -> None:
+    under_way[action] = begun
+    if len(under_way) > _UNDER_WAY:
+        del under_way[next(iter(under_way))]
 
 
 def _resulted(block: Block, parent: str | None, under_way: dict[str, Action]) -> list[Content]:
@@ -135,28 +148,39 @@ def _output(content: str | list[Raw] | None) -> tuple[str, int]:
         return content or "", 0
     texts, images = [], 0
     for raw in content:
-        try:
-            piece = msgspec.json.decode(raw, type=_Piece)
-        except msgspec.ValidationError:
-            continue
-        images += piece.type == "image"
-        if piece.text:
-            texts.append(piece.text)
+        piece = _piece(raw)
+        match piece.type:
+            case "text":
+                texts.append(piece.text)
+            case "image":
+                images += 1
+            case _:
+                texts.append(bytes(raw).decode(errors="replace"))
     return "\n".join(texts), images
 
 
+def _piece(raw: Raw) -> _Piece:
+    try:
+        return msgspec.json.decode(raw, type=_Piece)
+    except (msgspec.DecodeError, RecursionError):
+        return _Piece()
+
+
 def _object(raw: Raw) -> dict[str, Any]:
-    told = msgspec.json.decode(raw)
+    try:
+        told = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError):
+        told = bytes(raw).decode(errors="replace")
     return told if isinstance(told, dict) else {"input": told}
 
 
 def _task(task: frames.Task, under_way: dict[str, Action]) -> list[Content]:
-    """Background work is an action of its own; one that belongs to a tool call is told by that call."""
-    action = f"task:{task.task_id}"
+    """Background work is an action of its own, below the tool call that began it."""
+    action = BACKGROUND + task.task_id
     match task.subtype:
         case "task_started":
             title = task.description or task.task_type or "Background task"
-            under_way[action] = Action("tool", title, task.tool_use_id)
+            _remember(under_way, action, Action("tool", title, task.tool_use_id))
             return [ActionStarted(action, "tool", title, task.task_type or "task", {}, task.tool_use_id)]
         case "task_notification":
             begun = under_way.pop(action, None) or Action(
@@ -173,7 +197,14 @@ def _rate_limit(left: dict[str, Any]) -> list[Content]:
     if status == "allowed":
         return []
     kind = left.get("rateLimitType") or "usage"
-    resets = f"it resets at {left.get('resetsAt', 'an unknown time')}"
+    resets = f"it resets at {_moment(left.get('resetsAt'))}"
     if status == "rejected":
         return [Notice("error", f"The {kind} limit is used up; {resets}.", "limit")]
     return [Notice("warning", f"The {kind} limit is nearly used up ({status}); {resets}.", "limit")]
+
+
+def _moment(seconds: object) -> str:
+    try:
+        return f"{datetime.fromtimestamp(float(str(seconds)), UTC):%Y-%m-%d %H:%M} UTC"
+    except (ValueError, OverflowError, OSError):
+        return "an unknown time"

@@ -51,10 +51,14 @@ class OpenAsk:
 
 @dataclass(frozen=True, slots=True)
 class SettleAsk:
-    """Settles an open ask and publishes `ask.settled`; an ask that is settled stays as it is."""
+    """Settles an open ask and publishes `ask.settled`; an ask that is settled stays as it is.
+
+    `rules` are what the answer grants for longer: kept with it, or not at all.
+    """
 
     ask: str
     settlement: Settlement
+    rules: tuple[Rule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,8 +87,8 @@ class Shelves:
                 self._publish(session, at, content)
             case OpenAsk(ask):
                 return self._open(ask)
-            case SettleAsk(ask, settlement):
-                return self._settle(ask, settlement)
+            case SettleAsk(ask, settlement, rules):
+                return self._settle(ask, settlement, rules)
             case RecordLate(ask, answered):
                 return self._record_late(ask, answered)
             case DeliverAsk(ask, at):
@@ -139,11 +139,12 @@ class Shelves:
             self._record(entries.settled(ask, ask.settlement))
         return True
 
-    def _settle(self, ask: str, settlement: Settlement) -> bool:
+    def _settle(self, ask: str, settlement: Settlement, rules: tuple[Rule, ...]) -> bool:
         kept = self.asks.get(ask)
         if kept is None or kept.settlement is not None:
             return False
         self.asks[ask] = structs.replace(kept, settlement=settlement)
+        self.rules.update({rule.id: rule for rule in rules})
         self._publish(kept.session, settlement.at, contents.settled(ask, settlement), about=ask)
         self._record(entries.settled(kept, settlement))
         return True

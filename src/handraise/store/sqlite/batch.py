@@ -11,6 +11,7 @@ import apsw
 from handraise.model.asks import Answered, Ask, Settlement
 from handraise.model.audit import Entry
 from handraise.model.items import AskDelivered, Content, Item, SaidTaken
+from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Place
 from handraise.store import contents, entries
@@ -78,8 +79,8 @@ class Batch:
                 return self._changed("save_session", session_row(session))
             case OpenAsk(ask):
                 return self._open(ask)
-            case SettleAsk(ask, settlement):
-                return self._settle(ask, settlement)
+            case SettleAsk(ask, settlement, rules):
+                return self._settle(ask, settlement, rules)
             case RecordLate(ask, answered):
                 return self._record_late(ask, answered)
             case DeliverAsk(ask, at):
@@ -128,10 +129,12 @@ class Batch:
             self._record(entries.settled(ask, ask.settlement))
         return True
 
-    def _settle(self, ask: str, settlement: Settlement) -> bool:
+    def _settle(self, ask: str, settlement: Settlement, rules: tuple[Rule, ...]) -> bool:
         row = self._mention("settle_ask", ask, **settlement_row(settlement))
         if row is None:
             return False
+        for rule in rules:
+            self._changed("save_rule", rule_row(rule))
         settled = read_ask(row)
         self._publish(settled.session, settlement.at, contents.settled(ask, settlement))
         return self._record(entries.settled(settled, settlement))

@@ -1,0 +1,31 @@
+"""How a session's process ended, and why, as a person would put it. Pure."""
+
+from datetime import datetime
+
+from handraise.model.sessions import Ended
+from handraise.session.memory import Memory
+
+_BY_SIGNAL = 128
+"""What a program adds to a signal's number when it catches the signal and then ends."""
+
+
+def how_it_ended(memory: Memory, exit_code: int | None, errors: str, now: datetime) -> Ended:
+    """`exit_code` is None where the system could not tell; `errors` is the end of what Claude wrote to stderr."""
+    if memory.stop_reason is not None:
+        return Ended("stopped", memory.stop_reason, now, exit_code)
+    if exit_code == 0:
+        return Ended("finished", "Claude ended by itself", now, exit_code)
+    if exit_code is None:
+        return Ended("lost", "Claude was killed, or the machine was restarted", now)
+    killer = _signal(exit_code)
+    if killer is not None:
+        return Ended("lost", f"Claude was killed (signal {killer})", now, exit_code)
+    last = errors.strip().splitlines()
+    reason = memory.last_error or (last[-1].strip() if last else f"Claude ended with exit code {exit_code}")
+    return Ended("failed", reason, now, exit_code)
+
+
+def _signal(exit_code: int) -> int | None:
+    if exit_code < 0:
+        return -exit_code
+    return exit_code - _BY_SIGNAL if _BY_SIGNAL < exit_code < _BY_SIGNAL + 65 else None
