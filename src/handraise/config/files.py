@@ -1,0 +1,71 @@
+"""Opens the files that hold settings, and says where things are. A file that others can write is refused."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from stat import S_ISREG
+
+import platformdirs
+
+from handraise.config.reading import Layers
+from handraise.config.tables import SettingsRefused
+
+SETTINGS = "handraise.toml"
+PROJECT_SETTINGS = ".handraise.toml"
+_APPLICATION = "handraise"
+_LARGEST = 1024 * 1024
+
+
+def state_directory(environ: Mapping[str, str]) -> Path:
+    """`$HANDRAISE_STATE`, else the platform's place for a user's state."""
+    named = environ.get("HANDRAISE_STATE")
+    return Path(named).expanduser().absolute() if named else platformdirs.user_state_path(_APPLICATION)
+
+
+def settings_file(environ: Mapping[str, str]) -> Path:
+    """`$HANDRAISE_CONFIG`, else `handraise.toml` in the platform's place for a user's settings."""
+    named = environ.get("HANDRAISE_CONFIG")
+    return Path(named).expanduser().absolute() if named else platformdirs.user_config_path(_APPLICATION) / SETTINGS
+
+
+def load_layers(environ: Mapping[str, str], project: Path | None = None) -> Layers:
+    """What the files hold at this moment, with the variables; raises SettingsRefused."""
+    file = settings_file(environ)
+    text = _read(file)
+    if text is None and environ.get("HANDRAISE_CONFIG"):
+        raise SettingsRefused(f"There is no file {file}, which HANDRAISE_CONFIG names.")
+    own = None if project is None else project / PROJECT_SETTINGS
+    return Layers(
+        file=text or "",
+        file_path=str(file),
+        project=(_read(own) or "") if own else "",
+        project_path=str(own or PROJECT_SETTINGS),
+        environ=environ,
+    )
+
+
+def _read(path: Path) -> str | None:
+    """The text of a file; None if there is none."""
+    try:
+        # A FIFO in its place must not hold us up.
+        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise SettingsRefused(f"{path} cannot be read: {error.strerror}.") from error
+    try:
+        _check(os.fstat(opened), path)
+        return os.read(opened, _LARGEST).decode()
+    except UnicodeDecodeError as error:
+        raise SettingsRefused(f"{path} is not UTF-8: byte {error.start} cannot be read.") from error
+    finally:
+        os.close(opened)
+
+
+def _check(status: os.stat_result, path: Path) -> None:
+    if not S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+        raise SettingsRefused(f"{path} is not a file of settings: it must be a file of 1 MiB at most.")
+    if status.st_mode & 0o022:
+        raise SettingsRefused(f"Others can write {path}, and so decide for you. Run: chmod go-w {path}")
+    if status.st_uid not in (os.geteuid(), 0):
+        raise SettingsRefused(f"{path} belongs to somebody else, who could decide for you. Make it your own.")

@@ -1,0 +1,29 @@
+"""What a project's own file must not say: Claude can edit it, so it may only narrow what the person lets Claude do."""
+
+from collections.abc import Iterator
+
+from handraise.config.settings import ProjectSettings, Settings
+
+_UNASKED = ("auto", "bypassPermissions")
+_IN_REACH = "Claude can edit this file, and could"
+
+
+def complaints(project: ProjectSettings, own: Settings) -> Iterator[str]:
+    """A sentence for everything that goes beyond the person's own settings."""
+    if project.mode in _UNASKED and project.mode != own.claude.mode:
+        yield (
+            f"mode must not be {project.mode!r}. {_IN_REACH} so stop asking you. Set the mode in your own"
+            " handraise.toml, or choose it when you start a session."
+        )
+    for tool in project.allowed_tools or ():
+        if tool not in own.claude.allowed_tools:
+            yield (
+                f"allowed_tools must not name {tool!r}, which your own settings do not allow. {_IN_REACH} so allow"
+                " itself everything. Add it to [claude] allowed_tools in your own handraise.toml."
+            )
+    for number, rule in enumerate(project.written_rules, 1):
+        if rule.decision == "allow":
+            yield (
+                f"[[rule]] {number} must not allow anything, only deny or ask. {_IN_REACH} so allow itself"
+                " everything. Put the rule into your own handraise.toml."
+            )

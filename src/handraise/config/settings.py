@@ -1,0 +1,214 @@
+"""What the settings can say: a value for each section and key, with its default. Reads nothing by itself."""
+
+from datetime import datetime
+from ipaddress import ip_address
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, field
+
+from handraise.model.projects import Options, Patience
+from handraise.model.rules import Decision, Rule
+from handraise.policy.patterns import read_pattern
+
+Mode = Literal["default", "manual", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"]
+BYPASS: Mode = "bypassPermissions"
+Text = Annotated[str, Meta(min_length=1)]
+Span = Annotated[float, Meta(gt=0, le=365 * 24 * 3600, description="seconds, a year at most")]
+Seconds = Span | Literal["for ever"]
+AskUserTimeout = Annotated[
+    int,
+    Meta(ge=30, le=900, description="seconds; in less nobody can answer, and after more the agent's client gives up"),
+]
+
+
+class ClaudeSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[claude]`: which Claude Code is run, and how."""
+
+    model: Text | None = None
+    allowed_tools: tuple[Text, ...] = ()
+    append_system_prompt: Text | None = None
+    permission_mode: Mode = "default"
+    dangerously_skip_permissions: bool = False
+    use_api_billing: bool = False
+    path: Text | None = None
+
+    def __post_init__(self) -> None:
+        if self.dangerously_skip_permissions and self.permission_mode not in ("default", BYPASS):
+            raise ValueError(
+                f"[claude] dangerously_skip_permissions contradicts permission_mode = {self.permission_mode!r}:"
+                " leave one of them out."
+            )
+
+    @property
+    def mode(self) -> Mode:
+        """The mode in which a session starts."""
+        return BYPASS if self.dangerously_skip_permissions else self.permission_mode
+
+
+class PatienceSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[ask.patience]`: how long a session's own asks wait, by kind."""
+
+    question: Seconds = "for ever"
+    permission: Seconds = "for ever"
+    plan: Seconds = "for ever"
+    form: Seconds = "for ever"
+
+
+class AskSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[ask]`: how asks wait, and whether `ask_user` is offered."""
+
+    patience: PatienceSettings = PatienceSettings()
+    ask_user_enabled: bool = True
+    ask_user_timeout: AskUserTimeout = 300
+
+
+class WebSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[web]`: where the hub listens, and whom it trusts there."""
+
+    host: Text = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535, description="0 takes any that is free")] = 8420
+    tls_cert: Text | None = None
+    tls_key: Text | None = None
+    behind_proxy: bool = False
+    trusted_header: Annotated[str, Meta(pattern="^[A-Za-z0-9-]+$", description="a header's name")] | None = None
+    trusted_addresses: tuple[Text, ...] = ()
+    allowed_hosts: tuple[Text, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise ValueError("[web] tls_cert and tls_key belong together: set both, or neither.")
+        if (self.trusted_header is None) != (not self.trusted_addresses):
+            raise ValueError(
+                "[web] trusted_header and trusted_addresses belong together:"
+                " whoever else can reach the hub could send the header, too."
+            )
+        for each in self.trusted_addresses:
+            try:
+                ip_address(each)
+            except ValueError:
+                raise ValueError(f"[web] trusted_addresses must be IP addresses; {each!r} is none.") from None
+
+
+class LimitSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[limits]`: how many sessions run at once, and how long they may rest."""
+
+    parallel: Annotated[int, Meta(ge=1, le=1000)] = 8
+    idle_seconds: Seconds = "for ever"
+    move_seconds: Span = 30.0
+
+
+class TelegramSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[telegram]`: the bot, and who may use it."""
+
+    token: Annotated[str, Meta(pattern=r"^[0-9]+:[A-Za-z0-9_-]{20,}$", description="as BotFather gave it")] | None = (
+        None
+    )
+    allowed: tuple[int, ...] = ()
+
+    def __repr__(self) -> str:
+        """Without the token, which has no place in a log."""
+        return f"TelegramSettings(token={'…' if self.token else None}, allowed={self.allowed})"
+
+
+class WrittenRule(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[[rule]]`: what a person may set of a `Rule`."""
+
+    decision: Decision
+    tool: Text | None = None
+    command: Text | None = None
+    path: Text | None = None
+    server: Text | None = None
+    project: Text | None = None
+    mode: Mode | None = None
+    message: str = ""
+    expires_at: Annotated[datetime, Meta(tz=True)] | None = None
+
+    def __post_init__(self) -> None:
+        if self.command is not None and read_pattern(self.command) is None:
+            raise ValueError("Its command cannot be read: a quote is not closed.")
+        if self.decision == "allow" and not (self.tool or self.command or self.path or self.server):
+            raise ValueError(
+                "It would allow everything: name a tool, command, path or server."
+                " To be asked nothing at all, set [claude] dangerously_skip_permissions."
+            )
+
+    def rule(self, identity: str, project: str | None = None) -> Rule:
+        """The rule itself; one that a project wrote holds only there."""
+        return Rule(
+            id=identity,
+            decision=self.decision,
+            tool=self.tool,
+            command=self.command,
+            path=self.path,
+            server=self.server,
+            project=project or self.project,
+            mode=self.mode,
+            message=self.message,
+            expires_at=self.expires_at,
+            source="settings",
+        )
+
+
+class Settings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything that `handraise.toml` and the variables say."""
+
+    claude: ClaudeSettings = ClaudeSettings()
+    ask: AskSettings = AskSettings()
+    web: WebSettings = WebSettings()
+    limits: LimitSettings = LimitSettings()
+    telegram: TelegramSettings = TelegramSettings()
+    written_rules: tuple[WrittenRule, ...] = field(default=(), name="rule")
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """In the order of the file, each named by its place in it."""
+        return tuple(each.rule(f"handraise.toml#{number}") for number, each in enumerate(self.written_rules, 1))
+
+    @property
+    def options(self) -> Options:
+        """What holds for a session where its project says nothing."""
+        return Options(
+            mode=self.claude.mode,
+            model=self.claude.model,
+            allowed_tools=self.claude.allowed_tools,
+            append_system_prompt=self.claude.append_system_prompt,
+            ask_user_enabled=self.ask.ask_user_enabled,
+            ask_user_timeout=self.ask.ask_user_timeout,
+            patience=_patience(self.ask.patience),
+        )
+
+
+class ProjectPatience(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[patience]` of a project; what it leaves out is as the settings say."""
+
+    question: Seconds | None = None
+    permission: Seconds | None = None
+    plan: Seconds | None = None
+    form: Seconds | None = None
+
+
+class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything that a project's `.handraise.toml` may say. Nothing here decides who reaches the hub."""
+
+    mode: Mode | None = None
+    model: Text | None = None
+    allowed_tools: tuple[Text, ...] | None = None
+    append_system_prompt: Text | None = None
+    ask_user_enabled: bool | None = None
+    ask_user_timeout: AskUserTimeout | None = None
+    patience: ProjectPatience = ProjectPatience()
+    written_rules: tuple[WrittenRule, ...] = field(default=(), name="rule")
+
+
+def seconds_or_none(told: float | str) -> float | None:
+    """How long something lasts; None is for ever."""
+    return None if isinstance(told, str) else told
+
+
+def _patience(told: PatienceSettings) -> Patience:
+    return Patience(
+        question=seconds_or_none(told.question),
+        permission=seconds_or_none(told.permission),
+        plan=seconds_or_none(told.plan),
+        form=seconds_or_none(told.form),
+    )
