@@ -13,6 +13,7 @@ from handraise.model.answers import Allow, Answer, Deny
 from handraise.model.asks import Answered, Ask, Offer, Permission
 from handraise.model.projects import Patience
 from handraise.model.rules import Rule
+from handraise.model.tools import ASK_USER, ASK_USER_SECONDS
 from handraise.policy.calls import FILE_TOOLS, Call
 from handraise.policy.claude_suggestions import in_words
 from handraise.policy.decide import Ruling, decide
@@ -35,6 +36,8 @@ class Surroundings:
     """Follows links."""
     read: Callable[[str], str | None]
     """The text of a file as it is now; None if there is none that can be shown."""
+    ask_user: float = ASK_USER_SECONDS
+    """How long `ask_user` waits, in seconds."""
 
 
 def consider(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime) -> Ask:
@@ -56,7 +59,7 @@ def standing_rules(ask: Ask, answered: Answered) -> tuple[Rule, ...]:
 
 
 def _considered(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime) -> Ask:
-    seconds = getattr(around.patience, ask.kind)
+    seconds = around.ask_user if ask.tool == ASK_USER else getattr(around.patience, ask.kind)
     patient = replace(ask, expires_at=None if seconds is None else now + timedelta(seconds=seconds))
     if not isinstance(ask.body, Permission):
         return replace(patient, why="Only a person can answer this.")

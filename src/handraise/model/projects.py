@@ -3,6 +3,9 @@
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import astuple, replace
+
+from handraise.model.tools import ASK_USER_SECONDS
 
 
 class Patience(Struct, frozen=True, forbid_unknown_fields=True):
@@ -12,6 +15,11 @@ class Patience(Struct, frozen=True, forbid_unknown_fields=True):
     permission: float | None = None
     plan: float | None = None
     form: float | None = None
+
+    def over(self, general: "Patience") -> "Patience":
+        """This one, filled up with what holds for all."""
+        pairs = zip(astuple(self), astuple(general), strict=True)
+        return Patience(*(own if own is not None else theirs for own, theirs in pairs))
 
 
 class Options(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -27,6 +35,21 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     patience: Patience = Patience()
     parallel: int | None = None
     cost_limit_usd: float | None = None
+
+    def over(self, general: "Options") -> "Options":
+        """These, filled up with what holds for all. Limits stay the project's own."""
+        enabled = self.ask_user_enabled if self.ask_user_enabled is not None else general.ask_user_enabled
+        return replace(
+            self,
+            mode=self.mode or general.mode,
+            model=self.model or general.model,
+            allowed_tools=self.allowed_tools or general.allowed_tools,
+            append_system_prompt=self.append_system_prompt or general.append_system_prompt,
+            add_dirs=self.add_dirs or general.add_dirs,
+            ask_user_enabled=True if enabled is None else enabled,
+            ask_user_timeout=self.ask_user_timeout or general.ask_user_timeout or ASK_USER_SECONDS,
+            patience=self.patience.over(general.patience),
+        )
 
 
 class Project(Struct, frozen=True):

@@ -4,12 +4,9 @@ from typing import Any
 
 import msgspec
 
-from handraise.model.asks import Body, Form, Option, Permission, Plan, Prompt, Question
+from handraise.model.asks import Body, Form, Permission
+from handraise.model.inputs import Malformed, read_plan, read_questions
 from handraise.wire.requests import CanUseTool, Elicitation
-
-
-class Malformed(Exception):
-    """Claude asked for something that cannot be put to a person. The text is for Claude."""
 
 
 def body_of(request: CanUseTool | Elicitation) -> Body:
@@ -21,7 +18,7 @@ def body_of(request: CanUseTool | Elicitation) -> Body:
         case "AskUserQuestion":
             return read_questions(told)
         case "ExitPlanMode":
-            return _plan(told)
+            return read_plan(told)
         case _:
             return _permission(request, told)
 
@@ -34,53 +31,6 @@ def _read(request: CanUseTool) -> dict[str, Any]:
     if not isinstance(told, dict):
         raise Malformed(f"The input of {request.tool_name} is not an object.")
     return told
-
-
-def read_questions(told: dict[str, Any]) -> Question:
-    """The questions of an `AskUserQuestion` input; raises Malformed."""
-    asked = told.get("questions")
-    if not isinstance(asked, list) or not asked:
-        raise Malformed("There are no questions in this call: `questions` must be a list with at least one.")
-    prompts = tuple(_prompt(each, number) for number, each in enumerate(asked, 1))
-    if len({prompt.question for prompt in prompts}) != len(prompts):
-        raise Malformed("Two questions have the same text; answers are matched by it.")
-    return Question(prompts)
-
-
-def _prompt(told: object, number: int) -> Prompt:
-    if not isinstance(told, dict):
-        raise Malformed(f"Question {number} is not an object.")
-    question = told.get("question")
-    if not isinstance(question, str) or not question.strip():
-        raise Malformed(f"Question {number} has no text.")
-    options = told.get("options")
-    if not isinstance(options, list) or not options:
-        raise Malformed(f"Question {number} has no options: give at least two.")
-    read = tuple(_option(each, number) for each in options)
-    if len({option.label for option in read}) != len(read):
-        raise Malformed(f"Question {number} has two options with the same label.")
-    header, several = told.get("header", ""), told.get("multiSelect", False)
-    if not isinstance(header, str) or not isinstance(several, bool):
-        raise Malformed(f"Question {number}: `header` must be text and `multiSelect` true or false.")
-    return Prompt(question, header, read, several)
-
-
-def _option(told: object, number: int) -> Option:
-    if not isinstance(told, dict):
-        raise Malformed(f"An option of question {number} is not an object.")
-    label, description, preview = told.get("label"), told.get("description", ""), told.get("preview")
-    if not isinstance(label, str) or not label.strip():
-        raise Malformed(f"An option of question {number} has no label.")
-    if not isinstance(description, str) or not isinstance(preview, str | None):
-        raise Malformed(f"An option of question {number} has a description or preview that is not text.")
-    return Option(label, description, preview)
-
-
-def _plan(told: dict[str, Any]) -> Plan:
-    plan = told.get("plan")
-    if not isinstance(plan, str) or not plan.strip():
-        raise Malformed("The plan is empty: write it down before asking to leave plan mode.")
-    return Plan(plan)
 
 
 def _permission(request: CanUseTool, told: dict[str, Any]) -> Permission:

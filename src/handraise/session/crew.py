@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 from handraise.claude import claude, family, lock
 from handraise.claude.claude import Claude, NobodyThere, NotStarted
@@ -23,9 +23,9 @@ from handraise.feed import Feed
 from handraise.inbox.inbox import Inbox
 from handraise.model.asks import Withdrawn
 from handraise.model.items import Notice, SessionStarted
-from handraise.model.projects import Options, Patience
+from handraise.model.projects import Options
 from handraise.model.sessions import Ended, Place, Session
-from handraise.session import records, surroundings
+from handraise.session import own_tools, records, surroundings
 from handraise.session.facts import Stop
 from handraise.session.machine import Machine, Refused, Temper
 from handraise.session.memory import Memory
@@ -149,7 +149,8 @@ class Crew:
             fork_of=forked,
             mode=session.mode,
             model=session.model,
-            allowed_tools=options.allowed_tools,
+            mcp_servers=own_tools.SERVERS if options.ask_user_enabled else {},
+            allowed_tools=(*options.allowed_tools, *((own_tools.ALLOWED,) if options.ask_user_enabled else ())),
             append_system_prompt=options.append_system_prompt,
             add_dirs=options.add_dirs,
         )
@@ -229,7 +230,7 @@ class Crew:
             store=self._store,
             inbox=self._inbox,
             feed=self._feed,
-            surroundings=lambda session: surroundings.around(session, options.patience),
+            surroundings=lambda session: surroundings.around(session.directory, session.mode, options),
             clock=self._means.clock,
         )
         self._runners[session.id] = runner
@@ -263,14 +264,7 @@ class Crew:
     async def _options(self, session: Session) -> Options:
         """The project's, filled up with what holds for all."""
         project = await self._store.project(session.project) if session.project else None
-        own, general = (project.options if project else Options()), self._means.options
-        return replace(
-            own,
-            allowed_tools=own.allowed_tools or general.allowed_tools,
-            append_system_prompt=own.append_system_prompt or general.append_system_prompt,
-            add_dirs=own.add_dirs or general.add_dirs,
-            patience=_filled(own.patience, general.patience),
-        )
+        return (project.options if project else Options()).over(self._means.options)
 
     async def _count(self, project: str | None) -> int:
         running = [await self._store.session(session_id) for session_id in self._running]
@@ -278,8 +272,3 @@ class Crew:
 
     def _folder(self, session: Session) -> Path:
         return self._means.state / "sessions" / session.id / str(session.run)
-
-
-def _filled(own: Patience, general: Patience) -> Patience:
-    pairs = zip(astuple(own), astuple(general), strict=True)
-    return Patience(*(mine if mine is not None else theirs for mine, theirs in pairs))

@@ -17,6 +17,8 @@ class Pending(Struct):
     ask: str
     tool_use: str | None
     settled: bool = False
+    call: str | int | None = None
+    """The call's own id where it came to our MCP server: Claude takes it back by this."""
 
 
 class Memory(Struct, omit_defaults=True):

@@ -7,29 +7,21 @@ from msgspec import Raw
 
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise
 from handraise.model.asks import Answered, Ask, Expired, Form, Question, Withdrawn
+from handraise.model.wording import NO_REASON, NOBODY, NOBODY_ALLOWED, NOT_REVISED, OUTLINE, in_words
+from handraise.session import own_tools
 from handraise.wire.connection import Connection
 
-NO_REASON = (
-    "A person denied this and gave no reason. Do not try the same thing in another way; "
-    "go on without it, or ask what they want instead."
-)
-OUTLINE = (
-    "The person wants to see the steps before approving. Do not call ExitPlanMode again yet. First write, as a normal "
-    "message, a step-by-step outline: each step with the files it touches and how it is checked. Then wait for a reply."
-)
 COOLING = (
     "The person asked for an outline first. Write it as a normal message and wait for their reply before asking again."
-)
-NOT_REVISED = "A person sent the plan back and gave no reason. Ask what should change before you show it again."
-NOBODY = "Nobody answered in time. Go on with your best judgement where that is safe, and say what you assumed."
-NOBODY_ALLOWED = (
-    "Nobody answered in time, so this was not allowed. Go on without it, or finish and say what is missing."
 )
 
 
 def reply(wire: Connection, ask: Ask) -> bytes | None:
     """The line for an ask that is settled; None where nothing is to be said."""
     request_id = ask.origin.reference
+    result = own_tools.result(ask)
+    if result is not None:
+        return wire.send_mcp(request_id, result)
     match ask.settlement:
         case Answered(answer=answer):
             return _answer(wire, request_id, ask, answer)
@@ -41,12 +33,6 @@ def reply(wire: Connection, ask: Ask) -> bytes | None:
             return None
         case _:
             assert_never(ask.settlement)
-
-
-def in_words(choice: Choice) -> str:
-    """A choice as Claude reads it: labels joined by commas, then the free text."""
-    text = (choice.text or "").strip()
-    return ", ".join([*choice.labels, *([text] if text else [])])
 
 
 def _answer(wire: Connection, request_id: str, ask: Ask, answer: Answer) -> bytes:

@@ -1,21 +1,22 @@
-"""Looks at the files around a session, within bounds: what an edit would change, and where a link leads."""
+"""Looks at the files around an asker, within bounds: what an edit would change, and where a link leads."""
 
 import os
 
 from handraise.inbox.considering import Surroundings
-from handraise.model.projects import Patience
-from handraise.model.sessions import Session
+from handraise.model.projects import Options
+from handraise.model.tools import ASK_USER_SECONDS
 
 _LARGEST = 2 * 1024 * 1024
 
 
-def around(session: Session, patience: Patience) -> Surroundings:
-    """The surroundings of a session as it is now."""
+def around(directory: str, mode: str, options: Options) -> Surroundings:
+    """The surroundings of an asker as they are now."""
 
     def read(path: str) -> str | None:
-        return _read(os.path.join(session.directory, os.path.expanduser(path)))
+        return _read(os.path.join(directory, os.path.expanduser(path)))
 
-    return Surroundings(session.directory, session.mode, patience, os.path.realpath, read)
+    ask_user = options.ask_user_timeout or ASK_USER_SECONDS
+    return Surroundings(directory, mode, options.patience, os.path.realpath, read, ask_user)
 
 
 def _read(path: str) -> str | None:

@@ -2,19 +2,20 @@
 
 from datetime import datetime
 from hashlib import sha256
-from typing import assert_never
+from typing import Any, NamedTuple, assert_never
 
 import msgspec
 
-from handraise.model import ids
+from handraise.model import ids, tools
 from handraise.model.answers import Approve, Outline, Revise
-from handraise.model.asks import Answered, Ask, Origin, Plan, Withdrawn
+from handraise.model.asks import Answered, Ask, Body, Origin, Plan, Withdrawn
+from handraise.model.inputs import Malformed, read_ask_user
 from handraise.model.items import Notice
-from handraise.session import asking, replying
-from handraise.session.asking import Malformed
+from handraise.session import asking, own_tools, replying
 from handraise.session.commands import Command, Deliver, Publish, Raise, Withdraw, Write
 from handraise.session.cooldown import Cooldown
 from handraise.session.memory import Memory, Pending
+from handraise.wire import mcp
 from handraise.wire.connection import Connection, LocalWireError
 from handraise.wire.requests import CanUseTool, Elicitation, McpMessage, Request, UnknownRequest
 
@@ -37,6 +38,8 @@ class Waiting:
         match request:
             case CanUseTool() | Elicitation():
                 return self._ask(request_id, request, now)
+            case McpMessage(server_name=tools.SERVER):
+                return self._serve(request_id, request, now)
             case McpMessage(server_name=server):
                 return self._refuse(request_id, f"There is no MCP server called {server!r} here.")
             case UnknownRequest(subtype=subtype):
@@ -99,21 +102,56 @@ class Waiting:
             return self._send_back(request_id, request, str(error))
         if isinstance(body, Plan) and self._memory.cooldown.holds(now):
             return self._send_back(request_id, request, replying.COOLING)
-        tool_use, agent, tool = None, None, "elicitation"
-        if isinstance(request, CanUseTool):
-            tool_use, agent, tool = request.tool_use_id, request.agent_id, request.tool_name
+        if isinstance(request, Elicitation):
+            return self._raise(request_id, body, "elicitation", _Kept(request), now)
+        kept = _Kept(request, request.tool_use_id, agent=request.agent_id)
+        return self._raise(request_id, body, request.tool_name, kept, now)
+
+    def _raise(self, request_id: str, body: Body, tool: str, kept: "_Kept", now: datetime) -> list[Command]:
         ask = Ask(
             id=ask_id(self._session, request_id),
             session=self._session,
             project=self._project,
             body=body,
             tool=tool,
-            agent=agent,
-            origin=Origin(request_id, tool_use, msgspec.json.encode(request).decode()),
+            agent=kept.agent,
+            origin=Origin(request_id, kept.tool_use, msgspec.json.encode(kept.request).decode()),
             opened_at=now,
         )
-        self._memory.requests[request_id] = Pending(ask.id, tool_use)
+        self._memory.requests[request_id] = Pending(ask.id, kept.tool_use, call=kept.call)
         return [Raise(ask, self._memory.mode)]
+
+    def _serve(self, request_id: str, request: McpMessage, now: datetime) -> list[Command]:
+        """Claude talks to our own MCP server."""
+        message = mcp.read(request.message)
+        match message:
+            case mcp.CallTool(name=tools.ASK_USER) if self._memory.phase == "stopping":
+                return self._reply(request_id, mcp.tool_result(message.id, STOPPING, is_error=True))
+            case mcp.CallTool(name=tools.ASK_USER):
+                try:
+                    body = read_ask_user(message.arguments)
+                except Malformed as error:
+                    return self._reply(request_id, mcp.tool_result(message.id, str(error), is_error=True))
+                kept = _Kept(request, message.tool_use_id, message.id)
+                return self._raise(request_id, body, tools.ASK_USER, kept, now)
+            case mcp.Cancelled(call_id):
+                return [*self._take_back(call_id), *self._reply(request_id, own_tools.reply(message))]
+            case _:
+                return self._reply(request_id, own_tools.reply(message))
+
+    def _take_back(self, call_id: mcp.RequestId) -> list[Command]:
+        """Claude no longer wants the result of a call; nothing else on the control channel says so."""
+        for request_id, pending in self._memory.requests.items():
+            if pending.call == call_id:
+                self._wire.receive_cancel(request_id)
+                return self.cancelled(request_id)
+        return []
+
+    def _reply(self, request_id: str, told: dict[str, Any]) -> list[Command]:
+        try:
+            return [Write(self._wire.send_mcp(request_id, told))]
+        except LocalWireError:  # taken back in the same breath
+            return []
 
     def _send_back(self, request_id: str, request: CanUseTool | Elicitation, reason: str) -> list[Command]:
         """Denied at once: nobody is asked, and Claude reads why."""
@@ -141,6 +179,15 @@ class Waiting:
                 self._memory.cooldown = Cooldown()
             case _:
                 pass
+
+
+class _Kept(NamedTuple):
+    """What is kept of a request to answer it later."""
+
+    request: CanUseTool | Elicitation | McpMessage
+    tool_use: str | None = None
+    call: mcp.RequestId | None = None
+    agent: str | None = None
 
 
 def ask_id(session: str, reference: str) -> str:
