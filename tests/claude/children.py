@@ -1,0 +1,65 @@
+"""Processes for tests: started by us, told by their pid, gone at the end."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from handraise.claude.process import Identity
+
+PATIENCE = 30.0
+
+
+@contextmanager
+def child(source: str, *words: object, **how: object) -> Iterator[subprocess.Popen[bytes]]:
+    """A Python process that runs `source` and has said one line; it is killed at the end if it still lives."""
+    command = [sys.executable, "-u", "-c", source, *map(str, words)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, **how)  # type: ignore[call-overload]
+    try:
+        assert process.stdout is not None
+        process.first_line = process.stdout.readline().decode().strip()
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def pids(process: subprocess.Popen[bytes]) -> list[int]:
+    """The numbers in the line that the child said."""
+    return [int(word) for word in process.first_line.split()]  # type: ignore[attr-defined]
+
+
+def identity(pid: int) -> Identity:
+    found = Identity.of(pid)
+    assert found is not None
+    return found
+
+
+def end(*family: Identity) -> None:
+    for each in family:
+        each.signal(signal.SIGKILL)
+
+
+async def until(path: Path) -> str:
+    """What a child wrote into this file, once it did so with a newline."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            text = path.read_text() if path.exists() else ""
+            if text.endswith("\n"):
+                return text.strip()
+            await asyncio.sleep(0.005)
+
+
+async def gone(who: Identity) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while who.lives():
+            await asyncio.sleep(0.005)
+
+
+def open_files() -> int:
+    return len(os.listdir("/proc/self/fd"))

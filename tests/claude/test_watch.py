@@ -1,0 +1,157 @@
+"""One contract for every way to watch."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from claude.children import PATIENCE
+from handraise.claude.watch import Inotify, Polling, Watch, watch
+
+KINDS: dict[str, Callable[[], Watch]] = {"inotify": Inotify, "polling": lambda: Polling(0.001, 0.005)}
+
+
+@pytest.fixture(params=KINDS)
+async def watching(request: pytest.FixtureRequest, anyio_backend: str) -> AsyncIterator[Watch]:
+    async with KINDS[request.param]() as kind:
+        yield kind
+
+
+def file(tmp_path: Path, name: str = "out") -> Path:
+    path = tmp_path / name
+    path.touch()
+    return path
+
+
+def grow(path: Path, text: bytes = b"x") -> None:
+    with open(path, "ab") as file:
+        file.write(text)
+
+
+async def rings(bell: asyncio.Event) -> None:
+    async with asyncio.timeout(PATIENCE):
+        await bell.wait()
+    bell.clear()
+
+
+async def settle(watching: Watch, path: Path) -> None:
+    """Returns when all that happened before has been rung for."""
+    mark = asyncio.Event()
+    probe = path.with_name("probe")
+    probe.touch()
+    watching.add(probe, mark.set)
+    grow(probe)
+    await rings(mark)
+    watching.remove(probe, mark.set)
+
+
+async def test_appended_bytes_ring(watching: Watch, tmp_path: Path) -> None:
+    path, bell = file(tmp_path), asyncio.Event()
+    watching.add(path, bell.set)
+    for _ in range(5):
+        grow(path)
+        await rings(bell)
+
+
+async def test_each_file_has_its_own_bell(watching: Watch, tmp_path: Path) -> None:
+    paths = [file(tmp_path, str(number)) for number in range(300)]
+    bells = [asyncio.Event() for _ in paths]
+    for path, bell in zip(paths, bells, strict=True):
+        watching.add(path, bell.set)
+    for chosen in (7, 250):
+        grow(paths[chosen])
+        await rings(bells[chosen])
+        await settle(watching, paths[0])
+        assert not any(bell.is_set() for bell in bells)
+
+
+async def test_a_file_may_have_several_bells_and_lose_one(watching: Watch, tmp_path: Path) -> None:
+    path, first, second = file(tmp_path), asyncio.Event(), asyncio.Event()
+    watching.add(path, first.set)
+    watching.add(path, second.set)
+    grow(path)
+    await rings(first)
+    await rings(second)
+
+    watching.remove(path, first.set)
+    grow(path)
+    await rings(second)
+    await settle(watching, path)
+    assert not first.is_set()
+
+
+async def test_a_removed_bell_is_silent_and_can_be_hung_again(watching: Watch, tmp_path: Path) -> None:
+    path, bell = file(tmp_path), asyncio.Event()
+    watching.add(path, bell.set)
+    watching.remove(path, bell.set)
+    watching.remove(path, bell.set)
+    grow(path)
+    await settle(watching, path)
+    assert not bell.is_set()
+
+    watching.add(path, bell.set)
+    grow(path)
+    await rings(bell)
+
+
+async def test_a_file_that_vanishes_is_no_trouble_to_others(watching: Watch, tmp_path: Path) -> None:
+    path, other = file(tmp_path), file(tmp_path, "other")
+    bell, rung = asyncio.Event(), asyncio.Event()
+    watching.add(path, bell.set)
+    watching.add(other, rung.set)
+    path.unlink()
+    grow(other)
+    await rings(rung)
+    watching.remove(path, bell.set)
+    grow(other)
+    await rings(rung)
+
+
+async def test_a_bell_may_take_another_down(watching: Watch, tmp_path: Path) -> None:
+    path, other, rung = file(tmp_path), file(tmp_path, "other"), asyncio.Event()
+
+    def take_down() -> None:
+        watching.remove(other, rung.set)
+        watching.remove(path, take_down)
+        down.set()
+
+    down = asyncio.Event()
+    watching.add(path, take_down)
+    watching.add(other, rung.set)
+    grow(path)
+    grow(other)
+    await rings(down)
+    await settle(watching, path)
+
+
+async def test_growth_that_nobody_can_count_rings_every_bell(tmp_path: Path) -> None:
+    # The kernel queues so many events and then says only that some were lost.
+    queued = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
+    one, two, quiet = (file(tmp_path, name) for name in ("one", "two", "quiet"))
+    bells = [asyncio.Event() for _ in range(3)]
+    async with Inotify() as watching:
+        for path, bell in zip((one, two, quiet), bells, strict=True):
+            watching.add(path, bell.set)
+        files = [os.open(path, os.O_WRONLY | os.O_APPEND) for path in (one, two)]
+        for number in range(queued + 10):
+            os.write(files[number % 2], b"x")
+        grow(quiet)
+        for bell in bells:
+            await rings(bell)
+        for each in files:
+            os.close(each)
+
+
+async def test_a_file_that_is_not_there_cannot_be_watched_by_inotify(tmp_path: Path) -> None:
+    async with Inotify() as watching:
+        with pytest.raises(FileNotFoundError, match="inotify"):
+            watching.add(tmp_path / "nowhere", lambda: None)
+
+
+async def test_leaving_leaves_no_open_file() -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    async with watch():
+        pass
+    assert len(os.listdir("/proc/self/fd")) == before
