@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from handraise.policy.hidden import reveal
+from handraise.model.hidden import reveal
 
 _WHERE = {
     "session": "until Claude's process ends",

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from handraise.model.hidden import reveal
 from handraise.model.rules import Rule
 from handraise.policy.calls import FILE_TOOLS, KEEPING_TOOLS, READING_TOOLS, Call
-from handraise.policy.hidden import reveal
 from handraise.policy.matching import Match, applies, match_part, match_place, reaches_beyond
 from handraise.policy.paths import Place, Resolve, normpath
 from handraise.policy.shell import Opaque, Part, parse
