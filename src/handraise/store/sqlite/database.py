@@ -7,6 +7,7 @@ from pathlib import Path
 import apsw
 
 from handraise.store.interface import StoreNewer
+from handraise.store.sqlite.troubles import explain
 
 
 def open_for_writing(path: Path, busy_seconds: float) -> apsw.Connection:
@@ -22,6 +23,18 @@ def open_for_writing(path: Path, busy_seconds: float) -> apsw.Connection:
         connection.close()
         raise
     return connection
+
+
+def schema(path: Path) -> tuple[int, int]:
+    """The schema of a file as it is, and the one that this version brings it to. Changes nothing."""
+    try:
+        connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            return _version(connection), len(_migrations())
+        finally:
+            connection.close()
+    except apsw.Error as error:
+        raise explain(error, path) from error
 
 
 def open_for_reading(path: Path, busy_seconds: float) -> apsw.Connection:

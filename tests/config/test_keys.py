@@ -1,4 +1,4 @@
-"""docs/settings.md says every key with its default and its variable, and no key that there is not."""
+"""The keys: docs/settings.md says each with its default and its variable, and none that there is not."""
 
 import re
 from collections.abc import Iterator

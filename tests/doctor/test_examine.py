@@ -1,0 +1,69 @@
+"""The whole examination of a machine, on a made-up home."""
+
+from pathlib import Path
+
+from handraise.doctor.examine import examine
+
+NAMES = ["settings", "claude", "login", "hub", "port", "tls", "state", "disk", "database", "pipes", "inotify"]
+
+
+def an_environment(home: Path, settings: str) -> dict[str, str]:
+    program = home / "claude"
+    program.write_text("#!/bin/sh\necho '2.1.325 (Claude Code)'\n")
+    program.chmod(0o755)
+    file = home / "handraise.toml"
+    file.write_text(settings)
+    file.chmod(0o600)
+    return {
+        "HANDRAISE_CONFIG": str(file),
+        "HANDRAISE_STATE": str(home / "state"),
+        "HANDRAISE_CLAUDE_PATH": str(program),
+    }
+
+
+async def test_everything_is_looked_at_and_every_setting_shown(tmp_path: Path) -> None:
+    report = await examine(an_environment(tmp_path, "[web]\nport = 0"), tmp_path)
+
+    assert [each.name for each in report.findings] == NAMES
+    assert [each.name for each in report.findings if each.verdict == "fail"] == []
+    values = {each.key: (each.value, each.source.kind) for each in report.settings}
+    assert values["web.port"] == (0, "file")
+    assert values["claude.path"] == (str(tmp_path / "claude"), "environment")
+    assert values["web.host"] == ("127.0.0.1", "default")
+    assert not (tmp_path / "state").exists()
+
+
+async def test_settings_that_are_refused_are_told_and_the_rest_is_still_looked_at(tmp_path: Path) -> None:
+    report = await examine(an_environment(tmp_path, "[web]\nprot = 0"), tmp_path)
+
+    settings, *rest = report.findings
+    assert (settings.name, settings.verdict) == ("settings", "fail")
+    assert "Perhaps web.port was meant." in settings.sentence
+    assert [each.name for each in rest] == NAMES[1:]
+
+
+async def test_a_projects_own_settings_are_shown_with_their_file(tmp_path: Path) -> None:
+    project = tmp_path / "shop"
+    project.mkdir()
+    (project / ".handraise.toml").write_text("model = 'haiku'")
+    (project / ".handraise.toml").chmod(0o644)
+
+    report = await examine(an_environment(tmp_path, "[web]\nport = 0"), tmp_path, project=project)
+
+    (model,) = [each for each in report.settings if each.key == "claude.model"]
+    assert (model.value, model.source.kind, model.source.name) == (
+        "haiku",
+        "project file",
+        str(project / ".handraise.toml"),
+    )
+
+
+async def test_another_state_folder_can_be_named(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir(mode=0o755)
+
+    report = await examine(an_environment(tmp_path, ""), tmp_path, state=other)
+
+    (state,) = [each for each in report.findings if each.name == "state"]
+    assert state.verdict == "fail"
+    assert str(other) in state.sentence
