@@ -20,6 +20,8 @@ def main(folder: str) -> None:
         order = json.load(file)
     os.setsid()
     os.chdir(order["directory"])
+    # Stdin, stdout, stderr, and the lock on the conversation; whatever else the hub was given is not Claude's.
+    os.closerange(4, os.sysconf("SC_OPEN_MAX"))
     for each in (signal.SIGPIPE, signal.SIGXFSZ):
         # Python ignores these, and what is ignored stays so for Claude and for all that it starts.
         signal.signal(each, signal.SIG_DFL)
