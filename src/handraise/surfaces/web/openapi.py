@@ -1,20 +1,27 @@
 """The OpenAPI document, made of the table of ways and the shapes. Nothing in it is written twice."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
+from handraise.desk.interface import Partial
+from handraise.model import asks, items
 from handraise.surfaces.web import shapes
 from handraise.surfaces.web.visit import Way
 
+_IN_FEED = (*get_args(items.Content), *get_args(asks.Body), Partial, shapes.Reset)
+"""What items and the bodies of asks are made of; their names begin with `Feed`."""
 
-def document(ways: Sequence[Way], version: str) -> dict[str, Any]:
+
+def document(ways: Sequence[Way], version: str, cookie: str) -> dict[str, Any]:
     """The whole API."""
     used = {shape for way in ways for shape in (way.takes, way.gives) if shape is not None} | {shapes.Failed}
     ordered = sorted(used, key=lambda shape: shape.__name__)
     references, components = msgspec.json.schema_components(ordered, ref_template="#/components/schemas/{name}")
     by_shape = dict(zip(ordered, references, strict=True))
+    _, in_feed = msgspec.json.schema_components(_IN_FEED, ref_template="#/components/schemas/Feed{name}")
+    components |= {f"Feed{name}": schema for name, schema in in_feed.items()}
     paths: dict[str, Any] = {}
     for way in ways:
         paths.setdefault(way.path, {})[way.method.lower()] = _operation(way, by_shape)
@@ -26,7 +33,7 @@ def document(ways: Sequence[Way], version: str) -> dict[str, Any]:
             "schemas": components,
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer"},
-                "cookie": {"type": "apiKey", "in": "cookie", "name": "handraise"},
+                "cookie": {"type": "apiKey", "in": "cookie", "name": cookie},
             },
         },
     }
