@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 _BILLING = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+_OURS = ("HANDRAISE_TELEGRAM_TOKEN",)
 # Set by Claude Code for its own children: a Claude that finds them believes it runs inside another one.
 _NESTED = (
     "AI_AGENT",
@@ -23,7 +24,7 @@ _NESTED = (
 def environment(
     ours: Mapping[str, str], *, api_billing: bool = False, more: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Ours, without what would bill an API account unasked, without colours, and with `more` on top."""
-    stripped = _NESTED if api_billing else (*_NESTED, *_BILLING)
+    """Ours without our secrets and what would bill an API account unasked; no colours; `more` on top."""
+    stripped = (*_NESTED, *_OURS, *(() if api_billing else _BILLING))
     kept = {name: value for name, value in ours.items() if name not in stripped}
     return {**kept, "FORCE_COLOR": "0", **(more or {})}
