@@ -42,6 +42,8 @@ ASK_USER_TOOL: dict[str, Any] = {
             },
         },
     },
+    # Asking changes nothing, so several questions may be open at once: Claude runs other tools one after the other.
+    "annotations": {"title": "Ask the user", "readOnlyHint": True, "openWorldHint": False},
 }
 
 APPROVAL_PROMPT_TOOL: dict[str, Any] = {

@@ -1,0 +1,189 @@
+"""Stories of `ask_user` in our own sessions: no port, no second process, no permission."""
+
+from pathlib import Path
+
+import pytest
+
+from handraise.demo.pieces import Script, say, use
+from handraise.demo.told import Told
+from handraise.desk.local import LocalDesk
+from handraise.model.answers import Choice, Choices
+from handraise.model.asks import Ask, Expired, Option, Prompt, Question
+from handraise.model.items import AskDelivered, SaidTaken, Text, TurnEnded
+from handraise.model.projects import Options
+from handraise.model.tools import ASK_USER, qualified
+from handraise.model.wording import ASK_USER_EXPIRED
+from stories.house import House, house, next_ask, seen
+
+TOOL = qualified(ASK_USER)
+LABELLED = [{"label": "SQLite", "description": "one file"}, {"label": "Postgres"}]
+
+
+def ask_once(told: Told) -> Script:
+    told = yield [use(TOOL, question="Which database?", options=LABELLED)]
+    yield [say(f"{told.result().is_error}: {told.result().text}")]
+
+
+async def last_words(desk: LocalDesk, session: str) -> str:
+    told = await seen(desk, lambda content: isinstance(content, TurnEnded), session)
+    return [content.text for content in told if isinstance(content, Text)][-1]
+
+
+def said(*labels: str, text: str | None = None) -> Choices:
+    return Choices((Choice(labels, text),))
+
+
+async def test_ask_user_is_a_question_and_its_answer_goes_back_as_the_specification_words_it(tmp_path: Path) -> None:
+    async with house(tmp_path, ask_once) as (home, hub):
+        session = (await hub.desk.start("Choose.", str(home.work))).session
+        ask = await next_ask(hub.desk, session)
+        assert ask.body == Question(
+            (Prompt("Which database?", "", (Option("SQLite", "one file"), Option("Postgres"))),)
+        )
+        assert ask.tool == ASK_USER
+        await hub.desk.answer(ask.id, said("SQLite"), ask.digest)
+
+        assert await last_words(hub.desk, session.id) == "False: User selected: SQLite"
+        assert (await hub.desk.ask(ask.id)).delivered_at is not None
+        assert home.model.errors == []
+
+
+async def test_a_question_without_options_takes_words_of_ones_own(tmp_path: Path) -> None:
+    def script(told: Told) -> Script:
+        told = yield [use(TOOL, question="What name?")]
+        yield [say(told.result().text)]
+
+    async with house(tmp_path, script) as (home, hub):
+        session = (await hub.desk.start("Choose.", str(home.work))).session
+        ask = await next_ask(hub.desk, session)
+        await hub.desk.answer(ask.id, said(text="Wren, of course"))
+
+        assert await last_words(hub.desk, session.id) == "Wren, of course"
+
+
+async def test_several_options_and_words_of_ones_own_go_back_together(tmp_path: Path) -> None:
+    def script(told: Told) -> Script:
+        told = yield [use(TOOL, question="Which?", options=LABELLED, multiSelect=True)]
+        yield [say(told.result().text)]
+
+    async with house(tmp_path, script) as (home, hub):
+        session = (await hub.desk.start("Choose.", str(home.work))).session
+        ask = await next_ask(hub.desk, session)
+        await hub.desk.answer(ask.id, said("SQLite", "Postgres", text="and keep both"))
+
+        assert await last_words(hub.desk, session.id) == "User selected: SQLite, Postgres\nand keep both"
+
+
+async def test_nobody_answers_and_claude_is_told_to_go_on_and_a_late_answer_still_counts(tmp_path: Path) -> None:
+    def script(told: Told) -> Script:
+        told = yield [use(TOOL, question="Which database?")]
+        yield [say(f"{told.result().is_error}: {told.result().text}")]
+        yield [say("Thank you.")]
+
+    async with house(tmp_path, script, options=Options(ask_user_timeout=1)) as (home, hub):
+        session = (await hub.desk.start("Choose.", str(home.work))).session
+        assert await last_words(hub.desk, session.id) == f"True: {ASK_USER_EXPIRED}"
+        [ask] = await hub.desk.asks(state="expired", session=session.id)
+        assert isinstance(ask.settlement, Expired)
+
+        given = await hub.desk.answer(ask.id, said(text="SQLite, after all"))
+        assert given.late
+        taken = 0
+
+        def is_second(content: object) -> bool:
+            nonlocal taken
+            taken += isinstance(content, SaidTaken)
+            return taken == 2
+
+        await seen(hub.desk, is_second, session.id)
+
+
+async def test_two_at_once_are_two_asks_and_each_gets_its_own_answer(tmp_path: Path) -> None:
+    def script(told: Told) -> Script:
+        told = yield [use(TOOL, question="First?"), use(TOOL, question="Second?")]
+        yield [say(" / ".join(result.text for result in told.results))]
+
+    async with house(tmp_path, script) as (home, hub):
+        session = (await hub.desk.start("Choose.", str(home.work))).session
+        one = await next_ask(hub.desk, session)
+        other = await next_ask(hub.desk, session, {one.id})
+        by_text = {_text(ask): ask for ask in (one, other)}
+        await hub.desk.answer(by_text["Second?"].id, said(text="two"))
+        await hub.desk.answer(by_text["First?"].id, said(text="one"))
+
+        assert await last_words(hub.desk, session.id) == "one / two"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({}, "The question has no text."),
+        ({"question": "Which?", "options": [{"label": "A"}, {"label": "A"}]}, "two options with the same label"),
+        ({"question": "Which?", "options": [{"description": "no label"}]}, "an option without a label"),
+    ],
+)
+async def test_a_call_that_cannot_be_shown_comes_back_with_the_reason(
+    tmp_path: Path, arguments: dict[str, object], reason: str
+) -> None:
+    def script(told: Told) -> Script:
+        told = yield [use(TOOL, **arguments)]
+        yield [say(f"{told.result().is_error}: {told.result().text}")]
+
+    async with house(tmp_path, script) as (home, hub):
+        session = (await hub.desk.start("Choose.", str(home.work))).session
+        assert reason in await last_words(hub.desk, session.id)
+        assert await hub.desk.asks(state=None, session=session.id) == []
+
+
+async def test_an_interrupt_withdraws_the_question(tmp_path: Path) -> None:
+    async with house(tmp_path, ask_once) as (home, hub):
+        session = (await hub.desk.start("Choose.", str(home.work))).session
+        ask = await next_ask(hub.desk, session)
+        await hub.desk.interrupt(session.id)
+        await seen(hub.desk, lambda content: isinstance(content, TurnEnded), session.id)
+
+        assert (await hub.desk.ask(ask.id)).state == "withdrawn"
+
+
+async def test_the_next_hub_finds_the_question_open_and_carries_the_answer(tmp_path: Path) -> None:
+    async with House(tmp_path, ask_once) as home:
+        async with home.open_hub() as first:
+            session = (await first.desk.start("Choose.", str(home.work))).session
+            ask = await next_ask(first.desk, session)
+        async with home.open_hub() as second:
+            assert (await second.desk.ask(ask.id)).state == "open"
+            await second.desk.answer(ask.id, said("Postgres"))
+
+            assert await last_words(second.desk, session.id) == "False: User selected: Postgres"
+
+
+async def test_an_answer_given_before_the_hub_ended_is_delivered_by_the_next_one(tmp_path: Path) -> None:
+    async with House(tmp_path, ask_once) as home:
+        async with home.open_hub() as first:
+            session = (await first.desk.start("Choose.", str(home.work))).session
+            ask = await next_ask(first.desk, session)
+            await first.desk.answer(ask.id, said("Postgres"))
+        async with home.open_hub() as second:
+            await seen(second.desk, lambda content: content == AskDelivered(ask.id), session.id)
+
+            assert await last_words(second.desk, session.id) == "False: User selected: Postgres"
+
+
+async def test_switched_off_the_tool_is_not_offered_and_nothing_else_changes(tmp_path: Path) -> None:
+    def script(told: Told) -> Script:
+        yield [say(str(TOOL in told.tools))]
+
+    async with house(tmp_path, script, options=Options(ask_user_enabled=False)) as (home, hub):
+        project = await hub.desk.add_project(str(home.work), "asking", Options(ask_user_enabled=True))
+        quiet = home.tmp / "quiet"
+        quiet.mkdir()
+        off = (await hub.desk.start("Here?", str(quiet))).session
+        on = (await hub.desk.start("And here?", project.name)).session
+
+        assert await last_words(hub.desk, off.id) == "False"
+        assert await last_words(hub.desk, on.id) == "True"
+
+
+def _text(ask: Ask) -> str:
+    assert isinstance(ask.body, Question)
+    return ask.body.questions[0].question
