@@ -35,12 +35,14 @@ def descendants(*ancestors: Identity) -> set[Identity]:
 
 def descends(pid: int, ancestors: Container[int]) -> bool:
     """Whether a process is one of these or descends from one. Who cannot be looked up does: errors deny."""
+    if pid <= 0:
+        return True  # the system does not tell who it is
     parents = dict(_parents())
     while pid > 1:
         if pid in ancestors or pid not in parents:
             return True
         pid = parents[pid]
-    return pid < 0
+    return False
 
 
 async def stop(process: Process, kin: Iterable[Identity], *, patience: float = TERM_TO_KILL) -> None:
