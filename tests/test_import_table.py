@@ -1,0 +1,230 @@
+"""Who may import whom, and which modules do no I/O: the table of the design, held over every file."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src" / "handraise"
+
+# Station: what it may use, of ours. Its own modules it may always use.
+TABLE: dict[str, set[str]] = {
+    "model": set(),
+    "wire": set(),
+    "policy": {"model"},
+    "store": {"model"},
+    "feed": {"model", "store"},
+    "inbox": {"model", "store", "feed", "policy"},
+    "claude": {"model"},
+    "session": {"model", "wire", "claude", "inbox", "feed", "store"},
+    "askers": {"model", "inbox"},
+    "desk": {"model"},
+    "surfaces": {"model", "desk"},
+    "demo": set(),
+}
+# One implementation of the desk makes straight calls; the other has only HTTP. The gate is not in the design's table:
+# it keeps tokens, on the hub's side like the local desk.
+MORE = {"desk/local.py": {"session", "inbox", "feed", "store"}, "desk/gate.py": {"store"}}
+# They put the parts together, and are the only ones that know every part.
+COMPOSITION = {"hub", "cli", "config", "__init__", "__main__", "serving", "demonstration", "doctor"}
+# Each surface stands alone: none knows another.
+SURFACES = {"web", "terminal", "telegram"}
+
+# Pure: no await, no clock, no chance, no I/O; time and ids are arguments. Whole stations, and of others what is named.
+PURE_STATIONS = {"model", "wire", "policy"}
+IMPURE = {
+    "session": {"runner", "supervisor", "crew", "writing", "surroundings"},
+    "demo": {"model"},
+}
+# A list of what is allowed, so that a module nobody thought of is not. Each of these computes and does nothing else.
+# `datetime` has both sides: its types may be used, what looks at a clock may not.
+ALLOWED = {
+    "__future__", "abc", "base64", "bisect", "collections", "contextlib", "dataclasses", "datetime", "decimal",
+    "difflib", "enum", "fractions", "functools", "hashlib", "heapq", "html", "itertools", "json", "math", "msgspec",
+    "operator", "posixpath", "re", "shlex", "string", "textwrap", "traceback", "tree_sitter", "tree_sitter_bash",
+    "types", "typing", "unicodedata",
+}  # fmt: skip
+CLOCK = {"now", "utcnow", "today"}
+DOING = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}
+
+
+def imports(source: str, path: PurePosixPath) -> Iterator[tuple[int, str]]:
+    """Every module that the source imports, anywhere in it, by its whole name."""
+    package = ["handraise", *path.parts[:-1]]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            for each in node.names:
+                yield node.lineno, each.name
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            # `from handraise import wire` names its station after the word import.
+            for each in node.names:
+                yield node.lineno, f"{module}.{each.name}" if module in ("handraise", "handraise.surfaces") else module
+
+
+def station(path: PurePosixPath) -> str:
+    return path.parts[0].removesuffix(".py")
+
+
+def wrong_imports(source: str, path: PurePosixPath) -> list[str]:
+    """What this file may not import, a sentence each."""
+    own = station(path)
+    if own in COMPOSITION:
+        return []
+    if own not in TABLE:
+        return [f"{path}: the station {own} is not in the table"]
+    may = TABLE[own] | MORE.get(str(path), set()) | {own}
+    wrong = []
+    for line, module in imports(source, path):
+        words = module.split(".")
+        if words[0] != "handraise" or len(words) < 2 or words[1].startswith("__"):
+            continue
+        if words[1] not in may:
+            wrong.append(f"{path}:{line}: {own} may not use {words[1]}")
+        elif own == "surfaces" and len(path.parts) > 2 and len(words) > 2 and words[1] == "surfaces":
+            this, other = path.parts[1], words[2]
+            if this in SURFACES and other in SURFACES - {this}:
+                wrong.append(f"{path}:{line}: {this} may not know {other}")
+    return wrong
+
+
+def is_pure(path: PurePosixPath) -> bool:
+    own = station(path)
+    return own in PURE_STATIONS or (own in IMPURE and path.stem not in IMPURE[own] and path.stem != "__init__")
+
+
+def impurities(source: str, path: PurePosixPath) -> list[str]:
+    """What this file does besides computing, a sentence each."""
+    wrong = [
+        f"{path}:{line}: imports {module}"
+        for line, module in imports(source, path)
+        if module.split(".")[0] not in ALLOWED | {"handraise"}
+    ]
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.AsyncFunctionDef() | ast.Await() | ast.AsyncFor() | ast.AsyncWith():
+                wrong.append(f"{path}:{node.lineno}: waits")
+            case ast.Call(func=ast.Name(id=name)) if name in DOING:
+                wrong.append(f"{path}:{node.lineno}: calls {name}")
+            case ast.Attribute(attr=name) if name in CLOCK:
+                wrong.append(f"{path}:{node.lineno}: looks at a clock ({name})")
+    return wrong
+
+
+def files() -> list[PurePosixPath]:
+    return [PurePosixPath(path.relative_to(SOURCE).as_posix()) for path in sorted(SOURCE.rglob("*.py"))]
+
+
+@pytest.mark.parametrize("path", files(), ids=str)
+def test_a_station_imports_only_what_the_table_lets_it(path: PurePosixPath) -> None:
+    assert wrong_imports((SOURCE / path).read_text(), path) == []
+
+
+@pytest.mark.parametrize("path", [path for path in files() if is_pure(path)], ids=str)
+def test_a_pure_module_computes_and_does_nothing_else(path: PurePosixPath) -> None:
+    assert impurities((SOURCE / path).read_text(), path) == []
+
+
+def test_the_launcher_runs_alone_on_the_standard_library() -> None:
+    path = PurePosixPath("claude/launcher.py")
+    used = {module.split(".")[0] for _, module in imports((SOURCE / path).read_text(), path)}
+    assert used <= sys.stdlib_module_names
+
+
+def test_only_claude_starts_programs() -> None:
+    # A word of the cli's own may open an editor or a browser; nobody else starts anything.
+    starting = {"subprocess", "multiprocessing", "pty"}
+    found = {
+        station(path)
+        for path in files()
+        for _, module in imports((SOURCE / path).read_text(), path)
+        if module.split(".")[0] in starting
+    }
+    assert found <= {"claude"} | COMPOSITION
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("model/asks.py", "import handraise.store.sqlite"),
+        ("wire/decode.py", "from handraise.model import asks"),
+        ("wire/decode.py", "from handraise import model"),
+        ("policy/shell.py", "def f():\n    from handraise.inbox import inbox"),
+        ("store/memory/store.py", "from ... import feed"),
+        ("store/memory/store.py", "from ...feed import publish"),
+        ("inbox/inbox.py", "from handraise.session import machine"),
+        ("claude/fifo.py", "from handraise.wire.encode import line"),
+        ("session/runner.py", "from handraise.desk.local import Local"),
+        ("askers/mcp.py", "from handraise.store import interface"),
+        ("desk/remote.py", "from handraise.inbox import inbox"),
+        ("surfaces/web/app.py", "from handraise.inbox import inbox"),
+        ("surfaces/web/app.py", "from handraise.surfaces.terminal import screen"),
+        ("surfaces/web/app.py", "from handraise.surfaces import telegram"),
+        ("demo/model.py", "if True:\n    import handraise.wire.frames as frames"),
+        ("newcomer/thing.py", "import json"),
+    ],
+)
+def test_the_table_finds_what_is_forbidden(path: str, source: str) -> None:
+    assert len(wrong_imports(source, PurePosixPath(path))) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("model/asks.py", "from handraise.model.ids import AskId\nimport msgspec"),
+        ("feed.py", "from handraise.store.interface import Store"),
+        ("desk/local.py", "from handraise.inbox import inbox"),
+        ("surfaces/web/app.py", "from handraise.surfaces.web import pages\nfrom handraise.desk import interface"),
+        ("session/runner.py", "from handraise import wire, claude, __version__"),
+        ("hub.py", "from handraise.surfaces.web import app\nfrom handraise.store import sqlite"),
+        ("cli/main.py", "from handraise.demo import model"),
+        ("demo/play.py", "from handraise.demo.told import Told"),
+        ("store/memory/store.py", "from .shelves import Shelf\nfrom ..interface import Store"),
+    ],
+)
+def test_the_table_lets_pass_what_is_allowed(path: str, source: str) -> None:
+    assert wrong_imports(source, PurePosixPath(path)) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import asyncio",
+        "import os.path",
+        "from time import monotonic",
+        "import random",
+        "import uuid",
+        "from pathlib import Path",
+        "import subprocess",
+        "import apsw",
+        "from starlette.responses import Response",
+        "def f():\n    import socket",
+        "from datetime import datetime\nx = datetime.now()",
+        "import datetime\nclock = datetime.datetime.utcnow",
+        "from datetime import date\nx = date.today()",
+        "async def f(): pass",
+        "x = open('file')",
+        "print('x')",
+    ],
+)
+def test_the_checker_finds_what_is_not_pure(source: str) -> None:
+    assert len(impurities(source, PurePosixPath("wire/decode.py"))) == 1
+
+
+def test_the_checker_lets_pure_code_pass() -> None:
+    source = (
+        "import json\nfrom datetime import datetime\nfrom handraise.model import ids\ndef f(now: datetime): return now"
+    )
+    assert impurities(source, PurePosixPath("policy/decide.py")) == []
+
+
+def test_what_is_pure_is_said_of_the_right_files() -> None:
+    assert is_pure(PurePosixPath("session/machine.py"))
+    assert is_pure(PurePosixPath("session/translate.py"))
+    assert is_pure(PurePosixPath("demo/play.py"))
+    assert not is_pure(PurePosixPath("session/runner.py"))
+    assert not is_pure(PurePosixPath("demo/model.py"))
+    assert not is_pure(PurePosixPath("store/interface.py"))
