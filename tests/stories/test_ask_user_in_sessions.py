@@ -171,7 +171,8 @@ async def test_an_answer_given_before_the_hub_ended_is_delivered_by_the_next_one
 
 async def test_switched_off_the_tool_is_not_offered_and_nothing_else_changes(tmp_path: Path) -> None:
     def script(told: Told) -> Script:
-        yield [say(str(TOOL in told.tools))]
+        while True:
+            told = yield [say(str(TOOL in told.tools))]
 
     async with house(tmp_path, script, options=Options(ask_user_enabled=False)) as (home, hub):
         project = await hub.desk.add_project(str(home.work), "asking", Options(ask_user_enabled=True))
