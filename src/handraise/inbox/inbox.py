@@ -17,7 +17,7 @@ from handraise.model.actors import Actor
 from handraise.model.answers import Answer
 from handraise.model.asks import Answered, Ask, Expired, Withdrawn
 from handraise.model.rules import Rule
-from handraise.store.changes import OpenAsk, QueueSay, RecordLate, RemoveRule, SaveRule, SettleAsk
+from handraise.store.changes import DeliverAsk, OpenAsk, QueueSay, RecordLate, RemoveRule, SaveRule, SettleAsk
 from handraise.store.interface import Store, StoreError
 
 _TRY_AGAIN = 1.0
@@ -94,13 +94,24 @@ class Inbox:
         """For an asker outside: puts it to people, or has a rule answer. The same reference is the same ask."""
         considered = self.consider(ask, surroundings)
         await self._store.apply([OpenAsk(considered)])
-        stored = await self._find(ask.id)
+        stored = await self.find(ask.id)
         self.opened(stored)
         return stored
 
+    async def find(self, ask_id: str) -> Ask:
+        """The ask as it is stored; raises NoSuchAsk."""
+        ask = await self._store.ask(ask_id)
+        if ask is None:
+            raise NoSuchAsk(ask_id)
+        return ask
+
+    async def delivered(self, ask_id: str) -> None:
+        """For an asker outside: it has its answer."""
+        await self._store.apply([DeliverAsk(ask_id, self._clock())])
+
     async def answer(self, ask_id: str, answer: Answer, by: Actor, source: str, digest: str | None = None) -> Given:
         """Settles the ask, if it fits and is the first. Raises Misfit or an InboxError, and then nothing happened."""
-        ask = await self._find(ask_id)
+        ask = await self.find(ask_id)
         if digest is not None and digest != ask.digest:
             raise NotWhatWasShown(ask)
         fit.check(ask.body, answer)
@@ -108,7 +119,7 @@ class Inbox:
         if ask.settlement is None:
             granted = considering.standing_rules(ask, answered)
             applied = await self._store.apply([SettleAsk(ask_id, answered, granted)])
-            ask = await self._find(ask_id)
+            ask = await self.find(ask_id)
             if applied.took[0]:
                 if granted:
                     await self._read_rules()
@@ -120,7 +131,7 @@ class Inbox:
         """The asker no longer waits."""
         applied = await self._store.apply([SettleAsk(ask_id, Withdrawn(reason, self._clock()))])
         if applied.took[0]:
-            self._settled(await self._find(ask_id))
+            self._settled(await self.find(ask_id))
 
     async def expire(self) -> None:
         """Ends the patience of every ask whose time has come."""
@@ -128,7 +139,7 @@ class Inbox:
             applied = await self._store.apply([SettleAsk(ask_id, Expired(self._clock()))])
             self._deadlines.remove(ask_id)
             if applied.took[0]:
-                self._settled(await self._find(ask_id))
+                self._settled(await self.find(ask_id))
 
     async def save_rule(self, rule: Rule) -> None:
         await self._store.apply([SaveRule(rule)])
@@ -139,12 +150,6 @@ class Inbox:
         applied = await self._store.apply([RemoveRule(rule)])
         await self._read_rules()
         return applied.took[0]
-
-    async def _find(self, ask_id: str) -> Ask:
-        ask = await self._store.ask(ask_id)
-        if ask is None:
-            raise NoSuchAsk(ask_id)
-        return ask
 
     async def _read_rules(self) -> None:
         self._stored = tuple(await self._store.rules())
@@ -165,7 +170,7 @@ class Inbox:
     async def _say_late(self, ask: Ask, answered: Answered) -> Given:
         said = [QueueSay(guidance.late_say(ask, answered))] if ask.session else []
         applied = await self._store.apply([RecordLate(ask.id, answered), *said])
-        stored = await self._find(ask.id)
+        stored = await self.find(ask.id)
         if not applied.took[0]:
             return await self._too_late(stored, answered)
         self._settled(stored)

@@ -1,0 +1,1 @@
+"""`ask_user` and `approval_prompt` for agents that we did not start."""
