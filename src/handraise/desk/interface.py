@@ -84,6 +84,15 @@ class CutOff(DeskError):
         self.cursor = cursor
 
 
+class Unreached(DeskError):
+    """The hub could not be reached, or went away before it said anything: nothing may be taken for done."""
+
+    code = "unreached"
+
+    def __init__(self, text: str = "No hub answers here. Start one with: handraise serve") -> None:
+        super().__init__(text)
+
+
 class Seen(Struct, frozen=True):
     """A session, and how many of its asks are open."""
 
