@@ -1,0 +1,1 @@
+"""The terminal: stay with a session, or clear the inbox. Cards and keys are decided purely; the edges only perform."""

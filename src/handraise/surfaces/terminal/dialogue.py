@@ -1,0 +1,274 @@
+"""The dialogue: one ask put to one person, step by step. Decides what each key does; never awaits, never draws.
+
+What a kind of ask wants to know is its matter (`matters.py`); the dialogue only walks through the steps of it. Enter
+without a choice decides nothing, and nothing is sent that was not chosen or written.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol
+
+from handraise.model.answers import Answer, Misfit
+from handraise.model.asks import Ask
+
+FREE_TEXT = "free text"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Something to choose. `then`: it is chosen, or a text is asked for first, or an editor opens."""
+
+    name: str
+    label: str
+    says: str = ""
+    key: str = ""
+    then: Literal["chosen", "write", "edit"] = "chosen"
+    preview: str = ""
+    danger: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to decide: one row, several, or a text where there are no rows."""
+
+    name: str
+    sentence: str
+    header: str = ""
+    rows: tuple[Row, ...] = ()
+    several: bool = False
+    optional: bool = False
+    wants: str = ""
+    """What the text is for, beside where it is typed."""
+    first: str = ""
+    """The text to begin with."""
+    marked: frozenset[str] = frozenset()
+    """The rows that are marked to begin with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What was chosen or written at a step."""
+
+    rows: tuple[str, ...] = ()
+    text: str | None = None
+
+
+class Matter(Protocol):
+    """What an ask of one kind wants to know."""
+
+    def steps(self, given: Mapping[str, Given]) -> tuple[Step, ...]:
+        """All steps, as far as they can be told from what was given."""
+        ...
+
+    def editable(self, given: Mapping[str, Given], /) -> tuple[str, str]:
+        """The text for the editor, and how its file's name ends."""
+        ...
+
+    def check(self, step: Step, given: Given, /) -> None:
+        """Raises Misfit if this cannot be taken."""
+        ...
+
+    def answer(self, given: Mapping[str, Given]) -> Answer: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Answer the ask with this."""
+
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Open an editor with this text, and bring back what it became."""
+
+    text: str
+    suffix: str
+
+
+@dataclass(frozen=True, slots=True)
+class PutAside:
+    """Not now: the ask stays open."""
+
+
+Effect = Send | Edit | PutAside
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """Where a person is with an ask. A value: each key gives another one."""
+
+    ask: Ask
+    matter: Matter
+    given: Mapping[str, Given] = field(default_factory=dict)
+    at: int = 0
+    pointer: int | None = None
+    marked: frozenset[str] = frozenset()
+    writing: str | None = None
+    """The row that the text is for; empty where the step itself is one."""
+    drafts: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    note: str = ""
+    reading: int | None = None
+    """How far the whole evidence was scrolled, while it is shown."""
+    sending: bool = False
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return self.matter.steps(self.given)
+
+    @property
+    def step(self) -> Step:
+        return self.steps[self.at]
+
+    @property
+    def draft(self) -> str:
+        """What stands in the line that is being written."""
+        return self.drafts.get((self.step.name, self.writing or ""), self.step.first)
+
+    @property
+    def unsent(self) -> str:
+        """Everything that was written for this ask so far."""
+        return "\n".join(text for text in self.drafts.values() if text.strip())
+
+
+def begin(ask: Ask, matter: Matter) -> Dialogue:
+    """The dialogue at its first step."""
+    return _enter(Dialogue(ask, matter), 0)
+
+
+def press(dialogue: Dialogue, key: str) -> tuple[Dialogue, Effect | None]:
+    """What a key does: `up`, `down`, `enter`, `space`, `back`, `escape`, a digit or a letter."""
+    if dialogue.sending:
+        return dialogue, None
+    calm = replace(dialogue, note="")
+    if calm.writing is not None:
+        return _press_while_writing(calm, key)
+    match key:
+        case "up" | "down":
+            return _move(calm, -1 if key == "up" else 1), None
+        case "space" if calm.step.several and calm.pointer is not None:
+            return _pick(calm, calm.step.rows[calm.pointer])
+        case "enter":
+            return _confirm(calm)
+        case "back":
+            return (_enter(calm, calm.at - 1) if calm.at else calm), None
+        case "escape":
+            return calm, PutAside()
+        case _:
+            row = _named(calm.step, key)
+            return (calm, None) if row is None else _pick(_point(calm, row), row)
+
+
+def write(dialogue: Dialogue, text: str) -> Dialogue:
+    """The line that is being written is this."""
+    if dialogue.writing is None:
+        return dialogue
+    return replace(dialogue, drafts={**dialogue.drafts, (dialogue.step.name, dialogue.writing): text})
+
+
+def edited(dialogue: Dialogue, text: str | None) -> Dialogue:
+    """The editor is closed, with this text or with nothing."""
+    if text is None or text == dialogue.matter.editable(dialogue.given)[0]:
+        return replace(dialogue, note="Nothing was changed in the editor.")
+    given = Given(("edit",), text)
+    try:
+        dialogue.matter.check(dialogue.steps[0], given)
+    except Misfit as error:
+        return replace(dialogue, note=str(error))
+    return _enter(replace(dialogue, given={dialogue.steps[0].name: given}, note=""), 1)
+
+
+def not_sent(dialogue: Dialogue, why: str) -> Dialogue:
+    """The answer did not count, and the ask is still open: everything stands as it was."""
+    return replace(dialogue, sending=False, note=why)
+
+
+def _press_while_writing(dialogue: Dialogue, key: str) -> tuple[Dialogue, Effect | None]:
+    step, row = dialogue.step, dialogue.writing or ""
+    match key:
+        case "escape" | "back" if row:
+            return replace(dialogue, writing=None), None
+        case "escape":
+            return dialogue, PutAside()
+        case "back":
+            return (_enter(dialogue, dialogue.at - 1) if dialogue.at else dialogue), None
+        case "enter" if row and step.several:
+            marked = dialogue.marked | {row} if dialogue.draft.strip() else dialogue.marked - {row}
+            return replace(dialogue, writing=None, marked=marked), None
+        case "enter":
+            return _take(dialogue, Given((row,) if row else (), dialogue.draft))
+        case _:
+            return dialogue, None
+
+
+def _move(dialogue: Dialogue, by: int) -> Dialogue:
+    rows = len(dialogue.step.rows)
+    if dialogue.pointer is None:
+        return replace(dialogue, pointer=0 if by > 0 else rows - 1)
+    return replace(dialogue, pointer=(dialogue.pointer + by) % rows)
+
+
+def _named(step: Step, key: str) -> Row | None:
+    if key == "0":
+        return next((row for row in step.rows if row.name == FREE_TEXT), None)
+    if key.isdecimal() and key.isascii():
+        return step.rows[int(key) - 1] if int(key) <= len(step.rows) else None
+    return next((row for row in step.rows if row.key and row.key == key), None)
+
+
+def _point(dialogue: Dialogue, row: Row) -> Dialogue:
+    return replace(dialogue, pointer=dialogue.step.rows.index(row))
+
+
+def _pick(dialogue: Dialogue, row: Row) -> tuple[Dialogue, Effect | None]:
+    match row.then:
+        case "write" if not (dialogue.step.several and row.name in dialogue.marked):
+            return replace(dialogue, writing=row.name), None
+        case "edit":
+            return dialogue, Edit(*dialogue.matter.editable(dialogue.given))
+        case _ if dialogue.step.several:
+            return replace(dialogue, marked=dialogue.marked ^ {row.name}), None
+        case _:
+            return _take(dialogue, Given((row.name,)))
+
+
+def _confirm(dialogue: Dialogue) -> tuple[Dialogue, Effect | None]:
+    step = dialogue.step
+    if step.several:
+        chosen = tuple(row.name for row in step.rows if row.name in dialogue.marked)
+        if not chosen and not step.optional:
+            return replace(dialogue, note="Mark one or more with Space or their numbers."), None
+        text = dialogue.drafts.get((step.name, FREE_TEXT)) if FREE_TEXT in chosen else None
+        return _take(dialogue, Given(chosen, text))
+    if dialogue.pointer is None:
+        return replace(dialogue, note="Choose with the arrow keys or a number."), None
+    return _pick(dialogue, step.rows[dialogue.pointer])
+
+
+def _take(dialogue: Dialogue, given: Given) -> tuple[Dialogue, Effect | None]:
+    step = dialogue.step
+    try:
+        dialogue.matter.check(step, given)
+        taken = replace(dialogue, given={**dialogue.given, step.name: given})
+        if taken.at + 1 < len(taken.steps):
+            return _enter(taken, taken.at + 1), None
+        return replace(taken, sending=True), Send(taken.matter.answer(taken.given))
+    except Misfit as error:
+        return replace(dialogue, note=str(error)), None
+
+
+def _enter(dialogue: Dialogue, at: int) -> Dialogue:
+    """A step as it was left, or as it begins."""
+    step = dialogue.steps[at]
+    before = dialogue.given.get(step.name)
+    names = [row.name for row in step.rows]
+    pointer = names.index(before.rows[0]) if before and before.rows and not step.several else None
+    marked = frozenset(before.rows) if before else step.marked
+    return replace(
+        dialogue,
+        at=at,
+        pointer=pointer,
+        marked=marked if step.several else frozenset(),
+        writing=None if step.rows else "",
+        reading=None,
+    )

@@ -1,0 +1,106 @@
+"""The line: styled text as wide as it looks. Everything that the terminal shows is made of these. Pure.
+
+A style is prompt_toolkit's: `class:accent`, `bold`, `fg:ansicyan`. Text in a line is harmless already (`harmless.py`).
+"""
+
+import re
+from collections.abc import Iterable
+
+from prompt_toolkit.utils import get_cwidth
+
+Span = tuple[str, str]
+Line = tuple[Span, ...]
+
+EMPTY: Line = ()
+ELLIPSIS = "…"
+_PIECES = re.compile(r"\s+|\S+")
+
+
+def line(*spans: Span | str) -> Line:
+    """A line of spans; a bare text has no style."""
+    return tuple(("", span) if isinstance(span, str) else span for span in spans)
+
+
+def text_of(given: Line) -> str:
+    """What a line says, without its styles."""
+    return "".join(text for _, text in given)
+
+
+def width_of(given: Line | str) -> int:
+    """How many columns it takes: wide characters take two, combining ones none."""
+    return get_cwidth(given if isinstance(given, str) else text_of(given))
+
+
+def indent(lines: Iterable[Line], before: Span) -> list[Line]:
+    """Each line behind the same beginning."""
+    return [(before, *each) for each in lines]
+
+
+def cut(given: Line, width: int) -> Line:
+    """The line in at most `width` columns; an ellipsis says that there is more."""
+    if width_of(given) <= width:
+        return given
+    kept: list[Span] = []
+    left = width - 1
+    for style, text in given:
+        head = _head(text, left)
+        kept.append((style, head))
+        left -= width_of(head)
+        if head != text:
+            break
+    return (*kept, ("", ELLIPSIS))
+
+
+def wrap(given: Line, width: int, hang: int = 0) -> list[Line]:
+    """For sentences: broken between words where that is possible; later rows begin `hang` columns in."""
+    rows: list[list[Span]] = [[]]
+    room = width
+    for style, text in given:
+        for piece in _PIECES.findall(text):
+            if width_of(piece) > room and room < width - (hang if len(rows) > 1 else 0):
+                rows.append([("", " " * hang)])
+                room = width - hang
+                if piece.isspace():
+                    continue
+            for part in _chunks(piece, room, width - hang):
+                if width_of(part) > room:
+                    rows.append([("", " " * hang)])
+                    room = width - hang
+                rows[-1].append((style, part))
+                room -= width_of(part)
+    return [tuple(row) for row in rows]
+
+
+def fold(given: Line, width: int) -> list[Line]:
+    """For what is decided about: broken at the edge and nowhere else, so that every blank stays where it is."""
+    rows: list[list[Span]] = [[]]
+    room = width
+    for style, text in given:
+        for part in _chunks(text, room, width):
+            if width_of(part) > room:
+                rows.append([])
+                room = width
+            rows[-1].append((style, part))
+            room -= width_of(part)
+    return [tuple(row) for row in rows]
+
+
+def _head(text: str, width: int) -> str:
+    taken = 0
+    for at, letter in enumerate(text):
+        taken += max(get_cwidth(letter), 0)
+        if taken > width:
+            return text[:at]
+    return text
+
+
+def _chunks(text: str, first: int, others: int) -> list[str]:
+    """The text in parts that fit: the first into what is left of its row. At least one character each."""
+    parts: list[str] = []
+    room = first
+    while text:
+        head = _head(text, max(room, 1)) or text[0]
+        parts.append(head)
+        text = text[len(head) :]
+        room = others
+    return parts

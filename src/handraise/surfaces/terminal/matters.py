@@ -1,0 +1,207 @@
+"""The matter of each kind of ask: which steps a person goes through, and the answer that they come to. Pure."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, assert_never
+
+from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Misfit, Outline, Revise
+from handraise.model.asks import Ask, Form, Permission, Plan, Prompt, Question
+from handraise.surfaces.terminal.dialogue import FREE_TEXT, Given, Matter, Row, Step
+from handraise.surfaces.terminal.forms import FormMatter
+from handraise.surfaces.terminal.harmless import evidence, one_line
+from handraise.surfaces.terminal.words import as_json, command_of, sentence
+
+_REASON = "Why? Claude reads it. Enter alone denies without a reason"
+_REVISION = "What should be different?"
+
+
+def matter_of(ask: Ask) -> Matter:
+    """What an ask wants to know."""
+    match ask.body:
+        case Question(questions):
+            return QuestionMatter(questions)
+        case Permission():
+            return PermissionMatter(ask.body, sentence(ask))
+        case Plan(plan):
+            return PlanMatter(plan)
+        case Form():
+            return FormMatter(ask.body)
+        case _:
+            assert_never(ask.body)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionMatter:
+    """One step for each prompt; with several, a look at all of them before they are sent."""
+
+    prompts: tuple[Prompt, ...]
+
+    def steps(self, given: Mapping[str, Given]) -> tuple[Step, ...]:
+        asked = tuple(_prompt(number, prompt) for number, prompt in enumerate(self.prompts))
+        return asked if len(asked) == 1 else (*asked, self._review(given))
+
+    def editable(self, _given: Mapping[str, Given]) -> tuple[str, str]:
+        raise Misfit("A question is answered here.")
+
+    def check(self, step: Step, given: Given) -> None:
+        if step.name != "review" and given.text is not None and not given.text.strip():
+            raise Misfit("Write something, or go back with Esc.")
+
+    def answer(self, given: Mapping[str, Given]) -> Answer:
+        return Choices(tuple(self._choice(number, given) for number in range(len(self.prompts))))
+
+    def _choice(self, number: int, given: Mapping[str, Given]) -> Choice:
+        said = given.get(str(number), Given())
+        options = self.prompts[number].options
+        text = said.text.strip() if said.text is not None else None
+        return Choice(tuple(options[int(name)].label for name in said.rows if name != FREE_TEXT), text)
+
+    def _review(self, given: Mapping[str, Given]) -> Step:
+        told = []
+        for number, prompt in enumerate(self.prompts):
+            choice = self._choice(number, given)
+            said = ", ".join([*choice.labels, *([choice.text] if choice.text else [])])
+            told.append(f"{one_line(prompt.header or prompt.question)}: {evidence(said)}")
+        return Step("review", "\n".join(told), "Ready to send", (Row("send", "Send these answers", key="s"),))
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionMatter:
+    """Allow, for how long, with what; or deny, and why. What was edited is looked at once more."""
+
+    body: Permission
+    asked: str
+
+    def steps(self, given: Mapping[str, Given]) -> tuple[Step, ...]:
+        first = Step("decide", self.asked, "Permission", self._rows(), wants=_REASON)
+        if given.get("decide", Given()).rows != ("edit",):
+            return (first,)
+        rows = (Row("once", "Allow it like this, once", key="a"), Row("edit", "Edit again", key="e", then="edit"))
+        return first, Step("edited", "Allow it as you changed it?", "Permission, edited", rows)
+
+    def editable(self, given: Mapping[str, Given]) -> tuple[str, str]:
+        before = given.get("decide", Given()).text
+        command = self._command()
+        suffix = ".sh" if command is not None else ".json"
+        if before is not None:
+            return before, suffix
+        return (command if command is not None else as_json(self.body.input)), suffix
+
+    def check(self, _step: Step, given: Given) -> None:
+        if given.rows == ("edit",):
+            self._input(given.text or "")
+
+    def answer(self, given: Mapping[str, Given]) -> Answer:
+        decided = given["decide"]
+        match decided.rows[0]:
+            case "once":
+                return Allow()
+            case "session":
+                return Allow("session")
+            case "always":
+                return Allow("always")
+            case "edit":
+                return Allow(input=self._input(decided.text or ""))
+            case "deny" | "stop" as how:
+                return Deny((decided.text or "").strip(), how == "stop")
+            case suggested:
+                return Allow(suggestions=(int(suggested.removeprefix("suggestion ")),))
+
+    def edited_input(self, given: Mapping[str, Given]) -> dict[str, Any] | None:
+        """What the input became in the editor."""
+        decided = given.get("decide", Given())
+        return self._input(decided.text or "") if decided.rows == ("edit",) else None
+
+    def _rows(self) -> tuple[Row, ...]:
+        keys: dict[Literal["session", "always"], str] = {"session": "s", "always": "p"}
+        rows = [Row("once", "Allow once", key="a")]
+        rows += [Row(offer.lasting, evidence(offer.scope), key=keys[offer.lasting]) for offer in self.body.offers]
+        rows += [
+            Row(f"suggestion {number}", "Allow, as Claude suggests", evidence(told))
+            for number, told in enumerate(self.body.suggestions_in_words)
+        ]
+        what = "command" if self._command() is not None else "input"
+        rows += [
+            Row("edit", f"Edit the {what}, then decide", key="e", then="edit"),
+            Row("deny", "Deny, and say why", key="d", then="write", danger=True),
+            Row("stop", "Deny, and end the turn", key="x", then="write", danger=True),
+        ]
+        return tuple(rows)
+
+    def _command(self) -> str | None:
+        """The command, where nothing but its description stands beside it."""
+        return command_of(self.body) if set(self.body.input) <= {"command", "description"} else None
+
+    def _input(self, text: str) -> dict[str, Any]:
+        if self._command() is not None:
+            if not text.strip():
+                raise Misfit("The command was empty in the editor; nothing was sent.")
+            return {**self.body.input, "command": text.removesuffix("\n")}
+        try:
+            read = json.loads(text)
+        except ValueError as error:
+            raise Misfit(f"What you wrote is not valid JSON ({error}); nothing was sent.") from error
+        if not isinstance(read, dict) or not read:
+            raise Misfit("The input must be a JSON object; nothing was sent.")
+        return read
+
+
+@dataclass(frozen=True, slots=True)
+class PlanMatter:
+    """Approve into a mode, edit first, send back, or have the steps outlined."""
+
+    plan: str
+
+    def steps(self, given: Mapping[str, Given]) -> tuple[Step, ...]:
+        approve = (
+            Row("approve", "Approve; Claude asks before each change", key="a"),
+            Row("free", "Approve; Claude changes files without asking", key="y"),
+        )
+        rows = (
+            *approve,
+            Row("edit", "Edit the plan, then approve", key="e", then="edit"),
+            Row("revise", "Send it back, and say what to change", key="r", then="write"),
+            Row("outline", "Pause: outline the steps first", key="o"),
+        )
+        first = Step("decide", "Claude has a plan.", "Plan", rows, wants=_REVISION)
+        if given.get("decide", Given()).rows != ("edit",):
+            return (first,)
+        again = Row("edit", "Edit again", key="e", then="edit")
+        return first, Step("edited", "Approve the plan as you changed it?", "Plan, edited", (*approve, again))
+
+    def editable(self, given: Mapping[str, Given]) -> tuple[str, str]:
+        before = given.get("decide", Given()).text
+        return (before if before is not None else self.plan), ".md"
+
+    def check(self, _step: Step, given: Given) -> None:
+        if given.rows == ("edit",) and not (given.text or "").strip():
+            raise Misfit("The plan was empty in the editor; send it back with a message instead.")
+        if given.rows == ("revise",) and not (given.text or "").strip():
+            raise Misfit("Say what should be different, or go back with Esc.")
+
+    def answer(self, given: Mapping[str, Given]) -> Answer:
+        decided = given["decide"]
+        match decided.rows[0]:
+            case "approve":
+                return Approve()
+            case "free":
+                return Approve("acceptEdits")
+            case "revise":
+                return Revise((decided.text or "").strip())
+            case "outline":
+                return Outline()
+            case _:
+                free = given["edited"].rows == ("free",)
+                return Approve("acceptEdits" if free else "default", decided.text)
+
+
+def _prompt(number: int, prompt: Prompt) -> Step:
+    rows = tuple(
+        Row(str(place), evidence(option.label), one_line(option.description), preview=evidence(option.preview or ""))
+        for place, option in enumerate(prompt.options)
+    )
+    if rows:
+        rows = (*rows, Row(FREE_TEXT, "Free text", key="o", then="write"))
+    wants = "Your answer" if not rows else "In your own words"
+    return Step(str(number), evidence(prompt.question), one_line(prompt.header), rows, prompt.multi_select, wants=wants)

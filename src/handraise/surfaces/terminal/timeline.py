@@ -1,0 +1,192 @@
+"""The timeline: what a session says and does, as lines to print. Remembers only what is not finished yet. Pure.
+
+Claude's words stand two columns in; only Handraise writes into the first column. So no text can look like a card.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from handraise.desk.interface import Partial
+from handraise.model.items import (
+    ActionEnded,
+    ActionStarted,
+    Item,
+    Notice,
+    Said,
+    SaidTaken,
+    SessionChanged,
+    SessionEnded,
+    SessionStarted,
+    Text,
+    TurnEnded,
+    TurnStarted,
+)
+from handraise.surfaces.terminal import markdown
+from handraise.surfaces.terminal.harmless import evidence, one_line, prose
+from handraise.surfaces.terminal.lines import EMPTY, Line, Span, cut, fold, indent, line, wrap
+from handraise.surfaces.terminal.markdown import Growing
+from handraise.surfaces.terminal.words import ago
+
+GUTTER: Span = ("", "  ")
+_TAIL = 6
+"""How many rows of an unfinished block are shown."""
+_COUNTED = ("turn.started", "turn.ended")
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """An action under way."""
+
+    title: str
+    since: datetime
+    parent: str | None
+
+
+@dataclass(slots=True)
+class Timeline:
+    """Give it items and partial text; it gives lines, each once."""
+
+    working: bool = False
+    mode: str = ""
+    cost_usd: float = 0.0
+    title: str = ""
+    failed: str = ""
+    ended: SessionEnded | None = None
+    turns: int = 0
+    doing: dict[str, Doing] = field(default_factory=dict)
+    waiting: dict[str, str] = field(default_factory=dict)
+    """What was said and not taken yet."""
+    _growing: dict[tuple[str, int], Growing] = field(default_factory=dict)
+    _tail: tuple[tuple[str, int], str] | None = None
+
+    def receive(self, item: Item, width: int) -> list[Line]:
+        """The lines that an item adds."""
+        content = item.read()
+        match content:
+            case Text():
+                return self._text(content, width)
+            case ActionStarted(action=action, title=title, parent=parent):
+                self.doing[action] = Doing(title, item.at, parent)
+                return []
+            case ActionEnded():
+                return self._ended(content, item.at, width)
+            case TurnStarted():
+                self.working = True
+                return []
+            case TurnEnded():
+                return self._turn(content, width)
+            case Said():
+                self.waiting[content.say] = content.text
+                return _said(content, width)
+            case SaidTaken(say=say):
+                self.waiting.pop(say, None)
+                return []
+            case SessionStarted(mode=mode, title=title) | SessionChanged(mode=mode, title=title):
+                self.mode, self.title = mode, title
+                return self._changed(content)
+            case SessionEnded():
+                return self._end(content, width)
+            case Notice(level=level, text=text):
+                style = "class:danger" if level == "error" else "class:warning" if level == "warning" else "class:dim"
+                return wrap(line((style, f"! {one_line(text)}")), width, 2)
+            case _:
+                return []
+
+    def preview(self, partial: Partial, width: int) -> list[Line]:
+        """The blocks that partial text closed; the rest is in `tail`."""
+        if partial.kind != "text" or partial.parent is not None:
+            return []
+        place = (partial.message, partial.index)
+        growing = self._growing.setdefault(place, Growing())
+        closed = growing.grow(partial.text)
+        self._tail = (place, growing.open_end(partial.text))
+        return [made for block in closed for made in _words(block, width)]
+
+    def tail(self, width: int) -> list[Line]:
+        """The end of the block that is being written."""
+        if self._tail is None or not self._tail[1].strip():
+            return []
+        rows = [row for each in prose(self._tail[1]).strip("\n").split("\n") for row in wrap(line(each), width - 2)]
+        return indent([line(("class:dim", "".join(text for _, text in row))) for row in rows[-_TAIL:]], GUTTER)
+
+    def under_way(self, now: datetime, width: int) -> list[Line]:
+        """One line for each action that has not ended."""
+        lines = []
+        for doing in self.doing.values():
+            inside = "  " if doing.parent else ""
+            taken = f" · {ago(now - doing.since)}" if (now - doing.since).total_seconds() >= 1 else ""
+            lines.append(cut(line(("class:accent", "◌ "), inside, one_line(doing.title), ("class:dim", taken)), width))
+        return lines
+
+    def forget_partial(self) -> None:
+        """After a gap: what is partial comes again whole."""
+        self._tail = None
+
+    def _text(self, content: Text, width: int) -> list[Line]:
+        if content.parent is not None:
+            return indent(markdown.render(content.text, width - 4), ("class:dim", "  ┆ "))
+        growing, self._tail = Growing(), None
+        for place in sorted(place for place in self._growing if place[0] == content.message):
+            if content.text.startswith(self._growing[place].taken):
+                growing = self._growing.pop(place)
+                break
+        rest = growing.finish(content.text)
+        return _words(rest, width) if rest.strip() else []
+
+    def _ended(self, content: ActionEnded, at: datetime, width: int) -> list[Line]:
+        begun = self.doing.pop(content.action, None)
+        inside = "  " if content.parent else ""
+        taken = f" · {ago(at - begun.since)}" if begun and (at - begun.since).total_seconds() >= 1 else ""
+        mark = ("class:good", "✓ ") if content.ok else ("class:danger", "✗ ")
+        first = cut(line(mark, inside, one_line(content.title), ("class:dim", taken)), width)
+        if content.ok:
+            return [first]
+        told = [each for each in evidence(content.output).split("\n") if each.strip()][:3]
+        return [first, *(cut(line(GUTTER, ("class:dim", f"  {each}")), width) for each in told)]
+
+    def _turn(self, content: TurnEnded, width: int) -> list[Line]:
+        self.working, self._tail = False, None
+        self.turns += 1
+        self.doing.clear()
+        self._growing.clear()
+        self.cost_usd += content.cost_usd
+        self.failed = content.error or "" if content.is_error else ""
+        seconds = content.duration_ms / 1000
+        total = f" · ${self.cost_usd:.4f} in all" if self.turns > 1 else ""
+        told = line(("class:dim", f"─ {seconds:.1f} s · ${content.cost_usd:.4f}{total}"))
+        if not content.is_error:
+            return [EMPTY, cut(told, width)]
+        return [EMPTY, *wrap(line(("class:danger", f"✗ {one_line(self.failed)}")), width, 2), cut(told, width)]
+
+    def _changed(self, content: SessionStarted | SessionChanged) -> list[Line]:
+        if isinstance(content, SessionStarted):
+            self.ended = None
+            return []
+        self.working = content.phase == "working"
+        return [line(("class:dim", f"· {one_line(content.note)}"))] if content.note else []
+
+    def _end(self, content: SessionEnded, width: int) -> list[Line]:
+        self.ended, self.working, self._tail = content, False, None
+        self.doing.clear()
+        style = "class:danger" if content.how in ("failed", "lost") else "class:dim"
+        return wrap(line((style, f"─ The session {_ending(content.how)}: {one_line(content.reason)}")), width, 2)
+
+
+def _words(block: str, width: int) -> list[Line]:
+    return [EMPTY, *indent(markdown.render(block, width - 2), GUTTER)]
+
+
+def _said(content: Said, width: int) -> list[Line]:
+    pictures = f" [{content.images} picture{'' if content.images == 1 else 's'}]" if content.images else ""
+    rows = evidence(content.text + pictures).strip("\n").split("\n")
+    made = [row for each in rows for row in fold(line(("bold", each)), width - 2)]
+    return [
+        EMPTY,
+        *((("class:accent" if at == 0 else "", "› " if at == 0 else "  "), *each) for at, each in enumerate(made)),
+    ]
+
+
+def _ending(how: str) -> str:
+    return {"stopped": "was stopped", "finished": "has finished", "failed": "failed", "lost": "was lost"}.get(
+        how, "ended"
+    )
