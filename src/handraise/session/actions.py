@@ -59,5 +59,5 @@ def _first(told: Mapping[str, Any], keys: tuple[str, ...]) -> str:
 
 
 def _short(title: str) -> str:
-    line = " ".join(title.split("\n"))
+    line = title[: _TITLE + 1].replace("\n", " ")
     return line if len(line) <= _TITLE else line[: _TITLE - 1] + "…"

@@ -55,8 +55,6 @@ class Publish:
 class Changed:
     """The session's own record is another one now."""
 
-    note: str = ""
-
 
 @dataclass(frozen=True, slots=True)
 class WakeMe:

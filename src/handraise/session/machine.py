@@ -83,10 +83,10 @@ class Machine:
         if self.memory.phase == "ended":
             return []
         match fact:
-            case Began():
-                return self._began()
             case Heard(frame):
                 return self._moved() + self._heard(frame, now)
+            case Began():
+                return self._began()
             case Settled(ask):
                 written = self._waiting.answer(ask, now)
                 self.memory.unmoved = self.memory.unmoved or bool(written)

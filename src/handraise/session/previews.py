@@ -33,12 +33,13 @@ class Previews:
         """Takes in an event; sub-agents may speak at the same time as Claude itself."""
         parent, event = streamed.parent_tool_use_id, streamed.event
         match event.type:
+            case "content_block_delta":
+                if parent in self._speakers:
+                    self._speakers[parent].fresh.append(event)
             case "message_start":
                 self._speakers[parent] = _Speaker(_message_id(event))
             case "message_stop":
                 self._speakers.pop(parent, None)
-            case "content_block_delta" if parent in self._speakers:
-                self._speakers[parent].add(event)
             case _:
                 pass
 
@@ -58,34 +59,33 @@ class Previews:
 
     def wait(self, now: float) -> float | None:
         """How long until something is due; None if nothing is held back."""
-        held_back = any(speaker.changed for speaker in self._speakers.values())
+        held_back = any(speaker.fresh for speaker in self._speakers.values())
         return max(0.0, self._next - now) if held_back else None
 
 
 class _Speaker:
-    """One message that is being written."""
+    """One message that is being written. Its events are looked at when they are shown, which most never are."""
 
     def __init__(self, message: str) -> None:
         self.message = message
-        self.changed: set[int] = set()
+        self.fresh: list[Event] = []
         self._pieces: dict[int, tuple[Kind, list[str]]] = {}
 
-    def add(self, event: Event) -> None:
-        delta, index = event.delta, event.index
-        if delta is None or index is None:
-            return
-        kind: Kind = "thinking" if delta.thinking else "text"
-        piece = delta.thinking or delta.text
-        if piece:
-            self._pieces.setdefault(index, (kind, []))[1].append(piece)
-            self.changed.add(index)
-
     def take(self, parent: str | None) -> list[Part]:
-        taken = sorted(self.changed)
-        self.changed.clear()
+        changed: set[int] = set()
+        for event in self.fresh:
+            delta, index = event.delta, event.index
+            if delta is None or index is None:
+                continue
+            kind: Kind = "thinking" if delta.thinking else "text"
+            piece = delta.thinking or delta.text
+            if piece:
+                self._pieces.setdefault(index, (kind, []))[1].append(piece)
+                changed.add(index)
+        self.fresh.clear()
         return [
             Part(self.message, index, self._pieces[index][0], "".join(self._pieces[index][1]), parent)
-            for index in taken
+            for index in sorted(changed)
         ]
 
 

@@ -25,10 +25,10 @@ from handraise.session.previews import Previews
 from handraise.session.writing import Writing
 from handraise.store.changes import Advance, Change, DeliverAsk, OpenAsk, Publish, SettleAsk, TakeSay
 from handraise.store.interface import Store, StoreClosed, StoreConflict, StoreError
-from handraise.wire.frames import Assistant, Frame, StreamEvent
+from handraise.wire.frames import Assistant, Frame, Lifecycle, StreamEvent, ToolProgress
 
-_AHEAD = 2
-"""How many chunks of the journal may wait to be taken in; the journal itself holds the rest."""
+_AHEAD = 32
+"""How many chunks of the journal may wait to be taken in, all at once then; the journal itself holds the rest."""
 _AGAIN = 1.0
 
 log = logging.getLogger("handraise.session")
@@ -46,11 +46,16 @@ class _Said:
 
 
 @dataclass(frozen=True, slots=True)
+class _Grown:
+    """Claude said more: it waits in `_chunks`."""
+
+
+@dataclass(frozen=True, slots=True)
 class _ShowPreviews:
     """Partial text was held back to be joined."""
 
 
-News = bytes | Fact | _Wished | _Said | _ShowPreviews
+News = _Grown | Fact | _Wished | _Said | _ShowPreviews
 
 
 class Runner:
@@ -78,6 +83,7 @@ class Runner:
         self._clock = clock
         # Unbounded: whoever tells of a settlement or a wish cannot wait. The journal's share is bounded by `_room`.
         self._queue: asyncio.Queue[News] = asyncio.Queue()
+        self._chunks: list[bytes] = []
         self._room = asyncio.Semaphore(_AHEAD)
         self._timers: dict[object, asyncio.TimerHandle] = {}
         self._previews = Previews()
@@ -131,7 +137,9 @@ class Runner:
     async def _read(self) -> None:
         async for chunk in self._claude.follow(self._machine.wire.offset):
             await self._room.acquire()
-            self._queue.put_nowait(chunk)
+            if not self._chunks:
+                self._queue.put_nowait(_Grown())
+            self._chunks.append(chunk)
         self._queue.put_nowait(facts.Gone(self._claude.process.exit_code, self._claude.folder.last_errors()))
 
     def _told(self, ask: Ask) -> None:
@@ -141,11 +149,8 @@ class Runner:
 
     async def _take(self, news: News) -> None:
         match news:
-            case bytes():
-                self._room.release()
-                received = self._machine.wire.receive(news)
-                await self._absorb(self._heard([each.frame for each in received]))
-                self._show_previews()
+            case _Grown():
+                await self._hear()
             case _Wished(wish, done):
                 await self._grant(wish, done)
             case _Said():
@@ -158,6 +163,17 @@ class Runner:
             case _:
                 await self._absorb([news])
 
+    async def _hear(self) -> None:
+        """Takes in all that waits and keeps it with one commit, so that who falls behind catches up."""
+        chunks, self._chunks = self._chunks, []
+        wanted: list[Command] = []
+        for chunk in chunks:
+            self._room.release()
+            wanted += self._observe(self._heard([each.frame for each in self._machine.wire.receive(chunk)]))
+            await asyncio.sleep(0)  # for the other sessions: this one's machine waits for us
+        await self._perform(wanted)
+        self._show_previews()
+
     def _heard(self, received: Sequence[Frame]) -> list[Fact]:
         heard: list[Fact] = []
         for frame in received:
@@ -167,6 +183,8 @@ class Runner:
                     # They come by the thousand, and say nothing else than that Claude moves.
                     if not self._machine.memory.unmoved:
                         continue
+                case Lifecycle() | ToolProgress() if not self._machine.memory.unmoved:
+                    continue
                 case Assistant(parent_tool_use_id=parent):
                     self._previews.whole(parent)
                 case _:
@@ -200,8 +218,11 @@ class Runner:
         await self._absorb([facts.Settled(ask) for ask in unconfirmed])
 
     async def _absorb(self, observed: Sequence[Fact]) -> None:
+        await self._perform(self._observe(observed))
+
+    def _observe(self, observed: Sequence[Fact]) -> list[Command]:
         now = self._clock()
-        await self._perform([command for fact in observed for command in self._machine.observe(fact, now)])
+        return [command for fact in observed for command in self._machine.observe(fact, now)]
 
     async def _perform(self, wanted: Sequence[Command]) -> None:
         if not wanted:
@@ -225,6 +246,7 @@ class Runner:
         now = self._clock()
         session = self.session.id
         changes: list[Change] = []
+        has_changed = False
         for command in wanted:
             match command:
                 case commands.Raise():
@@ -237,13 +259,16 @@ class Runner:
                     changes.append(TakeSay(say, now))
                 case commands.Publish(content):
                     changes.append(Publish(session, now, content))
-                case commands.Changed(note):
-                    self.session = records.as_remembered(self.session, self._machine.memory, now)
-                    changes += records.changed(self.session, note)
+                case commands.Changed():
+                    has_changed = True
                 case commands.Write() | commands.WakeMe() | commands.AnswerAgain() | commands.Terminate():
                     pass
                 case _:
                     assert_never(command)
+        if has_changed:
+            # Once, and last: the machine has taken in the whole batch, and that is what its memory tells.
+            self.session = records.as_remembered(self.session, self._machine.memory, now)
+            changes += records.changed(self.session)
         place = Place(session, self.session.run, self._machine.wire.offset, self._machine.memory.dump())
         return [*changes, Advance(place)]
 

@@ -61,12 +61,18 @@ def newest_cursor(connection: apsw.Connection) -> int:
 
 
 class Batch:
-    """Takes changes one by one; `items` and `newest` tell what they put into the feed."""
+    """Takes changes one by one; `items` and `newest` tell what they put into the feed, which `close` does."""
 
     def __init__(self, connection: apsw.Connection, newest: int) -> None:
         self._connection = connection
         self.newest = newest
         self.items: list[Item] = []
+        self._rows: list[tuple[int, str | None, int, bytes]] = []
+
+    def close(self) -> None:
+        """Puts the items into the feed, all at once: most changes of a busy session are such."""
+        self._connection.executemany(SQL["add_item"], self._rows)
+        self._rows.clear()
 
     def take(self, change: Change) -> bool:
         """Whether the change took effect."""
@@ -108,7 +114,7 @@ class Batch:
 
     def _publish(self, session: str | None, at: datetime, content: Content) -> bool:
         item = Item(self.newest + 1, session, at, contents.encode(content))
-        self._connection.execute(SQL["add_item"], (item.cursor, session, microseconds(at), item.content))
+        self._rows.append((item.cursor, session, microseconds(at), item.content))
         self.newest = item.cursor
         self.items.append(item)
         return True
@@ -165,6 +171,7 @@ class Batch:
 
     def _prune(self, up_to: int) -> bool:
         bindings = {"up_to": up_to}
+        self.close()
         if not self._changed("mark_pruned", bindings):
             return False
         for statement in ("prune_items", "prune_says", "prune_asks"):

@@ -117,6 +117,7 @@ class Writer(Generic[T]):
         batch = Batch(self.connection, self._newest)
         try:
             took = tuple([batch.take(change) for change in changes])
+            batch.close()
         except BaseException:
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK TO batch")
