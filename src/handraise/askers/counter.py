@@ -39,6 +39,8 @@ class Caller:
     directory: str
     timeout: int | None = None
     """How long `ask_user` waits for this caller; None leaves it to the project."""
+    comes_back: bool = True
+    """Whether a lost connection is a pause; otherwise who drops it has cancelled."""
 
 
 class Whereabouts(NamedTuple):
@@ -77,6 +79,7 @@ class Counter:
         self._open: dict[str, str | None] = {}
         """The asks that are not settled, and whose each is; None where only an earlier hub knew."""
         self._withdrawing: set[asyncio.Task[None]] = set()
+        self._is_closing = False
 
     async def __aenter__(self) -> Self:
         self._inbox.tell(None, self._told)
@@ -88,12 +91,17 @@ class Counter:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
         self._inbox.tell_no_more(None)
         for timer in self._absent.values():
             timer.cancel()
         for task in self._withdrawing:
             task.cancel()
         await asyncio.gather(*self._withdrawing, return_exceptions=True)
+
+    def close(self) -> None:
+        """The hub stops: whoever loses the connection from here on did not go away, and finds the ask in the next."""
+        self._is_closing = True
 
     async def offers(self, caller: Caller, tool: str) -> bool:
         """Whether a tool is switched on where the caller works."""
@@ -104,7 +112,12 @@ class Counter:
     ) -> Reply:
         """The result of a call, when somebody has answered. Raises Malformed."""
         ask = await self.raise_ask(caller, reference, tool, arguments)
-        return reading.result_of(await self.settled(ask, waited))
+        try:
+            return reading.result_of(await self.settled(ask, waited))
+        except asyncio.CancelledError:
+            if not caller.comes_back:
+                self.cancel(caller, reference)
+            raise
 
     async def raise_ask(self, caller: Caller, reference: str, tool: str, arguments: dict[str, Any]) -> Ask:
         """Puts a call to people, or finds it again: the same reference is the same ask. Raises Malformed."""
@@ -153,10 +166,14 @@ class Counter:
 
     def cancel(self, caller: Caller, reference: str) -> None:
         """The agent no longer wants the result."""
-        self._withdraw(ask_id(caller, reference), "the agent cancelled it")
+        ask = ask_id(caller, reference)
+        if ask in self._open and not self._is_closing:
+            self._withdraw(ask, "the agent cancelled it")
 
     def leave(self, caller: Caller) -> None:
         """The agent is gone for good."""
+        if self._is_closing:
+            return
         for ask in [ask for ask, asker in self._open.items() if asker == caller.conversation]:
             self._withdraw(ask, "the agent is gone")
 
@@ -186,7 +203,7 @@ class Counter:
     def _expect(self, ask: str) -> None:
         """Nobody waits for it; unless somebody comes back, it is withdrawn."""
         self._waiting.pop(ask, None)
-        if ask not in self._open:
+        if ask not in self._open or self._is_closing:
             return
         loop = asyncio.get_running_loop()
         reason = "the agent went away and did not come back"

@@ -1,0 +1,111 @@
+"""The file that `ASK_USER_CONFIG` names: how one run of an agent reaches the hub. Every field is checked.
+
+On the standard library alone, as the relay is.
+"""
+
+import json
+import os
+import stat
+
+from handraise.model.tools import ASK_USER_LEAST, ASK_USER_MOST, ASK_USER_SECONDS
+
+VARIABLE = "ASK_USER_CONFIG"
+_HOSTS = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "[::1]": "::1"}
+_HEX = frozenset("0123456789abcdef")
+
+
+class BadRunFile(Exception):
+    """The file cannot be used. The text is a sentence that says why."""
+
+
+class Run:
+    """What the file says."""
+
+    __slots__ = ("host", "port", "project", "stream_token", "timeout", "user")
+
+    def __init__(self, host: str, port: int, stream_token: str, user: int, project: str, timeout: int) -> None:
+        self.host = host
+        self.port = port
+        self.stream_token = stream_token
+        self.user = user
+        self.project = project
+        self.timeout = timeout
+
+
+def load(path: str) -> Run:
+    """Reads the file, if nobody else can; raises BadRunFile."""
+    try:
+        with open(path, "rb") as file:
+            about = os.fstat(file.fileno())
+            if about.st_uid != os.getuid() or stat.S_IMODE(about.st_mode) & 0o077:
+                raise BadRunFile(f"Others can read {path}; make it yours alone (chmod 600 {path}).")
+            text = file.read(65536)
+    except OSError as error:
+        raise BadRunFile(f"{VARIABLE} names {path}, which cannot be read: {error.strerror}.") from error
+    return read(text)
+
+
+def read(text: bytes) -> Run:
+    """What the text says; raises BadRunFile. Unknown fields are left alone: the file may be shared with others."""
+    try:
+        told = json.loads(text)
+    except ValueError as error:
+        raise BadRunFile("The run's configuration is not JSON.") from error
+    if not isinstance(told, dict):
+        raise BadRunFile("The run's configuration is not a JSON object.")
+    host, port = _address(told.get("apiUrl"))
+    return Run(
+        host,
+        port,
+        _stream_token(told.get("streamToken")),
+        _number("userId", told.get("userId")),
+        _project(told.get("projectId")),
+        _timeout(told.get("timeout", ASK_USER_SECONDS)),
+    )
+
+
+def is_stream_token(value: object) -> bool:
+    """Whether something is spelled as a UUID is."""
+    if not isinstance(value, str):
+        return False
+    parts = value.lower().split("-")
+    return [len(part) for part in parts] == [8, 4, 4, 4, 12] and _HEX.issuperset("".join(parts))
+
+
+def _address(url: object) -> tuple[str, int]:
+    if not isinstance(url, str) or not url.startswith("http://"):
+        raise BadRunFile("apiUrl must be an address such as http://127.0.0.1:8420.")
+    place, _, path = url.removeprefix("http://").partition("/")
+    host, colon, port = place.rpartition(":") if not place.endswith("]") else (place, "", "")
+    if not colon:
+        host, port = place, "80"
+    if host.lower() not in _HOSTS or path:
+        raise BadRunFile(f"apiUrl must name this machine (127.0.0.1, localhost or [::1]), not {url!r}.")
+    if not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
+        raise BadRunFile(f"apiUrl has no port that can be used: {url!r}.")
+    return _HOSTS[host.lower()], int(port)
+
+
+def _stream_token(value: object) -> str:
+    if not is_stream_token(value):
+        raise BadRunFile("streamToken must be a UUID.")
+    return str(value)
+
+
+def _number(name: str, value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise BadRunFile(f"{name} must be a whole number.")
+    return value
+
+
+def _project(value: object) -> str:
+    if isinstance(value, str) and value:
+        return value
+    return str(_number("projectId", value))
+
+
+def _timeout(value: object) -> int:
+    seconds = _number("timeout", value)
+    if not ASK_USER_LEAST <= seconds <= ASK_USER_MOST:
+        raise BadRunFile(f"timeout must be from {ASK_USER_LEAST} to {ASK_USER_MOST} seconds.")
+    return seconds

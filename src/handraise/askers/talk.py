@@ -1,0 +1,142 @@
+"""What a relay remembers of the conversation it carries, so that another hub can take it up. Pure; time is an argument.
+
+On the standard library alone: one relay runs for each agent, and has to start at once and stay small.
+"""
+
+import json
+
+from handraise.model.tools import APPROVAL_PROMPT, APPROVAL_PROMPT_TOOL, ASK_USER_TOOL, SERVER
+
+LONGEST_AWAY = 600.0
+"""How long a call that the hub had taken waits for the next hub."""
+SHORTLY_AWAY = 5.0
+"""How long a call that came while the hub was away waits for it."""
+_METHOD_NOT_FOUND = -32601
+
+
+class Open:
+    """A request that has no reply yet."""
+
+    __slots__ = ("line", "message", "since", "was_sent")
+
+    def __init__(self, line: bytes, message: dict[str, object], since: float) -> None:
+        self.line = line
+        self.message = message
+        self.since = since
+        self.was_sent = False
+
+
+class Talk:
+    """Lines go through it in both directions. A reply that nobody waits for is swallowed: it was given before."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Open] = {}
+        self._hello: bytes | None = None
+        self._ready: bytes | None = None
+        self._knew_a_hub = False
+
+    @property
+    def is_waiting(self) -> bool:
+        return bool(self._open)
+
+    def hear(self, line: bytes, now: float) -> None:
+        """The agent said this."""
+        message = _read(line)
+        method = message.get("method")
+        if method == "notifications/initialized":
+            self._ready = line
+        elif method == "notifications/cancelled":
+            params = message.get("params")
+            self._open.pop(_key(params.get("requestId") if isinstance(params, dict) else None), None)
+        elif "id" in message and isinstance(method, str):
+            self._open[_key(message["id"])] = Open(line, message, now)
+            if method == "initialize":
+                self._hello = line
+
+    def begin(self) -> list[bytes]:
+        """What a hub has to hear first: how the conversation began, and what is still open."""
+        self._knew_a_hub = True
+        before = [each for each in (self._hello, self._ready) if each is not None]
+        for each in self._open.values():
+            each.was_sent = True
+        return before + [each.line for each in self._open.values() if each.line != self._hello]
+
+    def sent(self, line: bytes) -> None:
+        """The hub has this line."""
+        for each in self._open.values():
+            if each.line is line:
+                each.was_sent = True
+
+    def tell(self, line: bytes) -> bytes | None:
+        """The hub says this; None if the agent has heard it already."""
+        message = _read(line)
+        if "method" in message or "id" not in message:
+            return line
+        return line if self._open.pop(_key(message["id"]), None) is not None else None
+
+    def lose(self, now: float) -> None:
+        """The hub is gone: what it had taken waits from here on."""
+        for each in self._open.values():
+            if each.was_sent:
+                each.since = now
+
+    def give_up(self, now: float, reason: str) -> list[bytes]:
+        """Our own replies to what has waited too long for a hub."""
+        overdue = [key for key, each in self._open.items() if now >= each.since + self._patience(each)]
+        return [_reply(self._open.pop(key), reason) for key in overdue]
+
+    def give_up_all(self, reason: str) -> list[bytes]:
+        """The hub does not want us: nothing waits any longer."""
+        replies = [_reply(each, reason) for each in self._open.values()]
+        self._open.clear()
+        return replies
+
+    def _patience(self, each: Open) -> float:
+        if each.was_sent:
+            return LONGEST_AWAY
+        return SHORTLY_AWAY if self._knew_a_hub else 0.0
+
+
+def _read(line: bytes) -> dict[str, object]:
+    """The message; what cannot be read says nothing to us, and the hub answers it."""
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return {}
+    return message if isinstance(message, dict) else {}
+
+
+def _key(request_id: object) -> str:
+    return json.dumps(request_id)
+
+
+def _reply(asked: Open, reason: str) -> bytes:
+    """Without a hub we greet, show the tools, and say of each call why nobody is asked."""
+    request_id, method = asked.message["id"], asked.message["method"]
+    params = asked.message.get("params")
+    told = params if isinstance(params, dict) else {}
+    match method:
+        case "initialize":
+            version = told.get("protocolVersion")
+            about = {"name": SERVER, "version": "0"}
+            result: dict[str, object] = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": about}
+        case "tools/list":
+            result = {"tools": [ASK_USER_TOOL, APPROVAL_PROMPT_TOOL]}
+        case "ping":
+            result = {}
+        case "tools/call":
+            result = _refused(told.get("name"), reason)
+        case _:
+            error = {"code": _METHOD_NOT_FOUND, "message": reason}
+            return _line({"jsonrpc": "2.0", "id": request_id, "error": error})
+    return _line({"jsonrpc": "2.0", "id": request_id, "result": result})
+
+
+def _refused(tool: object, reason: str) -> dict[str, object]:
+    denies = tool == APPROVAL_PROMPT
+    text = json.dumps({"behavior": "deny", "message": reason}) if denies else reason
+    return {"content": [{"type": "text", "text": text}], "isError": not denies}
+
+
+def _line(message: dict[str, object]) -> bytes:
+    return json.dumps(message).encode() + b"\n"
