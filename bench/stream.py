@@ -1,4 +1,8 @@
-"""A realistic stream of Claude's: recorded if there are recordings, else made up in the true format."""
+"""A realistic stream of Claude's: from the recordings if there are any, else made up in the true format.
+
+Recorded stories are short: what a scripted model says comes in a piece or two. A real one's comes in a hundred, so that
+95 frames of 100 are deltas; here each recorded delta is said a hundred times.
+"""
 
 import itertools
 import json
@@ -9,6 +13,7 @@ from pathlib import Path
 RECORDINGS = Path(__file__).parent.parent / "tests" / "recordings"
 _WORDS = ["the", "a", "file", "test", "change", "look", "into", "because", "which", "session", "writes", "reads"] * 5
 _WORDS += ["naïve", '"so"', "line\n"]
+DELTAS = 100
 _SESSION = "ac440566-0684-433a-ba7a-9a30f9486654"
 
 
@@ -22,7 +27,8 @@ def stream(at_least: int) -> bytes:
 def _recorded(paths: list[Path]) -> Iterator[bytes]:
     lines = [line for path in paths for line in path.read_bytes().splitlines(keepends=True) if _is_message(line)]
     while True:
-        yield from lines
+        for line in lines:
+            yield from [line] * (DELTAS if b'"content_block_delta"' in line else 1)
 
 
 def _is_message(line: bytes) -> bool:
