@@ -24,6 +24,7 @@ from handraise.model.wording import Reply
 
 GRACE = 10.0
 """How long an asker may be gone: a relay comes back within a second of the hub."""
+_BETWEEN_POLLS = 6
 PROGRESS = 15.0
 """How often a waiting agent hears that we still wait."""
 
@@ -66,9 +67,20 @@ Waited = Callable[[float, float | None], Awaitable[None]]
 
 
 class Counter:
-    """Entered with `async with`, inside the inbox's own. Leaving it leaves every ask as it is, for the next hub."""
+    """Entered with `async with`, inside the inbox's own. Leaving it leaves every ask as it is, for the next hub.
 
-    def __init__(self, inbox: Inbox, knowledge: Knowledge, *, grace: float = GRACE, progress: float = PROGRESS) -> None:
+    Who loses the connection once `closing` is set did not go away: the hub did.
+    """
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        knowledge: Knowledge,
+        closing: asyncio.Event,
+        *,
+        grace: float = GRACE,
+        progress: float = PROGRESS,
+    ) -> None:
         self._inbox = inbox
         self._knowledge = knowledge
         self._grace = grace
@@ -79,7 +91,7 @@ class Counter:
         self._open: dict[str, str | None] = {}
         """The asks that are not settled, and whose each is; None where only an earlier hub knew."""
         self._withdrawing: set[asyncio.Task[None]] = set()
-        self._is_closing = False
+        self._closing = closing
 
     async def __aenter__(self) -> Self:
         self._inbox.tell(None, self._told)
@@ -91,17 +103,13 @@ class Counter:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        self._closing.set()
         self._inbox.tell_no_more(None)
         for timer in self._absent.values():
             timer.cancel()
         for task in self._withdrawing:
             task.cancel()
         await asyncio.gather(*self._withdrawing, return_exceptions=True)
-
-    def close(self) -> None:
-        """The hub stops: whoever loses the connection from here on did not go away, and finds the ask in the next."""
-        self._is_closing = True
 
     async def offers(self, caller: Caller, tool: str) -> bool:
         """Whether a tool is switched on where the caller works."""
@@ -139,17 +147,38 @@ class Counter:
             self._open[stored.id] = caller.conversation
         return stored
 
+    async def find(self, ask: str) -> Ask:
+        """The ask as it is; raises NoSuchAsk."""
+        return await self._inbox.find(ask)
+
+    def is_open(self, ask: str) -> bool:
+        """Whether somebody outside waits for it."""
+        return ask in self._open
+
     async def settled(self, ask: Ask, waited: Waited | None = None) -> Ask:
-        """The ask, when it is settled. Who waits here is present; cancelled, they may come back within the grace."""
+        """The ask when it is settled, and handed over."""
+        found = await self.awaited(ask, waited)
+        await self.hand_over(found)
+        return found
+
+    async def hand_over(self, ask: Ask) -> bool:
+        """The agent has what it waited for; whether it has it for the first time."""
+        return isinstance(ask.settlement, Withdrawn) or await self._inbox.delivered(ask.id)
+
+    async def awaited(self, ask: Ask, waited: Waited | None = None) -> Ask:
+        """The ask when it is settled. Who waits here is present; cancelled, they may come back within the grace."""
         future: asyncio.Future[Ask] = asyncio.get_running_loop().create_future()
         self._waiting[ask.id].append(future)
         with self.present(ask.id):
             found = await self._inbox.find(ask.id)
             if found.settlement is None:
                 found = await self._wait(found, future, waited)
-        if not isinstance(found.settlement, Withdrawn):
-            await self._inbox.delivered(ask.id)
         return found
+
+    def seen(self, ask: str) -> None:
+        """Somebody asked for it and will ask again: the grace begins anew, and is longer."""
+        self._forget(ask)
+        self._expect(ask, self._grace * _BETWEEN_POLLS)
 
     @contextmanager
     def present(self, ask: str) -> Iterator[None]:
@@ -167,12 +196,12 @@ class Counter:
     def cancel(self, caller: Caller, reference: str) -> None:
         """The agent no longer wants the result."""
         ask = ask_id(caller, reference)
-        if ask in self._open and not self._is_closing:
+        if ask in self._open and not self._closing.is_set():
             self._withdraw(ask, "the agent cancelled it")
 
     def leave(self, caller: Caller) -> None:
         """The agent is gone for good."""
-        if self._is_closing:
+        if self._closing.is_set():
             return
         for ask in [ask for ask, asker in self._open.items() if asker == caller.conversation]:
             self._withdraw(ask, "the agent is gone")
@@ -200,14 +229,14 @@ class Counter:
             if not future.done():
                 future.set_result(ask)
 
-    def _expect(self, ask: str) -> None:
+    def _expect(self, ask: str, grace: float | None = None) -> None:
         """Nobody waits for it; unless somebody comes back, it is withdrawn."""
         self._waiting.pop(ask, None)
-        if ask not in self._open or self._is_closing:
+        if ask not in self._open or self._closing.is_set():
             return
         loop = asyncio.get_running_loop()
         reason = "the agent went away and did not come back"
-        self._absent[ask] = loop.call_later(self._grace, self._withdraw, ask, reason)
+        self._absent[ask] = loop.call_later(grace or self._grace, self._withdraw, ask, reason)
 
     def _forget(self, ask: str) -> None:
         timer = self._absent.pop(ask, None)

@@ -141,10 +141,8 @@ class Relay:
         }
         if self._run is not None:
             headers["Host"] = f"{self._run.host}:{self._run.port}"
-            headers["Authorization"] = f"Stream {self._run.stream_token}"
-            headers["Handraise-User"] = str(self._run.user)
+            headers["Handraise-Stream"] = self._run.stream_token
             headers["Handraise-Project"] = self._run.project.encode().hex()
-            headers["Handraise-Timeout"] = str(self._run.timeout)
         return headers
 
     def _refused(self) -> None:

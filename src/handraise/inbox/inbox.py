@@ -105,9 +105,10 @@ class Inbox:
             raise NoSuchAsk(ask_id)
         return ask
 
-    async def delivered(self, ask_id: str) -> None:
-        """For an asker outside: it has its answer."""
-        await self._store.apply([DeliverAsk(ask_id, self._clock())])
+    async def delivered(self, ask_id: str) -> bool:
+        """For an asker outside: it has its answer. Whether it had not had it before."""
+        applied = await self._store.apply([DeliverAsk(ask_id, self._clock())])
+        return applied.took[0]
 
     async def answer(self, ask_id: str, answer: Answer, by: Actor, source: str, digest: str | None = None) -> Given:
         """Settles the ask, if it fits and is the first. Raises Misfit or an InboxError, and then nothing happened."""

@@ -1,0 +1,69 @@
+"""One connection of a relay: lines of JSON-RPC in both directions, in one HTTP exchange whose bodies do not end."""
+
+import asyncio
+from collections.abc import MutableMapping
+from typing import Any
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from handraise.askers import speaker
+from handraise.askers.counter import Caller, Counter
+
+LONGEST_LINE = 64 * 1024 * 1024
+_AHEAD = 16
+"""How many messages may wait in each direction; then whoever sends has to wait, too."""
+
+
+class Lines(Response):
+    """Ends when the relay does, and when the hub stops. The end of the body is a goodbye; a lost connection is not."""
+
+    media_type = "application/x-ndjson"
+
+    def __init__(self, counter: Counter, caller: Caller, closing: asyncio.Event) -> None:
+        super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
+        del self.headers["content-length"]
+        self._counter = counter
+        self._caller = caller
+        self._closing = closing
+
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        said, heard = anyio.create_memory_object_stream[SessionMessage | Exception](_AHEAD)
+        told, replies = anyio.create_memory_object_stream[SessionMessage](_AHEAD)
+        async with said, heard, told, replies, anyio.create_task_group() as tasks:
+            tasks.start_soon(self._read, receive, said)
+            tasks.start_soon(_write, replies, send)
+            tasks.start_soon(self._close, tasks.cancel_scope)
+            await speaker.serve(speaker.speaker_for_lines(self._counter), heard, told, self._caller)
+            tasks.cancel_scope.cancel()
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _read(self, receive: Receive, said: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+        rest = b""
+        async with said:
+            while True:
+                event: MutableMapping[str, Any] = await receive()
+                if event["type"] == "http.disconnect":
+                    return
+                *lines, rest = (rest + event.get("body", b"")).split(b"\n")
+                for line in lines:
+                    if line.strip():
+                        await said.send(speaker.read_line(line))
+                if not event.get("more_body"):
+                    self._counter.leave(self._caller)
+                    return
+                if len(rest) > LONGEST_LINE:
+                    return
+
+    async def _close(self, scope: anyio.CancelScope) -> None:
+        await self._closing.wait()
+        scope.cancel()
+
+
+async def _write(replies: MemoryObjectReceiveStream[SessionMessage], send: Send) -> None:
+    async for message in replies:
+        await send({"type": "http.response.body", "body": speaker.write_line(message), "more_body": True})

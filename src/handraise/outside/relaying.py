@@ -1,0 +1,218 @@
+"""The relay endpoints of the ask-user specification: a question is relayed, answered by its page, and polled for.
+
+Beyond the specification every question has an ask id: with it a late answer cannot reach the next question, and
+several questions of one stream do not overwrite each other.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from starlette.responses import Response
+
+from handraise.askers.counter import Caller, Counter
+from handraise.askers.run_file import Run, is_stream_token
+from handraise.askers.runs import Runs, caller_in
+from handraise.desk.interface import Unfit
+from handraise.inbox.errors import NoSuchAsk
+from handraise.model.answers import Choice, Choices
+from handraise.model.asks import Answered, Ask, Expired, Question, Withdrawn
+from handraise.model.inputs import Malformed
+from handraise.model.items import Item
+from handraise.model.tools import ASK_USER
+from handraise.surfaces.web.receiving import receive_body
+from handraise.surfaces.web.visit import BadRequest, Parameter, Visit, Way, answer
+
+_LARGEST = 1024 * 1024
+_LONGEST_HOLD = 60
+_P = Parameter("p", "the project of the run")
+
+
+class Forbidden(BadRequest):
+    """The stream is not active, or not this project's."""
+
+    def __init__(self) -> None:
+        super().__init__("This stream is not active here.", 403, "not_allowed")
+
+
+class Relaying:
+    """`directory_of` names the directory of a project; `chance` gives a name to what has none."""
+
+    def __init__(
+        self,
+        counter: Counter,
+        runs: Runs,
+        directory_of: Callable[[str], Awaitable[str]],
+        chance: Callable[[], str],
+        left: Callable[[str], Awaitable[list[Ask]]],
+    ) -> None:
+        self._counter = counter
+        self._runs = runs
+        self._directory_of = directory_of
+        self._chance = chance
+        self._left = left
+
+    async def relay_question(self, visit: Visit) -> Response:
+        """Puts a question to people. Who sends it shows the stream's token, and no cookie speaks for anybody."""
+        told = _object(await receive_body(visit.request, _LARGEST, json_only=False))
+        run = self._run(visit, told.get("streamToken"))
+        arguments = {key: told[key] for key in ("question", "options", "multiSelect") if told.get(key) is not None}
+        reference = told.get("reference")
+        caller = await self._caller(run)
+        try:
+            ask = await self._counter.raise_ask(
+                caller, reference if isinstance(reference, str) else self._chance(), ASK_USER, arguments
+            )
+        except Malformed as error:
+            raise BadRequest(str(error)) from error
+        self._counter.seen(ask.id)
+        return answer({"status": "ok", "askId": ask.id})
+
+    async def poll_answer(self, visit: Visit) -> Response:
+        """The answer, once. With `wait` the request is held until there is one."""
+        run = self._run(visit, visit.text("streamToken"))
+        ask = await self._asked(run, visit.text("askId"), newest=True)
+        wait = visit.number("wait", most=_LONGEST_HOLD) or 0
+        if ask is not None and ask.settlement is None and wait:
+            ask = await self._hold(ask, wait)
+        if ask is None or ask.settlement is None:
+            if ask is not None:
+                self._counter.seen(ask.id)
+            return answer({"status": "waiting"}, 202)
+        if not await self._counter.hand_over(ask):
+            return answer({"status": "waiting"}, 202)
+        return answer({**_told(ask), "askId": ask.id})
+
+    async def submit_answer(self, visit: Visit) -> Response:
+        """What the page of the specification sends; whoever is at it is let in as everywhere else."""
+        told = _object(visit.sent)
+        run = self._run(visit, told.get("streamToken"))
+        named = told.get("askId")
+        ask = await self._asked(run, named if isinstance(named, str) else None, newest=False)
+        if ask is None:
+            raise BadRequest("There is no question of this stream to answer.", 404, "not_found")
+        try:
+            given = await visit.desk.answer(ask.id, _choices(ask, told))
+        except Unfit as error:
+            raise BadRequest(str(error)) from error
+        return answer({"status": "ok", "askId": ask.id, "late": given.late}, 202 if given.late else 200)
+
+    def as_event(self, item: Item) -> bytes:
+        """The event that the page of the specification waits for, for a question that a run has relayed."""
+        if b'"ask.opened"' not in item.content[:40]:
+            return b""
+        ask = json.loads(item.content)["ask"]
+        if ask["asker"] != "agent" or ask["tool"] != ASK_USER or not self._counter.is_open(ask["id"]):
+            return b""
+        token = self._runs.named(ask["agent"])
+        if token is None:
+            return b""
+        [prompt] = ask["body"]["questions"]
+        told = {
+            "question": prompt["question"],
+            "options": [{key: option[key] for key in ("label", "description")} for option in prompt["options"]],
+            "multiSelect": prompt["multi_select"],
+            "streamToken": token,
+            "askId": ask["id"],
+        }
+        event = json.dumps({"type": "ask_user_question", "data": told})
+        return f"event: ask_user_question\ndata: {event}\n\n".encode()
+
+    def ways(self) -> tuple[Way, ...]:
+        token = Parameter("streamToken", "the stream's token")
+        ask = Parameter("askId", "which question; without it, the newest")
+        wait = Parameter("wait", "how many seconds to hold the request", "integer")
+        return (
+            Way(
+                "POST",
+                "/claude/relay-question",
+                None,
+                self.relay_question,
+                "Relay a question of a run",
+                parameters=(_P,),
+                own_guard=True,
+            ),
+            Way(
+                "GET",
+                "/claude/poll-answer",
+                None,
+                self.poll_answer,
+                "The answer to it, once",
+                parameters=(_P, token, ask, wait),
+            ),
+            Way("POST", "/claude/submit-answer", "approver", self.submit_answer, "Answer it", parameters=(_P,)),
+        )
+
+    def _run(self, visit: Visit, token: object) -> Run:
+        if not is_stream_token(token):
+            raise BadRequest("streamToken must be a UUID.")
+        run = self._runs.find(token)
+        if run is None or visit.text("p") != run.project:
+            raise Forbidden
+        return run
+
+    async def _caller(self, run: Run) -> Caller:
+        return caller_in(run, await self._directory_of(run.project))
+
+    async def _asked(self, run: Run, named: str | None, *, newest: bool) -> Ask | None:
+        prefix = f"{(await self._caller(run)).conversation}/"
+        if named is not None:
+            try:
+                ask = await self._counter.find(named)
+            except NoSuchAsk:
+                raise Forbidden from None
+            if not ask.origin.reference.startswith(prefix):
+                raise Forbidden
+            return ask
+        asks = [ask for ask in await self._left(prefix) if newest or ask.settlement is None]
+        if len(asks) > 1 and not newest:
+            raise BadRequest("Several questions of this stream are open: name one by its askId.")
+        return asks[-1] if asks else None
+
+    async def _hold(self, ask: Ask, seconds: float) -> Ask:
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._counter.awaited(ask)
+        except TimeoutError:
+            return ask
+
+
+def _object(sent: bytes) -> dict[str, Any]:
+    try:
+        told = json.loads(sent)
+    except ValueError:
+        raise BadRequest("The body is not valid JSON.") from None
+    if not isinstance(told, dict):
+        raise BadRequest("The body must be a JSON object.")
+    return told
+
+
+def _choices(ask: Ask, told: dict[str, Any]) -> Choices:
+    """Options come by their place; whatever else was said is free text."""
+    if not isinstance(ask.body, Question):
+        raise BadRequest("This is not a question.")
+    options = ask.body.questions[0].options
+    chosen, said = told.get("selectedOptions") or [], told.get("answer") or ""
+    if not isinstance(said, str) or not isinstance(chosen, list):
+        raise BadRequest("answer must be text, and selectedOptions a list of whole numbers.")
+    if not all(isinstance(each, int) and 0 <= each < len(options) for each in chosen):
+        raise BadRequest(f"selectedOptions must be places from 0 to {len(options) - 1}.")
+    labels = tuple(options[each].label for each in chosen)
+    is_said_already = said.strip() in ("", ", ".join(labels), *labels)
+    return Choices((Choice(labels, None if is_said_already else said),))
+
+
+def _told(ask: Ask) -> dict[str, Any]:
+    match ask.settlement:
+        case Answered(answer=Choices((choice, *_))) if isinstance(ask.body, Question):
+            labels = [option.label for option in ask.body.questions[0].options]
+            words = ", ".join([*choice.labels, *([choice.text] if choice.text else [])])
+            chosen = [labels.index(label) for label in choice.labels if label in labels]
+            return {"status": "answered", "answer": words, "selectedOptions": chosen}
+        case Expired():
+            return {"status": "expired"}
+        case Withdrawn(reason=reason):
+            return {"status": "withdrawn", "reason": reason}
+        case _:
+            return {"status": "waiting"}

@@ -1,0 +1,40 @@
+"""Everything that needs the official SDK, behind one door: importing it takes a second and 40 MB."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from typing import Self
+
+from starlette.responses import Response
+
+from handraise.askers.counter import Caller, Counter
+from handraise.outside import over_http
+from handraise.outside.lines import Lines
+
+
+class Speech:
+    """Entered with `async with`, and left by the same task. What it makes ends when `closing` is set."""
+
+    def __init__(self, counter: Counter, closing: asyncio.Event) -> None:
+        self._counter = counter
+        self._closing = closing
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        self._manager = await self._stack.enter_async_context(over_http.speaking(self._counter))
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self._stack.aclose()
+
+    def lines(self, caller: Caller) -> Response:
+        """A connection of a relay."""
+        return Lines(self._counter, caller, self._closing)
+
+    def exchange(self, caller: Caller, sent: bytes, chance: str) -> Response:
+        """A POST; `chance` names the call where it has no name of its own."""
+        reference = over_http.reference_of(sent, chance)
+        return over_http.Exchange(self._manager, caller, reference, sent, self._closing)
+
+    async def resume(self, caller: Caller, event: str) -> Response:
+        """A GET that goes on with a call; raises NoSuchAsk."""
+        return await over_http.resume(self._counter, caller, event, self._closing)

@@ -1,0 +1,218 @@
+"""Every way by which agents outside come in, and what stands behind each."""
+
+import asyncio
+import importlib
+import os
+import time
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Self
+
+import msgspec
+from msgspec import Meta, Struct
+from starlette.responses import Response
+
+from handraise.askers.counter import GRACE, Caller, Counter, Knowledge, Whereabouts
+from handraise.askers.runs import Runs, caller_in
+from handraise.desk.interface import NotFound
+from handraise.hub import Hub, now
+from handraise.inbox.errors import NoSuchAsk
+from handraise.model.asks import Ask
+from handraise.model.projects import Options, Project
+from handraise.model.tokens import Token
+from handraise.model.tools import ASK_USER_LEAST, ASK_USER_MOST
+from handraise.outside.relaying import Forbidden, Relaying
+from handraise.session import surroundings
+from handraise.surfaces.web import shapes
+from handraise.surfaces.web.visit import BadRequest, Parameter, Visit, Way, answer
+
+if TYPE_CHECKING:
+    from handraise.outside.speech import Speech
+
+_LARGEST_CALL = 16 * 1024 * 1024
+_NOWHERE = "/"
+
+
+class NewRun(Struct, frozen=True, forbid_unknown_fields=True):
+    """A run of an agent in a project; `timeout` is how long `ask_user` waits there, in seconds."""
+
+    project: str
+    timeout: Annotated[int, Meta(ge=ASK_USER_LEAST, le=ASK_USER_MOST)] | None = None
+
+
+class MadeRun(Struct, frozen=True):
+    """Start the agent with `ASK_USER_CONFIG` set to `path`; the file is removed when the run ends."""
+
+    path: str
+    stream_token: str = msgspec.field(name="streamToken")
+
+
+class Outside:
+    """Entered with `async with`, inside the hub's own. `closing` is set before any connection is ended."""
+
+    def __init__(
+        self, hub: Hub, options: Options, state: Path, base: str, closing: asyncio.Event, *, grace: float = GRACE
+    ) -> None:
+        self._hub = hub
+        self._options = options
+        self._closing = closing
+        self.counter = Counter(hub.inbox, self._knowledge(), closing, grace=grace)
+        self._runs = Runs(state / "runs", base, os.urandom, time.time)
+        self.relaying = Relaying(self.counter, self._runs, self._directory_of, _chance, self._left)
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        self._runs.sweep()
+        await self._stack.enter_async_context(self.counter)
+        self._later = _Later(self.counter, self._closing)
+        self._stack.push_async_callback(self._later.close)
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self._stack.aclose()
+
+    def ways(self) -> tuple[Way, ...]:
+        p = Parameter("p", "a project: its id, name or path")
+        return (
+            Way("POST", "/mcp", "agent", self.call, "MCP over HTTP", parameters=(p,), largest=_LARGEST_CALL),
+            Way("GET", "/mcp", "agent", self.resume, "Goes on with a call", parameters=(p,), media="text/event-stream"),
+            Way(
+                "POST",
+                "/mcp/lines",
+                None,
+                self.carry,
+                "MCP as lines, for `handraise mcp`",
+                media="application/x-ndjson",
+                own_guard=True,
+            ),
+            Way("POST", "/api/runs", "admin", self.open_run, "Begin a run", NewRun, MadeRun, 201),
+            Way("DELETE", "/api/runs/{id}", "admin", self.close_run, "End a run", gives=shapes.Done),
+            *self.relaying.ways(),
+        )
+
+    async def call(self, visit: Visit) -> Response:
+        caller = await self._caller_by_token(visit)
+        return (await self._later.speech()).exchange(caller, visit.sent, _chance())
+
+    async def resume(self, visit: Visit) -> Response:
+        event = visit.request.headers.get("last-event-id")
+        if not event:
+            raise BadRequest("There is nothing to follow here; POST a call.", 405, "method_not_allowed")
+        speech = await self._later.speech()
+        try:
+            return await speech.resume(await self._caller_by_token(visit), event)
+        except NoSuchAsk as error:
+            raise NotFound(str(error)) from error
+
+    async def carry(self, visit: Visit) -> Response:
+        """For processes of this machine's owner, and for runs; an agent's token is good, too."""
+        caller = await self._caller_by_lines(visit)
+        return (await self._later.speech()).lines(caller)
+
+    async def open_run(self, visit: Visit) -> Response:
+        wanted = visit.body(NewRun)
+        project = await self._hub.store.project(wanted.project)
+        if project is None:
+            raise NotFound(f"There is no project {wanted.project}.")
+        token, path = self._runs.open(project.id, wanted.timeout or project.options.ask_user_timeout)
+        return answer(MadeRun(str(path), token), 201)
+
+    async def close_run(self, visit: Visit) -> Response:
+        if not self._runs.close(visit.path("id")):
+            raise NotFound("There is no such run.")
+        return answer(shapes.Done())
+
+    async def _caller_by_token(self, visit: Visit) -> Caller:
+        token = visit.visitor.token
+        owner = token.id if isinstance(token, Token) else "machine"
+        named = visit.text("p")
+        directory = await self._directory_of(named) if named else _NOWHERE
+        return Caller(f"http/{owner}", visit.visitor.person.name, directory, comes_back=False)
+
+    async def _caller_by_lines(self, visit: Visit) -> Caller:
+        headers = visit.request.headers
+        conversation = headers.get("handraise-conversation", "")
+        if len(conversation) != 32 or not conversation.isalnum():
+            raise BadRequest("The conversation has no name.")
+        directory = _unhex(headers.get("handraise-directory", ""))
+        stream = headers.get("handraise-stream")
+        if stream is not None:
+            run = self._runs.find(stream)
+            if run is None or headers.get("handraise-project") != run.project.encode().hex():
+                raise Forbidden
+            return caller_in(run, await self._directory_of(run.project), f"/{conversation}")
+        if visit.visitor.role != "agent" and visit.desk.source != "terminal":
+            raise Forbidden
+        return Caller(f"lines/{conversation}", f"an agent in {directory}", directory)
+
+    async def _directory_of(self, project: str) -> str:
+        found = await self._hub.store.project(project)
+        return found.path if found else _NOWHERE
+
+    async def _left(self, prefix: str) -> list[Ask]:
+        store = self._hub.store
+        waiting = [*await store.asks(state="open"), *await store.asks(undelivered=True)]
+        ours = [ask for ask in waiting if ask.session is None and ask.origin.reference.startswith(prefix)]
+        return sorted(ours, key=lambda ask: ask.opened_at)
+
+    def _knowledge(self) -> Knowledge:
+        return Knowledge(
+            clock=now,
+            whereabouts=self._whereabouts,
+            surroundings=lambda directory, options: surroundings.around(directory, "default", options),
+            left_open=self._left_open,
+        )
+
+    async def _whereabouts(self, directory: str) -> Whereabouts:
+        project = _innermost(await self._hub.store.projects(), directory)
+        own = project.options if project else Options()
+        return Whereabouts(project.id if project else directory, own.over(self._options))
+
+    async def _left_open(self) -> list[Ask]:
+        return [ask for ask in await self._hub.store.asks(state="open") if ask.session is None]
+
+
+class _Later:
+    """The SDK is imported when the first agent comes; most hubs never need it."""
+
+    def __init__(self, counter: Counter, closing: asyncio.Event) -> None:
+        self._counter = counter
+        self._closing = closing
+        self._wanted = asyncio.Event()
+        self._speech: asyncio.Future[Speech] = asyncio.get_running_loop().create_future()
+        # A task of its own: the SDK's manager must be left by the task that has entered it.
+        self._task = asyncio.create_task(self._speak())
+
+    async def close(self) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def speech(self) -> "Speech":
+        self._wanted.set()
+        return await asyncio.shield(self._speech)
+
+    async def _speak(self) -> None:
+        await self._wanted.wait()
+        module = await asyncio.to_thread(importlib.import_module, "handraise.outside.speech")
+        kind: type[Speech] = module.Speech
+        async with kind(self._counter, self._closing) as speech:
+            self._speech.set_result(speech)
+            await asyncio.Event().wait()
+
+
+def _innermost(projects: list[Project], directory: str) -> Project | None:
+    """The project that a directory is in; of several, the innermost."""
+    around = [each for each in projects if Path(directory).is_relative_to(each.path)]
+    return max(around, key=lambda each: len(each.path), default=None)
+
+
+def _unhex(spelled: str) -> str:
+    try:
+        directory = bytes.fromhex(spelled).decode()
+    except ValueError:
+        return _NOWHERE
+    return directory if os.path.isabs(directory) else _NOWHERE
+
+
+def _chance() -> str:
+    return os.urandom(16).hex()
