@@ -4,24 +4,30 @@ import asyncio
 import os
 import signal
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
 from handraise.desk.gate import Gate
 from handraise.hub import Hub, hub, now
+from handraise.metrics import Metrics
 from handraise.model.actors import TheHub
 from handraise.model.projects import Options
 from handraise.model.rules import Rule
+from handraise.outside.ways import Outside
 from handraise.session.machine import Temper
+from handraise.store.interface import StoreError
 from handraise.surfaces.web.app import WebApp
 from handraise.surfaces.web.door import OWNER, Door, TrustedProxy
 from handraise.surfaces.web.entering import Entrance
+from handraise.surfaces.web.page import Page
 from handraise.surfaces.web.server import Listening, listen_on_port, listen_on_socket
 from handraise.surfaces.web.stream import Streams
+from handraise.surfaces.web.visit import Way
 
+_ADDRESS = "address"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -58,11 +64,10 @@ class Serving:
     gate: Gate
     base: str
     link: str
-    stop: Callable[[], None]
 
 
 @asynccontextmanager
-async def serving(service: Service) -> AsyncIterator[Serving]:
+async def serving(service: Service, streams: Streams | None = None) -> AsyncIterator[Serving]:
     """Up while it is entered; leaving ends every stream at once, and waits for nobody."""
     tls = _tls(service)
     async with hub(
@@ -77,25 +82,26 @@ async def serving(service: Service) -> AsyncIterator[Serving]:
         gate = Gate(opened.store, now, os.urandom)
         port = listen_on_port(service.host, service.port)
         base = _base(service, port.getsockname()[1])
-        door = Door(opened.desk, gate, opened.crew.has_raised, service.allowed_hosts, service.proxy)
-        app = WebApp(door, Entrance(secure=tls is not None or service.behind_proxy, base=base), Streams())
-        (service.state / "address").write_text(base)
-        listeners = [
-            Listening(app, port, tls=tls),
-            Listening(app, listen_on_socket(service.state / "hub.sock")),
-        ]
+        metrics = Metrics(opened, service.state)
+        await metrics.begin()
+        streams = streams or Streams()
+        outside = Outside(opened, service.options, service.state, base, streams.closing)
+        streams.also = outside.relaying.as_event
+        app = _app(service, opened, gate, base, streams, (metrics.way(), *outside.ways()))
+        metrics.watch(app)
+        listeners = [Listening(app, port, tls=tls), Listening(app, listen_on_socket(service.state / "hub.sock"))]
         code = await gate.make_code(OWNER, "admin", TheHub(), "start")
-        async with asyncio.TaskGroup() as tasks:
-            for each in listeners:
-                tasks.create_task(each.serve())
-            try:
-                link = f"{base}/login?code={quote(code)}"
-                yield Serving(opened, app, gate, base, link, app.streams.closing.set)
-            finally:
-                app.streams.closing.set()
-                for each in listeners:
-                    each.stop()
-        (service.state / "hub.sock").unlink(missing_ok=True)
+        async with outside, _up(listeners, app.streams):
+            with _address(service.state, base):
+                yield Serving(opened, app, gate, base, f"{base}/login?code={quote(code)}")
+
+
+def where(state: Path) -> str | None:
+    """Where the hub that has this state folder listens, if one does."""
+    try:
+        return (state / _ADDRESS).read_text()
+    except OSError:
+        return None
 
 
 async def until_told() -> None:
@@ -109,6 +115,48 @@ async def until_told() -> None:
     finally:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)
+
+
+def _app(service: Service, opened: Hub, gate: Gate, base: str, streams: Streams, more: tuple[Way, ...]) -> WebApp:
+    secure = service.tls_cert is not None or service.behind_proxy
+    # Browsers send a cookie to every port of a host: two hubs must not overwrite each other's.
+    cookie = f"handraise_{base.rpartition(':')[2]}"
+    page = Page()
+    door = Door(
+        opened.desk,
+        gate,
+        opened.crew.has_raised,
+        service.allowed_hosts,
+        service.proxy,
+        cookie=cookie,
+        secure=secure,
+        troubles=(StoreError,),
+    )
+    return WebApp(door, Entrance(page, secure=secure, base=base, cookie=cookie), streams, page, more)
+
+
+@asynccontextmanager
+async def _up(listeners: Sequence[Listening], streams: Streams) -> AsyncIterator[None]:
+    # Not a task group: what the caller raises is to come out as it is.
+    tasks = [asyncio.create_task(each.serve()) for each in listeners]
+    try:
+        yield
+    finally:
+        streams.closing.set()
+        for each in listeners:
+            each.stop()
+        await asyncio.gather(*tasks)
+
+
+@contextmanager
+def _address(state: Path, base: str) -> Iterator[None]:
+    """Written down for whoever starts a second hub, or looks for this one."""
+    (state / _ADDRESS).write_text(base)
+    try:
+        yield
+    finally:
+        (state / _ADDRESS).unlink(missing_ok=True)
+        (state / "hub.sock").unlink(missing_ok=True)
 
 
 def _tls(service: Service) -> ssl.SSLContext | None:

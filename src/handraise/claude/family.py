@@ -37,11 +37,11 @@ def descends(pid: int, ancestors: Container[int]) -> bool:
     """Whether a process is one of these or descends from one. Who cannot be looked up does: errors deny."""
     if pid <= 0:
         return True  # the system does not tell who it is
-    parents = dict(_parents())
     while pid > 1:
-        if pid in ancestors or pid not in parents:
+        parent = None if pid in ancestors else _parent(pid)
+        if parent is None:
             return True
-        pid = parents[pid]
+        pid = parent
     return False
 
 
@@ -86,12 +86,15 @@ def _parents() -> list[tuple[int, int]]:
     if sys.platform != "linux":
         said = subprocess.run(["/bin/ps", "-axo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
         return [(int(pid), int(parent)) for pid, parent in (line.split() for line in said.splitlines())]
-    pairs = []
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat", "rb") as file:
-                    pairs.append((int(name), int(file.read().rpartition(b")")[2].split()[1])))
-            except OSError:
-                continue
-    return pairs
+    pairs = [(int(name), _parent(int(name))) for name in os.listdir("/proc") if name.isdigit()]
+    return [(pid, parent) for pid, parent in pairs if parent is not None]
+
+
+def _parent(pid: int) -> int | None:
+    if sys.platform != "linux":
+        return dict(_parents()).get(pid)
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[1])
+    except OSError:
+        return None

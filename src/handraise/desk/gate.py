@@ -5,6 +5,7 @@ import hmac
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from secrets import token_urlsafe
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,6 +20,8 @@ from handraise.store.interface import Store
 
 CODE_LIFE = timedelta(minutes=10)
 BROWSER_LIFE = timedelta(days=365)
+"""A page that was left open for months can still answer."""
+TokenKind = Literal["token", "browser", "code"]
 _TOUCH = timedelta(minutes=1)
 """How exact `last_used_at` is: not every request is worth a write."""
 
@@ -28,8 +31,10 @@ class Visitor(Struct, frozen=True):
 
     person: Person
     role: Role
-    token: str | None = None
+    token: Token | None = None
     left: asyncio.Event | None = None
+    seconds: float | None = None
+    """How long they may stay, where that is known."""
 
 
 class Made(Struct, frozen=True):
@@ -60,7 +65,7 @@ class Gate:
         if token.last_used_at is None or now - token.last_used_at > _TOUCH:
             await self._store.apply([SaveToken(replace(token, last_used_at=now))])
         left = self._left.setdefault(token.id, asyncio.Event())
-        return Visitor(Person(token.name), token.role, token.id, left)
+        return Visitor(Person(token.name), token.role, token, left, self.seconds_left(token))
 
     async def make(self, name: str, role: Role, by: Person, source: str, *, expires_at: datetime | None = None) -> Made:
         """A token for a script, an agent or another device."""
@@ -75,19 +80,29 @@ class Gate:
         return made.secret
 
     async def login(self, secret: str) -> Made | None:
-        """Lets a browser in by a one-time code or a token; None if neither is good."""
+        """Lets a browser in by a one-time code or a token; None if neither is good.
+
+        A code is exchanged for a key of the browser's own. A token is that key itself: whoever revokes it shuts out
+        every browser that came in by it.
+        """
         now = self._clock()
         token = await self._store.token(hash_of(secret))
         if token is None or not token.is_good(now) or token.role == "agent":
             return None
-        if token.kind == "code":
-            spent = await self._store.apply([SpendCode(token.id, now)])
-            if not spent.took[0]:
-                return None
-        expires = token.expires_at if token.kind == "token" and token.expires_at else now + BROWSER_LIFE
-        made = self._new(token.name, token.role, "browser", expires)
+        if token.kind != "code":
+            await self._keep(token, "login", Person(token.name), "web")
+            return Made(token, secret)
+        spent = await self._store.apply([SpendCode(token.id, now)])
+        if not spent.took[0]:
+            return None
+        made = self._new(token.name, token.role, "browser", now + BROWSER_LIFE)
         await self._keep(made.token, "login", Person(token.name), "web")
         return made
+
+    async def logout(self, visitor: Visitor, source: str) -> None:
+        """Ends what a browser was let in by; a token that was pasted there stays good elsewhere."""
+        if visitor.token is not None and visitor.token.kind == "browser":
+            await self.revoke(visitor.token.id, visitor.person, source)
 
     async def revoke(self, token_id: str, by: Person, source: str) -> None:
         """At once: what is open by this token ends too."""
@@ -103,12 +118,22 @@ class Gate:
         now = self._clock()
         return [token for token in await self._store.tokens() if token.kind != "code" and token.is_good(now)]
 
-    async def refused(self, what: str, by: Actor, source: str, ask: str | None = None) -> None:
+    def now(self) -> datetime:
+        """What the time is, by the gate's own clock."""
+        return self._clock()
+
+    def seconds_left(self, token: Token) -> float | None:
+        """How long it is good by itself; None is for ever."""
+        return (token.expires_at - self._clock()).total_seconds() if token.expires_at else None
+
+    async def refused(
+        self, what: str, by: Actor, source: str, *, ask: str | None = None, session: str | None = None
+    ) -> None:
         """Somebody tried what they may not: kept in the audit."""
-        entry = Entry(self._clock(), "refused", by, source, ask=ask, detail={"tried": what})
+        entry = Entry(self._clock(), "refused", by, source, ask=ask, session=session, detail={"tried": what})
         await self._store.apply([Record(entry)])
 
-    def _new(self, name: str, role: Role, kind: str, expires_at: datetime | None) -> Made:
+    def _new(self, name: str, role: Role, kind: TokenKind, expires_at: datetime | None) -> Made:
         secret = token_urlsafe(32)
         token = Token(
             id=ids.spell("t", self._entropy(ids.ENTROPY)),
@@ -117,7 +142,7 @@ class Gate:
             hash=hash_of(secret),
             created_at=self._clock(),
             expires_at=expires_at,
-            kind=kind,  # type: ignore[arg-type]
+            kind=kind,
         )
         return Made(token, secret)
 

@@ -1,12 +1,13 @@
 """Administration over HTTP: projects, rules, tokens, audit."""
 
+from collections.abc import AsyncIterator
 from typing import get_args
 
 import msgspec
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from handraise.model import tokens
-from handraise.model.audit import What
+from handraise.model.audit import Entry, What
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.surfaces.web import shapes
@@ -54,6 +55,8 @@ async def make_token(visit: Visit) -> Response:
     wanted = visit.body(shapes.NewToken)
     if not wanted.name.strip():
         raise BadRequest("A token needs a name.", 422, "invalid")
+    if wanted.expires_at is not None and wanted.expires_at <= visit.gate.now():
+        raise BadRequest("This token would have expired already.", 422, "invalid")
     made = await visit.gate.make(
         wanted.name.strip(), wanted.role, visit.desk.person, visit.desk.source, expires_at=wanted.expires_at
     )
@@ -66,20 +69,36 @@ async def revoke_token(visit: Visit) -> Response:
 
 
 async def audit(visit: Visit) -> Response:
-    limit = visit.number("limit", least=1, most=10_000) or _ENTRIES
-    found = await visit.desk.audit(
-        after=visit.number("after") or 0,
+    limit, after = visit.number("limit", least=1, most=10_000), visit.number("after") or 0
+    if visit.choice("as", ("lines",)) == "lines":
+        return StreamingResponse(_lines(visit, after, limit), media_type="application/x-ndjson")
+    limit = limit or _ENTRIES
+    found = await _entries(visit, after, limit + 1)
+    page = found[:limit]
+    return answer(shapes.Audit(page, page[-1].number if len(found) > limit else None))
+
+
+async def _lines(visit: Visit, after: int, limit: int | None) -> AsyncIterator[bytes]:
+    """All of them, a page at a time, up to the limit if there is one."""
+    left = limit
+    while left is None or left > 0:
+        page = await _entries(visit, after, _ENTRIES if left is None else min(left, _ENTRIES))
+        if not page:
+            return
+        yield b"".join([msgspec.json.encode(entry) + b"\n" for entry in page])
+        after = page[-1].number
+        left = None if left is None else left - len(page)
+
+
+async def _entries(visit: Visit, after: int, limit: int) -> list[Entry]:
+    return await visit.desk.audit(
+        after=after,
         session=visit.text("session"),
         ask=visit.text("ask"),
         by=visit.text("by"),
         what=visit.choice("what", get_args(What)),
-        limit=limit + 1,
+        limit=limit,
     )
-    page = found[:limit]
-    if visit.text("as") == "lines":
-        lines = b"".join(msgspec.json.encode(entry) + b"\n" for entry in page)
-        return Response(lines, media_type="application/x-ndjson")
-    return answer(shapes.Audit(page, page[-1].number if len(found) > limit else None))
 
 
 def _token(token: tokens.Token) -> shapes.Token:

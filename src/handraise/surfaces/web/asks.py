@@ -8,7 +8,10 @@ from handraise.desk.interface import Unfit
 from handraise.model.answers import Misfit, read_answer
 from handraise.model.asks import KINDS, STATES, ask_as_json
 from handraise.surfaces.web import shapes
-from handraise.surfaces.web.visit import Parameter, Visit, Way, answer
+from handraise.surfaces.web.visit import BadRequest, Parameter, Visit, Way, answer
+
+_PAGE = 2_000
+_DEEPEST = 64
 
 
 async def list_all(visit: Visit) -> Response:
@@ -16,7 +19,13 @@ async def list_all(visit: Visit) -> Response:
     found = await visit.desk.asks(
         state=visit.choice("state", STATES), kind=visit.choice("kind", KINDS), session=visit.text("session")
     )
-    return answer({"asks": [ask_as_json(ask) for ask in found], "cursor": cursor})
+    after, limit = visit.text("after"), visit.number("limit", least=1, most=10_000) or _PAGE
+    if after is not None:
+        ids = [ask.id for ask in found]
+        found = found[ids.index(after) + 1 :] if after in ids else []
+    page = found[:limit]
+    more = page[-1].id if len(found) > limit else None
+    return answer({"asks": [ask_as_json(ask) for ask in page], "next": more, "cursor": cursor})
 
 
 async def look(visit: Visit) -> Response:
@@ -25,6 +34,8 @@ async def look(visit: Visit) -> Response:
 
 async def give_answer(visit: Visit) -> Response:
     wanted = visit.body(shapes.Answering)
+    if _is_deeper(wanted.answer, _DEEPEST):
+        raise BadRequest(f"An answer is nested at most {_DEEPEST} deep.", 422, "invalid")
     ask = await visit.desk.ask(visit.path("id"))
     try:
         read = read_answer(ask.kind, wanted.answer)
@@ -35,10 +46,28 @@ async def give_answer(visit: Visit) -> Response:
     return answer({**told, "late": True}, 202) if given.late else answer(told)
 
 
+def _is_deeper(value: object, levels: int) -> bool:
+    """Deep ones can be read, but not written again inside of something else."""
+    layer = [value]
+    for _ in range(levels):
+        inside: list[object] = []
+        for each in layer:
+            if isinstance(each, dict):
+                inside += each.values()
+            elif isinstance(each, list):
+                inside += each
+        if not inside:
+            return False
+        layer = inside
+    return True
+
+
 _FILTERS = (
     Parameter("state", "open, answered, expired or withdrawn", choices=STATES),
     Parameter("kind", "question, permission, plan or form", choices=KINDS),
     Parameter("session", "a session's id"),
+    Parameter("after", "the `next` of the page before"),
+    Parameter("limit", "how many", "integer"),
 )
 
 WAYS = (

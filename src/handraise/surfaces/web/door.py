@@ -1,12 +1,11 @@
 """The door: who somebody is, whether they may, and how a refusal is told. Nothing inside is reached past it."""
 
-import asyncio
 import logging
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 
 from handraise.desk import interface
@@ -16,9 +15,9 @@ from handraise.model.actors import Person
 from handraise.model.asks import ask_as_json
 from handraise.model.tokens import Role, may
 from handraise.surfaces.web import guards, shapes
+from handraise.surfaces.web.receiving import receive_body
 from handraise.surfaces.web.visit import BadRequest, Visit, Way, answer
 
-COOKIE = "handraise"
 OWNER = "owner"
 
 log = logging.getLogger("handraise.web")
@@ -60,37 +59,51 @@ class Door:
     is_agent: Callable[[int], bool]
     hosts: Collection[str] = ()
     proxy: TrustedProxy | None = None
+    cookie: str = "handraise"
+    secure: bool = False
+    """Whether browsers come by TLS."""
+    troubles: tuple[type[Exception], ...] = ()
+    """What the parts behind the desk raise when they cannot work for now; the text is a sentence."""
 
     async def enter(self, way: Way, request: Request) -> Response:
         """Performs a way for whoever may, and says why to whoever may not."""
         try:
             visitor, source, by_cookie = await self._recognise(request)
+            _check_login(way, visitor)
+            if way.own_guard:
+                desk = self.desk.seat(visitor.person, source)
+                return await way.act(Visit(request, visitor, desk, self.gate, b""))
             self._check_page(request, source, by_cookie=by_cookie)
             await self._check_role(way, request, visitor, source)
-            sent = await _read(request, way.largest)
+            _check_query(way, request)
+            sent = await receive_body(request, way.largest, json_only=by_cookie)
             desk = self.desk.seat(visitor.person, source)
             return await way.act(Visit(request, visitor, desk, self.gate, sent))
         except (Unreachable, BadRequest) as error:
             return failed(error.status, error.code, str(error))
         except interface.DeskError as error:
             return _told(error)
+        except self.troubles as error:
+            log.error("%s %s: %s", request.method, way.path, type(error).__name__)  # noqa: TRY400 (known trouble)
+            return failed(503, "unavailable", str(error))
+        except Exception:  # the outer door: whatever else goes wrong is ours, and is told without its text
+            log.exception("%s %s failed", request.method, way.path)
+            return failed(500, "fault", "Something went wrong inside the hub; its log says what.")
 
     async def _recognise(self, request: Request) -> tuple[Visitor, str, bool]:
-        """Who it is, from where, and whether only a cookie says so."""
+        """Who it is, from where, and whether only a cookie or a proxy says so."""
         peer = request.scope.get("extensions", {}).get("handraise.peer")
         if peer is not None:
             return self._neighbour(peer), "terminal", False
-        if not guards.host_is_ours(request.headers.get("host"), self.hosts):
-            raise Unreachable(421, "wrong_host", "This hub is not called by that name; see [web] allowed_hosts.")
         bearer = request.headers.get("authorization", "")
         if bearer[:7].lower() == "bearer ":
             visitor = await self.gate.admit(bearer[7:].strip())
             if visitor is None:
                 raise Unreachable(401, "unknown_token", "This token is not known, or no longer good.")
             return visitor, "api", False
-        cookie = request.cookies.get(COOKIE)
+        cookie = request.cookies.get(self.cookie)
         visitor = await self.gate.admit(unquote(cookie)) if cookie else None
-        if visitor is not None:
+        if visitor is not None and visitor.role != "agent":
             return visitor, "web", True
         return self._behind_proxy(request) or _NOBODY, "web", True
 
@@ -103,23 +116,22 @@ class Door:
     def _behind_proxy(self, request: Request) -> Visitor | None:
         if self.proxy is None or request.client is None or request.client.host not in self.proxy.addresses:
             return None
-        name = request.headers.get(self.proxy.header, "").strip()
+        named = request.headers.getlist(self.proxy.header)
+        name = named[0].strip() if len(named) == 1 else ""
         return Visitor(Person(name), self.proxy.role) if name else None
 
     def _check_page(self, request: Request, source: str, *, by_cookie: bool) -> None:
         if source == "terminal":
             return
-        if not guards.may_change(request.method, request.headers, by_cookie=by_cookie, allowed=self.hosts):
+        if not guards.may_change(
+            request.method, request.headers, by_cookie=by_cookie, allowed=self.hosts, secure=self.secure
+        ):
             raise Unreachable(403, "foreign_page", "Only the hub's own page may change something.")
 
     async def _check_role(self, way: Way, request: Request, visitor: Visitor, source: str) -> None:
-        if way.role is None:
-            return
-        if visitor is _NOBODY:
-            raise Unreachable(401, "login_needed", "Log in first: open the link that the hub printed, or send a token.")
-        if not may(visitor.role, way.role):
-            tried = f"{request.method} {request.url.path}"
-            await self.gate.refused(tried, visitor.person, source, request.path_params.get("id"))
+        if way.role is not None and not may(visitor.role, way.role):
+            tried = f"{request.method} {way.path}"
+            await self.gate.refused(tried, visitor.person, source, **_about(way, request))
             raise Unreachable(403, "not_allowed", f"The role {visitor.role!r} may not do this; it takes {way.role!r}.")
 
 
@@ -139,19 +151,22 @@ def _told(error: interface.DeskError) -> Response:
     return answer(shapes.Failed(problem), status)
 
 
-async def _read(request: Request, largest: int) -> bytes:
-    if request.method in ("GET", "HEAD"):
-        return b""
-    pieces, size = [], 0
-    try:
-        async with asyncio.timeout(60):
-            async for piece in request.stream():
-                size += len(piece)
-                if size > largest:
-                    raise BadRequest(f"The body is larger than {largest} bytes.", 413, "too_large")
-                pieces.append(piece)
-    except ClientDisconnect as error:
-        raise BadRequest("The body ended early.") from error
-    except TimeoutError as error:
-        raise BadRequest("The body took too long.", 408, "too_slow") from error
-    return b"".join(pieces)
+def _check_login(way: Way, visitor: Visitor) -> None:
+    if way.role is not None and visitor is _NOBODY:
+        raise Unreachable(401, "login_needed", "Log in first: open the link that the hub printed, or send a token.")
+
+
+def _check_query(way: Way, request: Request) -> None:
+    known = [each.name for each in way.parameters]
+    for name in request.query_params:
+        if name not in known:
+            there_is = f"there is {', '.join(known)}" if known else "there is none"
+            raise BadRequest(f"There is no parameter {name[:100]!r} here; {there_is}.", 422, "invalid")
+
+
+def _about(way: Way, request: Request) -> dict[str, str]:
+    """Which ask or session a refused request was about."""
+    name = request.path_params.get("id", "")[:100]
+    if not name:
+        return {}
+    return {"ask": name} if way.path.startswith("/api/asks/") else {"session": name}

@@ -8,36 +8,46 @@ from starlette.responses import RedirectResponse, Response
 
 from handraise.desk.gate import BROWSER_LIFE, Made
 from handraise.surfaces.web import shapes
-from handraise.surfaces.web.door import COOKIE, Unreachable
+from handraise.surfaces.web.door import Unreachable, failed
 from handraise.surfaces.web.limits import Attempts
+from handraise.surfaces.web.page import Page
 from handraise.surfaces.web.visit import Parameter, Visit, Way, answer
+
+_ONE_TIME = (Parameter("code", "the one-time code"),)
 
 
 class Entrance:
-    """Counts failures, so that nobody can guess for long. `secure` is for hubs that speak TLS."""
+    """Counts tries, so that nobody can guess for long. `secure` is for hubs that speak TLS."""
 
-    def __init__(self, *, secure: bool, base: str) -> None:
+    def __init__(self, page: Page, *, secure: bool, base: str, cookie: str) -> None:
         self._attempts = Attempts()
+        self._page = page
         self._secure = secure
         self._base = base
+        self._cookie = cookie
 
     async def by_link(self, visit: Visit) -> Response:
-        made = await self._login(visit, visit.text("code") or "")
+        code = visit.text("code")
+        if code is None:
+            return self._page.index() or failed(401, "login_needed", "Open the link that the hub printed.")
+        try:
+            made = await self._login(visit, code)
+        except Unreachable as error:
+            return self._page.index(error.status) or failed(error.status, error.code, str(error))
         response = RedirectResponse("/", 303)
-        self._remember(response, made)
+        self._remember(response, made.secret, visit.gate.seconds_left(made.token))
         return response
 
     async def by_secret(self, visit: Visit) -> Response:
         made = await self._login(visit, visit.body(shapes.Login).secret.strip())
         response = answer(shapes.Me(made.token.name, made.token.role, "web"))
-        self._remember(response, made)
+        self._remember(response, made.secret, visit.gate.seconds_left(made.token))
         return response
 
     async def leave(self, visit: Visit) -> Response:
-        if visit.visitor.token is not None:
-            await visit.gate.revoke(visit.visitor.token, visit.desk.person, visit.desk.source)
+        await visit.gate.logout(visit.visitor, visit.desk.source)
         response = answer(shapes.Done())
-        response.delete_cookie(COOKIE, path="/", secure=self._secure, httponly=True, samesite="lax")
+        response.delete_cookie(self._cookie, path="/", secure=self._secure, httponly=True, samesite="lax")
         return response
 
     async def me(self, visit: Visit) -> Response:
@@ -54,10 +64,10 @@ class Entrance:
                 "/login",
                 None,
                 self.by_link,
-                "Log in by a one-time link",
-                parameters=(Parameter("code", "the code"),),
-                media="text/html",
+                "Log in by a one-time link; without a code, the page to log in at",
                 status=303,
+                parameters=_ONE_TIME,
+                media="text/html",
             ),
             Way("POST", "/api/login", None, self.by_secret, "Log in by a token or code", shapes.Login, shapes.Me),
             Way("POST", "/api/logout", "viewer", self.leave, "Log out", gives=shapes.Done),
@@ -74,23 +84,25 @@ class Entrance:
         )
 
     async def _login(self, visit: Visit, secret: str) -> Made:
-        address = visit.request.client.host if visit.request.client else "unknown"
+        address = visit.request.client.host if visit.request.client else "this machine"
         now = asyncio.get_running_loop().time()
-        if not self._attempts.allowed(address, now):
+        if not self._attempts.begin(address, now):
             raise Unreachable(429, "too_many_tries", "Too many failed logins; wait a minute.")
-        made = await visit.gate.login(secret) if secret else None
+        made = await visit.gate.login(secret)
         if made is None:
-            self._attempts.failed(address, now)
             raise Unreachable(401, "unknown_token", "This link or token is not good, or was used before.")
+        self._attempts.forgive(address, now)
         return made
 
-    def _remember(self, response: Response, made: Made) -> None:
+    def _remember(self, response: Response, secret: str, seconds: float | None) -> None:
         cookie: SimpleCookie = SimpleCookie()
-        cookie[COOKIE] = quote(made.secret)
-        cookie[COOKIE]["path"] = "/"
-        cookie[COOKIE]["httponly"] = True
-        cookie[COOKIE]["samesite"] = "lax"
-        cookie[COOKIE]["max-age"] = int(BROWSER_LIFE.total_seconds())
+        cookie[self._cookie] = quote(secret)
+        kept = cookie[self._cookie]
+        kept["path"] = "/"
+        kept["httponly"] = True
+        kept["samesite"] = "lax"
+        longest = BROWSER_LIFE.total_seconds()
+        kept["max-age"] = int(min(longest, longest if seconds is None else seconds))
         if self._secure:
-            cookie[COOKIE]["secure"] = True
+            kept["secure"] = True
         response.headers.append("set-cookie", cookie.output(header="").strip())

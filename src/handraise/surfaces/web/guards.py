@@ -28,24 +28,34 @@ def host_is_ours(host: str | None, allowed: Collection[str]) -> bool:
     return name in _LOOPBACK or name in allowed or host.lower() in allowed
 
 
-def origin_is_ours(origin: str | None, host: str | None, allowed: Collection[str]) -> bool:
-    """Whether a page of this origin may change something: only a page that came from this very host."""
-    if not origin or origin == "null":
+def origin_is_ours(origin: str | None, host: str | None, allowed: Collection[str], *, secure: bool = False) -> bool:
+    """Whether a page of this origin may change something: one that came from this very host, or from an allowed one.
+
+    A proxy may have put another Host in place of the one that the page came from; the allowed ones are known by name.
+    A hub that is `secure` trusts no page that came in the clear, where others could have written it.
+    """
+    try:
+        parts = urlsplit(origin or "")
+    except ValueError:
         return False
-    parts = urlsplit(origin)
-    if parts.scheme not in ("http", "https"):
+    where = parts.netloc.lower()
+    if parts.scheme not in ("http", "https") or not host_is_ours(where, allowed):
         return False
-    return parts.netloc.lower() == (host or "").lower() and host_is_ours(parts.netloc, allowed)
+    if secure and parts.scheme == "http" and _name(where) not in _LOOPBACK:
+        return False
+    return where == (host or "").lower() or where in allowed
 
 
-def may_change(method: str, headers: Mapping[str, str], *, by_cookie: bool, allowed: Collection[str]) -> bool:
+def may_change(
+    method: str, headers: Mapping[str, str], *, by_cookie: bool, allowed: Collection[str], secure: bool = False
+) -> bool:
     """A change needs our own origin where a browser sends one, and always where a cookie speaks for somebody."""
     if method in ("GET", "HEAD", "OPTIONS"):
         return True
     origin = headers.get("origin")
     if origin is None:
         return not by_cookie
-    return origin_is_ours(origin, headers.get("host"), allowed)
+    return origin_is_ours(origin, headers.get("host"), allowed, secure=secure)
 
 
 def _name(host: str) -> str:

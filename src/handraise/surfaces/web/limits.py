@@ -2,8 +2,8 @@
 
 from collections import OrderedDict
 
-_TRIES = 10
-_WINDOW = 60.0
+TRIES = 10
+WINDOW = 60.0
 _REMEMBERED = 10_000
 
 
@@ -11,14 +11,19 @@ class Attempts:
     """Ten failures a minute for each address; the oldest addresses are forgotten first."""
 
     def __init__(self) -> None:
-        self._failed: OrderedDict[str, list[float]] = OrderedDict()
+        self._tried: OrderedDict[str, list[float]] = OrderedDict()
 
-    def allowed(self, address: str, now: float) -> bool:
-        recent = [at for at in self._failed.get(address, []) if now - at < _WINDOW]
-        return len(recent) < _TRIES
+    def begin(self, address: str, now: float) -> bool:
+        """Whether one more try is allowed. It counts from here, so that many at once are no way around the limit."""
+        recent = [at for at in self._tried.pop(address, []) if now - at < WINDOW]
+        allowed = len(recent) < TRIES
+        self._tried[address] = [*recent, now] if allowed else recent
+        if len(self._tried) > _REMEMBERED:
+            self._tried.popitem(last=False)
+        return allowed
 
-    def failed(self, address: str, now: float) -> None:
-        recent = [at for at in self._failed.pop(address, []) if now - at < _WINDOW]
-        self._failed[address] = [*recent, now]
-        if len(self._failed) > _REMEMBERED:
-            self._failed.popitem(last=False)
+    def forgive(self, address: str, at: float) -> None:
+        """That try was none: it was a good one."""
+        tried = self._tried.get(address, [])
+        if at in tried:
+            tried.remove(at)

@@ -14,7 +14,7 @@ _IN_FEED = (*get_args(items.Content), *get_args(asks.Body), Partial, shapes.Rese
 """What items and the bodies of asks are made of; their names begin with `Feed`."""
 
 
-def document(ways: Sequence[Way], version: str, cookie: str) -> dict[str, Any]:
+def document(ways: Sequence[Way], version: str, cookie: str = "handraise") -> dict[str, Any]:
     """The whole API."""
     used = {shape for way in ways for shape in (way.takes, way.gives) if shape is not None} | {shapes.Failed}
     ordered = sorted(used, key=lambda shape: shape.__name__)

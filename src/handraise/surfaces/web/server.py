@@ -12,11 +12,23 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from handraise.surfaces.web import guards
+from handraise.surfaces.web.door import failed
+
+LARGEST_HEAD = 64 * 1024
+"""How many bytes a request may have before its body."""
+SLOW_HEAD = 30.0
+"""How long a client may take for them."""
+_SOCKET_PATH = 103
 _CREDENTIALS = struct.Struct("3i")
 _LOCAL_PEERPID = 2
+
+
+class PathTooLong(Exception):
+    """The system takes no socket with so long a path."""
 
 
 class Listening:
@@ -26,18 +38,19 @@ class Listening:
         self._listener = listener
         config = uvicorn.Config(
             app,
-            http=_WithPeer,
+            http=_Connection,
             ws="none",
             lifespan="off",
             loop="none",
             access_log=False,
             log_config=None,
+            # By the server and not by the application, so that they are also on what never reaches it.
+            headers=list(guards.HEADERS.items()),
             server_header=False,
             date_header=False,
             proxy_headers=False,
-            timeout_graceful_shutdown=2,
+            timeout_graceful_shutdown=1,
             timeout_keep_alive=75,
-            h11_max_incomplete_event_size=64 * 1024,
         )
         config.load()
         config.ssl = tls
@@ -52,6 +65,8 @@ class Listening:
 
 def listen_on_socket(path: Path) -> socket.socket:
     """A Unix socket that only we can open; an old one that nobody listens on is replaced."""
+    if len(os.fsencode(path)) > _SOCKET_PATH:
+        raise PathTooLong(f"The path {path} is too long for a socket; choose a shorter state folder (--state).")
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
@@ -79,24 +94,75 @@ class _Server(uvicorn.Server):
         yield
 
 
-class _WithPeer(HttpToolsProtocol):
-    """Adds the process at the other end of a Unix socket to each request."""
+class _Connection(HttpToolsProtocol):
+    """Bounds what a client may send ahead, and adds to each request who is at the other end of a Unix socket."""
+
+    _peer: int | None = None
+    _head = 0
+    _waits: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         end = transport.get_extra_info("socket")
-        if end is not None and end.family == socket.AF_UNIX:
-            self.app = _Neighbourly(self.app, peer_of(end))
+        if end.family == socket.AF_UNIX:
+            self._peer = peer_of(end)
+        else:
+            # Head and body are two writes: without this the second waits for the client, 40 ms on most.
+            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._await_head()
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._head_is_there()
+        super().connection_lost(exc)
 
-class _Neighbourly:
-    def __init__(self, app: Any, peer: int) -> None:  # noqa: ANN401 (uvicorn's own wrapper)
-        self._app = app
-        self._peer = peer
+    def data_received(self, data: bytes) -> None:
+        if self._waits is not None:
+            self._head += len(data)
+        super().data_received(data)
+        if self._waits is not None and self._head > LARGEST_HEAD and not self.transport.is_closing():
+            self._refuse(431, "too_large", f"The address and headers are larger than {LARGEST_HEAD} bytes.")
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope.setdefault("extensions", {})["handraise.peer"] = self._peer
-        await self._app(scope, receive, send)
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._await_head()
+
+    def on_headers_complete(self) -> None:
+        self._head_is_there()
+        extensions: dict[str, Any] = {"handraise.cut_off": self._cut_off}
+        if self._peer is not None:
+            extensions["handraise.peer"] = self._peer
+        self.scope["extensions"] = extensions
+        super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(400, "bad_request", msg)
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Asking for a WebSocket is no event; the request is answered as any other."""
+
+    def _cut_off(self) -> None:
+        """At once: what was sent and not read is not kept, by us or by the system."""
+        end = self.transport.get_extra_info("socket")
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.transport.abort()
+
+    def _await_head(self) -> None:
+        self._head_is_there()
+        self._head = 0
+        self._waits = self.loop.call_later(SLOW_HEAD, self._cut_off)
+
+    def _head_is_there(self) -> None:
+        if self._waits is not None:
+            self._waits.cancel()
+            self._waits = None
+
+    def _refuse(self, status: int, code: str, message: str) -> None:
+        """Before there is a request: told as any other refusal."""
+        response = failed(status, code, message)
+        head = [*self.server_state.default_headers, *response.raw_headers, (b"connection", b"close")]
+        lines = [b"HTTP/1.1 %d -\r\n" % status, *(b"%s: %s\r\n" % each for each in head), b"\r\n"]
+        self.transport.write(b"".join([*lines, bytes(response.body)]))
+        self.transport.close()
 
 
 def peer_of(end: socket.socket) -> int:

@@ -49,18 +49,17 @@ async def look(visit: Visit) -> Response:
 
 
 async def rename(visit: Visit) -> Response:
-    title = visit.body(shapes.Title).title.strip()
-    if not title:
-        raise BadRequest("A title cannot be empty.", 422, "invalid")
-    await visit.desk.rename(visit.path("id"), title)
+    await visit.desk.rename(visit.path("id"), visit.body(shapes.Title).title)
     return await look(visit)
 
 
 async def say(visit: Visit) -> Response:
     wanted = visit.body(shapes.Words)
-    words: Any = wanted.content or _words(wanted.text or "", wanted.images)
-    said = await visit.desk.say(visit.path("id"), words, wanted.id)
-    return answer(shapes.Said(said.id), 202)
+    if wanted.content and (wanted.text or wanted.images):
+        raise BadRequest("Send `text` and `images`, or `content`, not both.", 422, "invalid")
+    words = msgspec.to_builtins(wanted.content) if wanted.content else _words(wanted.text or "", wanted.images)
+    said = await visit.desk.say(visit.path("id"), words, str(wanted.id) if wanted.id else None)
+    return answer(shapes.Said(said.id, said.session, said.by, said.source, said.at), 202)
 
 
 async def interrupt(visit: Visit) -> Response:
@@ -99,6 +98,8 @@ async def items(visit: Visit) -> Response:
     limit = visit.number("limit", least=1, most=5000) or _ITEMS
     cursor = await visit.desk.newest()
     before, after = visit.number("before"), visit.number("after")
+    # Up to the cursor that is told, so that who follows from there gets nothing twice.
+    before = min(cursor + 1, cursor + 1 if before is None else before)
     found = await visit.desk.items(session, after=after, before=before, limit=limit + 1)
     backwards = after is None
     page = (found[-limit:] if backwards else found[:limit]) if len(found) > limit else found

@@ -1,16 +1,22 @@
 """The shapes of what goes in and out over HTTP. The OpenAPI document is made of them."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+from uuid import UUID
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
+from handraise.model.actors import Actor
 from handraise.model.asks import Kind, State
 from handraise.model.audit import Entry
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Decision, Rule
 from handraise.model.sessions import Ended, Phase
 from handraise.model.tokens import Role
+
+Moment = Annotated[datetime, Meta(tz=True)]
+"""With a time zone: without one nobody knows when it is."""
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class Image(Struct, frozen=True, forbid_unknown_fields=True):
@@ -21,13 +27,38 @@ class Image(Struct, frozen=True, forbid_unknown_fields=True):
     """Base64."""
 
 
+class TextBlock(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="text"):
+    """A piece of text."""
+
+    text: str
+
+
+class Source(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="base64"):
+    """What a block carries, as Base64."""
+
+    media_type: str
+    data: str
+
+
+class ImageBlock(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="image"):
+    """A picture."""
+
+    source: Source
+
+
+class DocumentBlock(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="document"):
+    """A document, such as a PDF."""
+
+    source: Source
+
+
 class NewSession(Struct, frozen=True, forbid_unknown_fields=True):
     """What a new session is to be; with `resume` or `fork`, what it goes on from."""
 
     say: str
     project: str | None = None
-    mode: str | None = None
-    model: str | None = None
+    mode: Name | None = None
+    model: Name | None = None
     title: str | None = None
     resume: str | None = None
     fork: str | None = None
@@ -68,9 +99,9 @@ class Words(Struct, frozen=True, forbid_unknown_fields=True):
     """Something to say: text, pictures, or blocks as the Messages API takes them. `id` makes it idempotent."""
 
     text: str | None = None
-    content: tuple[dict[str, Any], ...] | None = None
+    content: tuple[TextBlock | ImageBlock | DocumentBlock, ...] | None = None
     images: tuple[Image, ...] = ()
-    id: str | None = None
+    id: UUID | None = None
 
 
 class MaybeWords(Struct, frozen=True, forbid_unknown_fields=True):
@@ -83,18 +114,22 @@ class Said(Struct, frozen=True):
     """It is stored, and on its way."""
 
     say: str
+    session: str
+    by: Actor
+    source: str
+    at: datetime
 
 
 class Mode(Struct, frozen=True, forbid_unknown_fields=True):
     """A permission mode, by Claude's own name for it."""
 
-    mode: str
+    mode: Name
 
 
 class Model(Struct, frozen=True, forbid_unknown_fields=True):
     """A model, by Claude's own name for it."""
 
-    model: str
+    model: Name
 
 
 class Title(Struct, frozen=True, forbid_unknown_fields=True):
@@ -127,12 +162,15 @@ class Ask(Struct, frozen=True):
     expires_at: datetime | None
     settlement: dict[str, Any] | None
     delivered_at: datetime | None
+    late: bool = False
+    """Set in the reply to an answer that came too late for the request itself, and was said to Claude as guidance."""
 
 
 class Asks(Struct, frozen=True):
-    """Oldest first. `cursor` is the place in the feed that it was read at."""
+    """A page, oldest first. `cursor` is the place in the feed that it was read at."""
 
     asks: list[Ask]
+    next: str | None
     cursor: int
 
 
@@ -190,7 +228,7 @@ class NewRule(Struct, frozen=True, forbid_unknown_fields=True):
     session: str | None = None
     mode: str | None = None
     message: str = ""
-    expires_at: datetime | None = None
+    expires_at: Moment | None = None
 
 
 class Token(Struct, frozen=True):
@@ -214,9 +252,9 @@ class Tokens(Struct, frozen=True):
 class NewToken(Struct, frozen=True, forbid_unknown_fields=True):
     """A name, a role, and perhaps an end."""
 
-    name: str
+    name: Name
     role: Role
-    expires_at: datetime | None = None
+    expires_at: Moment | None = None
 
 
 class MadeToken(Struct, frozen=True):
@@ -260,7 +298,7 @@ class Me(Struct, frozen=True):
     source: str
 
 
-class Problem(Struct, frozen=True):
+class Problem(Struct, frozen=True, omit_defaults=True):
     """What went wrong: a code for programs, a sentence for people."""
 
     code: str

@@ -72,7 +72,7 @@ Act = Callable[[Visit], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A query parameter, for the OpenAPI document."""
+    """A query parameter; one that a way does not name is refused there."""
 
     name: str
     says: str
@@ -97,6 +97,8 @@ class Way:
     largest: int = 1024 * 1024
     """How many bytes a body may have."""
     media: str = "application/json"
+    own_guard: bool = False
+    """The act itself sees who comes, and reads the body: for those who send no cookie and no token."""
 
 
 def answer(value: object, status: int = 200) -> Response:

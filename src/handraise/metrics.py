@@ -1,0 +1,144 @@
+"""What Prometheus is told of a hub: gathered when it asks, but for times to answer, which are noted as they pass."""
+
+import asyncio
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from prometheus_client import CollectorRegistry, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+from starlette.responses import Response
+
+from handraise.hub import Hub
+from handraise.model.asks import KINDS
+from handraise.model.items import Item
+from handraise.model.sessions import PHASES, Phase, Session
+from handraise.surfaces.web.app import WebApp
+from handraise.surfaces.web.visit import Visit, Way
+
+_MEDIA = "text/plain; version=0.0.4; charset=utf-8"
+_SECONDS = (1, 5, 15, 30, 60, 120, 300, 900, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600)
+_FOLLOWED: tuple[Phase, ...] = ("starting", "idle", "working", "stopping")
+# The type stands first in what an item holds; nothing else of the many that pass needs to be read.
+_OPENED = b'{"type":"ask.opened"'
+_SETTLED = b'{"type":"ask.settled"'
+
+
+class _Ask(Struct, frozen=True):
+    id: str
+    kind: str
+    opened_at: datetime
+
+
+class _Opened(Struct, frozen=True):
+    ask: _Ask
+
+
+class _Settlement(Struct, frozen=True):
+    state: str
+    at: datetime
+
+
+class _Settled(Struct, frozen=True):
+    ask: str
+    settlement: _Settlement
+
+
+class Metrics:
+    """Follows the store's commits from the moment it is made; `begin` tells it what was open before."""
+
+    def __init__(self, hub: Hub, state: Path) -> None:
+        self._hub = hub
+        self._state = state
+        self._opened: dict[str, _Ask] = {}
+        self._registry = CollectorRegistry()
+        self._answers = Histogram(
+            "handraise_answer_seconds",
+            "How long an ask waited for its answer",
+            ["kind"],
+            registry=self._registry,
+            buckets=_SECONDS,
+        )
+        hub.store.listen(self._heard)
+
+    async def begin(self) -> None:
+        for ask in await self._hub.store.asks(state="open"):
+            self._opened.setdefault(ask.id, _Ask(ask.id, ask.kind, ask.opened_at))
+
+    def way(self) -> Way:
+        return Way("GET", "/metrics", "viewer", self._show, "For Prometheus", media="text/plain")
+
+    def watch(self, app: WebApp) -> None:
+        """What the application counts by itself is read there."""
+        self._app = app
+
+    async def _show(self, _: Visit) -> Response:
+        sessions = await self._hub.store.sessions()
+        lag = await self._lag([session for session in sessions if session.phase in _FOLLOWED])
+        gathered = CollectorRegistry()
+        gathered.register(_Gathered([*self._asks(), _sessions(sessions), lag, *self._web()]))
+        return Response(generate_latest(gathered) + generate_latest(self._registry), media_type=_MEDIA)
+
+    def _heard(self, items: Sequence[Item]) -> None:
+        for item in items:
+            if item.content.startswith(_OPENED):
+                ask = msgspec.json.decode(item.content, type=_Opened).ask
+                self._opened[ask.id] = ask
+            elif item.content.startswith(_SETTLED):
+                settled = msgspec.json.decode(item.content, type=_Settled)
+                known = self._opened.pop(settled.ask, None)
+                if known is not None and settled.settlement.state == "answered":
+                    waited = (settled.settlement.at - known.opened_at).total_seconds()
+                    self._answers.labels(known.kind).observe(max(0.0, waited))
+
+    def _asks(self) -> Iterable[Metric]:
+        counted = Counter(ask.kind for ask in self._opened.values())
+        family = GaugeMetricFamily("handraise_asks_open", "Asks that wait for somebody", labels=["kind"])
+        for kind in KINDS:
+            family.add_metric([kind], counted[kind])
+        yield family
+
+    async def _lag(self, running: Sequence[Session]) -> Metric:
+        """What Claude has said, and the hub has not taken in."""
+        behind = 0
+        for session in running:
+            place = await self._hub.store.place(session.id)
+            journal = self._state / "sessions" / session.id / str(session.run) / "out.ndjson"
+            taken = place.offset if place and place.run == session.run else 0
+            behind += max(0, await asyncio.to_thread(_size, journal) - taken)
+        return GaugeMetricFamily("handraise_journal_lag_bytes", "Said by Claude, not yet taken in", value=behind)
+
+    def _web(self) -> Iterable[Metric]:
+        yield GaugeMetricFamily("handraise_streams_open", "Clients that follow the feed", value=self._app.streams.open)
+        family = CounterMetricFamily("handraise_http_responses", "Answers over HTTP, by status", labels=["status"])
+        for status, count in sorted(self._app.answered.items()):
+            family.add_metric([str(status)], count)
+        yield family
+
+
+class _Gathered(Collector):
+    def __init__(self, metrics: Sequence[Metric]) -> None:
+        self._metrics = metrics
+
+    def collect(self) -> Iterable[Metric]:
+        return self._metrics
+
+
+def _sessions(sessions: Sequence[Session]) -> Metric:
+    counted = Counter(session.phase for session in sessions)
+    family = GaugeMetricFamily("handraise_sessions", "Sessions, by phase", labels=["phase"])
+    for phase in PHASES:
+        family.add_metric([phase], counted[phase])
+    return family
+
+
+def _size(path: Path) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
