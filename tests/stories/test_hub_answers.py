@@ -1,0 +1,190 @@
+"""Stories of a hub: what becomes of answers that come late, hold for longer, or do not move Claude."""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from handraise.demo.pieces import Script, say, use
+from handraise.demo.scenarios import propose
+from handraise.demo.told import Told
+from handraise.desk.interface import Refused
+from handraise.desk.local import LocalDesk
+from handraise.model.actors import ByRule, Person
+from handraise.model.answers import Allow, Approve, Choice, Choices, Outline
+from handraise.model.asks import Answered, Ask, Expired, Permission, Plan, Withdrawn
+from handraise.model.items import AskDelivered, AskSettled, Notice, Said, SaidTaken, SessionChanged
+from handraise.model.projects import Options, Patience
+from handraise.model.wording import NOBODY
+from handraise.session.machine import Temper
+from handraise.session.replying import COOLING
+from stories.house import DEADLINE, house, next_ask, seen
+from stories.timeline import only, pid_of, texts, until_turn
+
+SQLITE = Choices((Choice(("SQLite",)),))
+QUESTION = {
+    "question": "Which database?",
+    "header": "Store",
+    "options": [{"label": "SQLite", "description": "one file"}, {"label": "Postgres", "description": "a server"}],
+    "multiSelect": False,
+}
+
+
+def choose(told: Told) -> Script:
+    told = yield [use("AskUserQuestion", questions=[QUESTION])]
+    told = yield [say(f"Heard: {told.result().text}")]
+    while True:
+        told = yield [say(f"You said: {told.text}")]
+
+
+def touch_twice(told: Told) -> Script:
+    told = yield [use("Bash", command=f"touch {told.directory}/one", description="Touch a file")]
+    told = yield [use("Bash", command=f"touch {told.directory}/one", description="Touch it again")]
+    yield [say("Touched.")]
+
+
+def plan_twice(told: Told) -> Script:
+    told = yield from propose(told, "1. Everything at once.")
+    told = yield from propose(told, "1. Everything at once, please.")
+    yield [say(f"Told: {told.result().text}")]
+
+
+async def until_settled(desk: LocalDesk, ask: Ask) -> Ask:
+    async with asyncio.timeout(DEADLINE), desk.follow(0, ask.session) as follower:
+        async for _ in follower:
+            now = await desk.ask(ask.id)
+            if now.settlement is not None:
+                return now
+    raise AssertionError("the feed ended")
+
+
+async def test_after_an_outline_was_asked_for_the_next_plan_is_sent_back_at_once(tmp_path: Path) -> None:
+    async with house(tmp_path, plan_twice) as (home, hub):
+        session = (await hub.desk.start("Think first.", str(home.work), mode="plan")).session
+        plan = await next_ask(hub.desk, session)
+        assert isinstance(plan.body, Plan)
+        await hub.desk.answer(plan.id, Outline())
+
+        told = await until_turn(hub.desk, session)
+        assert COOLING in texts(told)[-1]
+        assert [each.about for each in only(Notice, told)] == ["sent back"]
+        assert len(await hub.desk.asks(state=None, session=session.id, kind="plan")) == 1
+
+
+async def test_an_approved_plan_leaves_plan_mode_for_the_mode_that_was_chosen(tmp_path: Path) -> None:  # lesson 10
+    def script(told: Told) -> Script:
+        told = yield from propose(told, "1. Write it.")
+        told = yield [use("Write", file_path=f"{told.directory}/done.txt", content="done\n")]
+        yield [say("Done.")]
+
+    async with house(tmp_path, script) as (home, hub):
+        session = (await hub.desk.start("Think first.", str(home.work), mode="plan")).session
+        await hub.desk.answer((await next_ask(hub.desk, session)).id, Approve("acceptEdits"))
+
+        await until_turn(hub.desk, session)
+        assert (home.work / "done.txt").exists()
+        assert (await hub.desk.session(session.id)).session.mode == "acceptEdits"
+        assert len(await hub.desk.asks(state=None, session=session.id)) == 1
+
+
+async def test_patience_that_ran_out_answers_claude_and_a_late_answer_is_said(tmp_path: Path) -> None:  # lesson 3
+    impatient = Options(patience=Patience(question=1.0))
+    async with house(tmp_path, choose, options=impatient) as (home, hub):
+        session = (await hub.desk.start("Choose.", str(home.work))).session
+        question = await next_ask(hub.desk, session)
+        told = await until_turn(hub.desk, session)
+        assert NOBODY in texts(told)[-1]
+        assert (await hub.desk.ask(question.id)).delivered_at is not None
+
+        given = await hub.desk.answer(question.id, SQLITE)
+        assert given.late
+
+        told = await until_turn(hub.desk, session, 2)
+        assert "Which database? — SQLite" in texts(told)[-1]
+        settled = (await hub.desk.ask(question.id)).settlement
+        assert isinstance(settled, Expired)
+        assert settled.late is not None
+        assert len(only(AskSettled, told)) == 2
+
+
+async def test_what_is_said_during_a_turn_waits_until_claude_takes_it(tmp_path: Path) -> None:
+    async with house(tmp_path, choose) as (home, hub):
+        session = (await hub.desk.start("Choose.", str(home.work))).session
+        question = await next_ask(hub.desk, session)
+        said = await hub.desk.say(session.id, "And keep it small.")
+        again = await hub.desk.say(session.id, "And keep it small.", said.id)
+        assert again.id == said.id
+        assert [each.id for each in await hub.store.says(session.id)] == [said.id]
+
+        await hub.desk.answer(question.id, SQLITE)
+        told = await seen(
+            hub.desk, lambda content: isinstance(content, SaidTaken) and content.say == said.id, session.id
+        )
+        assert len([each for each in only(Said, told) if each.say == said.id]) == 1
+        assert await hub.store.says(session.id) == []
+
+
+async def test_an_interrupt_withdraws_what_is_open(tmp_path: Path) -> None:
+    async with house(tmp_path, choose) as (home, hub):
+        session = (await hub.desk.start("Choose.", str(home.work))).session
+        question = await next_ask(hub.desk, session)
+
+        await hub.desk.interrupt(session.id)
+
+        settled = (await until_settled(hub.desk, question)).settlement
+        assert isinstance(settled, Withdrawn)
+        assert settled.reason == "the turn was interrupted"
+        await until_turn(hub.desk, session)
+        with pytest.raises(Refused, match="nothing to interrupt"):
+            await hub.desk.interrupt(session.id)
+
+
+async def test_a_permission_for_always_answers_the_next_call_without_a_person(tmp_path: Path) -> None:
+    async with house(tmp_path, touch_twice) as (home, hub):
+        session = (await hub.desk.start("Touch it.", str(home.work))).session
+        permission = await next_ask(hub.desk, session)
+        assert isinstance(permission.body, Permission)
+        assert "always" in [offer.lasting for offer in permission.body.offers]
+        await hub.desk.answer(permission.id, Allow("always"), permission.digest)
+
+        await until_turn(hub.desk, session)
+
+        (rule,) = await hub.desk.rules()
+        asked = await hub.desk.asks(state=None, session=session.id)
+        by = [ask.settlement.by for ask in asked if isinstance(ask.settlement, Answered)]
+        assert by[0] == Person("owner")
+        assert isinstance(by[1], ByRule)
+        assert by[1].rule == rule.id
+        assert all(ask.delivered_at is not None for ask in asked)
+
+
+async def test_a_title_given_while_claude_works_stays(tmp_path: Path) -> None:
+    async with house(tmp_path, choose) as (home, hub):
+        session = (await hub.desk.start("Choose.", str(home.work))).session
+        question = await next_ask(hub.desk, session)
+
+        await hub.desk.rename(session.id, "The database")
+        await hub.desk.answer(question.id, SQLITE)
+        told = await until_turn(hub.desk, session)
+
+        assert (await hub.desk.session(session.id)).session.title == "The database"
+        assert "The database" in [each.title for each in only(SessionChanged, told)]
+
+
+async def test_a_claude_that_does_not_take_an_answer_is_noticed_until_it_moves(tmp_path: Path) -> None:  # lesson 6
+    async with house(tmp_path, choose, temper=Temper(move=0.2)) as (home, hub):
+        session = (await hub.desk.start("Choose.", str(home.work))).session
+        question = await next_ask(hub.desk, session)
+        os.kill(pid_of(hub, session), signal.SIGSTOP)
+        await hub.desk.answer(question.id, SQLITE)
+
+        await seen(hub.desk, lambda content: isinstance(content, Notice) and content.about == "not moving", session.id)
+        assert (await hub.desk.session(session.id)).session.stuck_since is not None
+        os.kill(pid_of(hub, session), signal.SIGCONT)
+
+        told = await until_turn(hub.desk, session)
+        assert "SQLite" in texts(told)[-1]
+        assert (await hub.desk.session(session.id)).session.stuck_since is None
+        assert len(only(AskDelivered, told)) == 1
