@@ -142,9 +142,15 @@ class Counter:
             asker="agent",
             agent=caller.name,
         )
-        stored = await self._inbox.open(ask, self._knowledge.surroundings(caller.directory, options))
-        if stored.settlement is None:
-            self._open[stored.id] = caller.conversation
+        # Before it is stored: whoever hears of it at once must find it waiting here.
+        self._open[ask.id] = caller.conversation
+        is_open = False
+        try:
+            stored = await self._inbox.open(ask, self._knowledge.surroundings(caller.directory, options))
+            is_open = stored.settlement is None
+        finally:
+            if not is_open:
+                self._open.pop(ask.id, None)
         return stored
 
     async def find(self, ask: str) -> Ask:

@@ -1,0 +1,120 @@
+"""Agents that we did not start: the real `claude -p`, and a serving hub that it can reach in every way."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any, Self
+
+from handraise.claude.locate import locate
+from handraise.demo.environment import environment
+from handraise.demo.model import ScriptedModel
+from handraise.demo.pieces import Scripted
+from handraise.desk.local import LocalDesk
+from handraise.model.actors import Person
+from handraise.model.asks import Ask
+from handraise.serving import Service, Serving, serving
+
+DEADLINE = 60.0
+RELAY = "from handraise.cli.entry import main; main()"
+
+
+class Yard:
+    """A scripted model, a directory to work in, and a state folder. `serve` may be entered again and again."""
+
+    def __init__(self, tmp: Path, script: Scripted, **settings: Any) -> None:
+        self.tmp = tmp
+        self.work = tmp / "work"
+        self.state = tmp / "state"
+        self.model = ScriptedModel({"script": script})
+        self._settings = settings
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        self.work.mkdir()
+        (self.tmp / "home").mkdir()
+        await self._stack.enter_async_context(self.model)
+        return self
+
+    async def __aexit__(self, *raised: Any) -> None:
+        await self._stack.__aexit__(*raised)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return environment(self.model.url("script"), str(self.tmp / "home"))
+
+    def serve(self, port: int = 0) -> AbstractAsyncContextManager[Serving]:
+        return serving(Service(self.state, locate(), self.environment, port=port, **self._settings))
+
+    def stdio(self) -> dict[str, Any]:
+        """How an agent starts our relay."""
+        return {"command": sys.executable, "args": ["-c", RELAY, "mcp", "--state", str(self.state)]}
+
+    async def over_http(self, served: Serving, name: str = "agent") -> dict[str, Any]:
+        """How an agent reaches us by HTTP."""
+        made = await served.gate.make(name, "agent", Person("owner"), "test")
+        return {"type": "http", "url": f"{served.base}/mcp", "headers": {"Authorization": f"Bearer {made.secret}"}}
+
+    @asynccontextmanager
+    async def agent(self, server: dict[str, Any], *options: str, **variables: str) -> AsyncIterator["Agent"]:
+        """`claude -p` at work, with our server."""
+        config = json.dumps({"mcpServers": {"handraise": {"alwaysLoad": True, **server}}})
+        words = ("-p", "--output-format", "stream-json", "--verbose", "--strict-mcp-config", "--mcp-config", config)
+        process = await asyncio.create_subprocess_exec(
+            locate(),
+            *words,
+            *options,
+            "--",
+            "Begin.",
+            cwd=self.work,
+            env={**self.environment, **variables},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            limit=64 * 1024 * 1024,
+        )
+        try:
+            yield Agent(process)
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+
+
+class Agent:
+    """A running `claude -p`."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self.frames: list[dict[str, Any]] = []
+
+    async def result(self) -> str:
+        """What it said last."""
+        assert self.process.stdout
+        async with asyncio.timeout(DEADLINE):
+            async for line in self.process.stdout:
+                self.frames.append(json.loads(line))
+                if self.frames[-1]["type"] == "result":
+                    return str(self.frames[-1]["result"])
+        raise AssertionError(f"no result: {self.frames}")
+
+
+async def next_ask(desk: LocalDesk, but: frozenset[str] = frozenset()) -> Ask:
+    """The next open ask, of whomever."""
+    async with asyncio.timeout(DEADLINE), desk.follow(0) as follower:
+        async for _ in follower:
+            for ask in await desk.asks():
+                if ask.id not in but:
+                    return ask
+    raise AssertionError("the feed ended")
+
+
+async def until_settled(desk: LocalDesk, ask: str) -> Ask:
+    """The ask, when it is settled."""
+    async with asyncio.timeout(DEADLINE), desk.follow(0) as follower:
+        async for _ in follower:
+            found = await desk.ask(ask)
+            if found.settlement is not None:
+                return found
+    raise AssertionError("the feed ended")
