@@ -1,11 +1,12 @@
 """Partial text, joined so that a fast stream does not flood: at most 25 a second. Pure; time is an argument."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 from msgspec import Struct
 
-from handraise.wire.frames import Event, StreamEvent
+from handraise.wire.frames import Assistant, Event, Frame, StreamEvent
 
 INTERVAL = 0.04
 
@@ -28,6 +29,17 @@ class Previews:
     def __init__(self) -> None:
         self._speakers: dict[str | None, _Speaker] = {}
         self._next = float("-inf")
+
+    def follow(self, received: Sequence[Frame]) -> None:
+        """Takes in what of these frames it has to know; nearly all of a long reply are pieces of a block."""
+        for frame in received:
+            if isinstance(frame, StreamEvent):
+                if frame.event.type == "content_block_delta" and frame.parent_tool_use_id in self._speakers:
+                    self._speakers[frame.parent_tool_use_id].fresh.append(frame.event)
+                else:
+                    self.add(frame)
+            elif isinstance(frame, Assistant):
+                self.whole(frame.parent_tool_use_id)
 
     def add(self, streamed: StreamEvent) -> None:
         """Takes in an event; sub-agents may speak at the same time as Claude itself."""

@@ -25,11 +25,13 @@ from handraise.session.previews import Previews
 from handraise.session.writing import Writing
 from handraise.store.changes import Advance, Change, DeliverAsk, OpenAsk, Publish, SettleAsk, TakeSay
 from handraise.store.interface import Store, StoreClosed, StoreConflict, StoreError
-from handraise.wire.frames import Assistant, Frame, Lifecycle, StreamEvent, ToolProgress
+from handraise.wire.frames import Frame, Lifecycle, StreamEvent, ToolProgress
 
 _AHEAD = 32
 """How many chunks of the journal may wait to be taken in, all at once then; the journal itself holds the rest."""
 _AGAIN = 1.0
+_SAYING_NOTHING = (StreamEvent, Lifecycle, ToolProgress)
+"""They come by the thousand, and say nothing else than that Claude moves."""
 
 log = logging.getLogger("handraise.session")
 
@@ -169,28 +171,15 @@ class Runner:
         wanted: list[Command] = []
         for chunk in chunks:
             self._room.release()
-            wanted += self._observe(self._heard([each.frame for each in self._machine.wire.receive(chunk)]))
+            wanted += self._observe(self._heard(self._machine.wire.receive_frames(chunk)))
             await asyncio.sleep(0)  # for the other sessions: this one's machine waits for us
         await self._perform(wanted)
         self._show_previews()
 
     def _heard(self, received: Sequence[Frame]) -> list[Fact]:
-        heard: list[Fact] = []
-        for frame in received:
-            match frame:
-                case StreamEvent():
-                    self._previews.add(frame)
-                    # They come by the thousand, and say nothing else than that Claude moves.
-                    if not self._machine.memory.unmoved:
-                        continue
-                case Lifecycle() | ToolProgress() if not self._machine.memory.unmoved:
-                    continue
-                case Assistant(parent_tool_use_id=parent):
-                    self._previews.whole(parent)
-                case _:
-                    pass
-            heard.append(facts.Heard(frame))
-        return heard
+        self._previews.follow(received)
+        left_out = () if self._machine.memory.unmoved else _SAYING_NOTHING
+        return [facts.Heard(frame) for frame in received if not isinstance(frame, left_out)]
 
     async def _grant(self, wish: Wish, done: asyncio.Future[None]) -> None:
         try:

@@ -81,6 +81,17 @@ class Connection:
                 received += self._look_closer(line, end)
         return received
 
+    def receive_frames(self, chunk: bytes) -> list[Frame]:
+        """The same without where each one was, for who takes in many."""
+        lines = self._lines.receive(chunk)
+        received: list[Frame] = []
+        for line, frame in zip(lines, decode_quickly(lines), strict=True):
+            if frame is not None:
+                received.append(frame)
+            else:
+                received += [each.frame for each in self._look_closer(line, 0)]
+        return received
+
     def receive_end(self) -> list[Received]:
         """Claude is gone: what is left without a newline was cut off."""
         rest = self._lines.close()
