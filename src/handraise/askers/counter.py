@@ -119,9 +119,11 @@ class Counter:
         self, caller: Caller, reference: str, tool: str, arguments: dict[str, Any], waited: Waited | None = None
     ) -> Reply:
         """The result of a call, when somebody has answered. Raises Malformed."""
-        ask = await self.raise_ask(caller, reference, tool, arguments)
         try:
-            return reading.result_of(await self.settled(ask, waited))
+            # Present from before it is raised: who is cancelled in between may have left it open.
+            with self.present(ask_id(caller, reference)):
+                ask = await self.raise_ask(caller, reference, tool, arguments)
+                return reading.result_of(await self.settled(ask, waited))
         except asyncio.CancelledError:
             if not caller.comes_back:
                 self.cancel(caller, reference)
@@ -144,13 +146,13 @@ class Counter:
         )
         # Before it is stored: whoever hears of it at once must find it waiting here.
         self._open[ask.id] = caller.conversation
-        is_open = False
         try:
             stored = await self._inbox.open(ask, self._knowledge.surroundings(caller.directory, options))
-            is_open = stored.settlement is None
-        finally:
-            if not is_open:
-                self._open.pop(ask.id, None)
+        except Exception:
+            self._open.pop(ask.id, None)
+            raise
+        if stored.settlement is not None:
+            self._open.pop(ask.id, None)
         return stored
 
     async def find(self, ask: str) -> Ask:
