@@ -7,8 +7,10 @@ from typing import Any
 import click
 
 from handraise.cli.neighbour import Failed, NoHub
+from handraise.cli.ps import ps
 from handraise.cli.serve import demo, serve
-from handraise.cli.steer import answer, interrupt, mode, ps, say, stop
+from handraise.cli.staying import attach, inbox, run
+from handraise.cli.steer import answer, interrupt, mode, say, stop
 from handraise.cli.tokens import token
 
 WRONG, NO_HUB, REFUSED = 2, 3, 4
@@ -32,7 +34,7 @@ def main() -> None:
     """Claude Code raises its hand; you answer from anywhere."""
 
 
-for command in (serve, demo, ps, say, interrupt, stop, mode, answer, token):
+for command in (serve, demo, run, attach, inbox, ps, say, interrupt, stop, mode, answer, token):
     main.add_command(command)
 
 

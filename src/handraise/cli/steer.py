@@ -11,37 +11,6 @@ from handraise.cli.places import json_option, state_folder, state_option
 
 
 @click.command()
-@state_option
-@json_option
-def ps(state: str | None, as_json: bool) -> None:
-    """List the sessions: what needs you first."""
-    sessions = Neighbour(state_folder(state)).get("/api/sessions")["sessions"]
-    if as_json:
-        for session in sessions:
-            click.echo(json.dumps(session))
-        return
-    if not sessions:
-        click.echo('No sessions yet. Start one with: handraise run "…"')
-        return
-    order = {
-        "needs you": 0,
-        "failed": 1,
-        "lost": 1,
-        "not moving": 1,
-        "working": 2,
-        "starting": 2,
-        "queued": 3,
-        "idle": 4,
-    }
-    rows = sorted(sessions, key=lambda each: order.get(each["state"], 5))
-    for session in rows:
-        asks = f"{session['open_asks']} open" if session["open_asks"] else ""
-        click.echo(
-            f"{session['id']}  {session['state']:<10} {asks:<7} ${session['cost_usd']:.2f}  {_plain(session['title'])}"
-        )
-
-
-@click.command()
 @click.argument("session")
 @click.argument("text", required=False)
 @state_option
@@ -158,8 +127,3 @@ def _json(text: str, option: str) -> Any:  # noqa: ANN401 (JSON)
         return json.loads(text)
     except ValueError as error:
         raise click.UsageError(f"{option} is not valid JSON: {error}.") from error
-
-
-def _plain(text: str) -> str:
-    """Without anything that could move the cursor or colour the line."""
-    return "".join(letter if letter.isprintable() else "�" for letter in text)

@@ -34,6 +34,8 @@ class Frame:
     """Which of several open asks it is."""
     ready: bool = True
     """Whether keys count already: a card that has just come ignores them for a moment."""
+    keys: bool = True
+    """Whether it is answered by keys, or by lines that are typed."""
 
 
 def card(dialogue: Dialogue, frame: Frame) -> list[Line]:
@@ -42,11 +44,14 @@ def card(dialogue: Dialogue, frame: Frame) -> list[Line]:
     if dialogue.reading is not None:
         return indent(_whole(dialogue, width, frame.height), BAR)
     head = [_head(dialogue, frame, width), *_sentence(dialogue.step, width)]
-    foot = [*_controls(dialogue, width), *_note(dialogue, width), _keys(dialogue, frame)]
+    controls = _controls(dialogue, width)
+    foot = [*_note(dialogue, width), *([_keys(dialogue, frame)] if frame.keys else [])]
     shown = proof(dialogue, width)
-    room = max(_LEAST, frame.height - len(head) - len(foot) - 2)
-    body = [EMPTY, *_folded(shown, room, width), EMPTY] if shown else [EMPTY]
-    return indent([cut(each, width) for each in (*head, *body, *foot)], BAR)
+    room = frame.height - len(head) - len(controls) - len(foot) - 2
+    body = [EMPTY, *_folded(shown, max(_LEAST, room), width), EMPTY] if shown else [EMPTY]
+    most = frame.height - len(head) - len(body) - len(foot)
+    rows = (*head, *body, *_around_pointer(controls, most), *foot)
+    return indent([cut(each, width) for each in rows], BAR)
 
 
 def proof(dialogue: Dialogue, width: int) -> list[Line]:
@@ -126,6 +131,17 @@ def _controls(dialogue: Dialogue, width: int) -> list[Line]:
         return [*about, *wrap(line(("class:dim", dialogue.step.wants)), width)]
     rows = dialogue.step.rows
     return [made for number, row in enumerate(rows) for made in _row(dialogue, number, row, width)]
+
+
+def _around_pointer(controls: list[Line], most: int) -> list[Line]:
+    """On a low terminal not all choices are seen at once: those around the pointer are."""
+    if len(controls) <= max(most, 1):
+        return controls
+    seen = max(most - 1, 1)
+    pointed = next((at for at, row in enumerate(controls) if row and "❯" in row[0][1]), 0)
+    first = min(max(0, pointed - seen // 2), len(controls) - seen)
+    told = line(("class:warning", f"… {len(controls) - seen} more: ↑↓"))
+    return [*controls[first : first + seen], told]
 
 
 def _row(dialogue: Dialogue, number: int, row: Row, width: int) -> list[Line]:

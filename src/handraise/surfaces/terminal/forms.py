@@ -73,7 +73,7 @@ class FormMatter:
         sentence = f"{title}: {says}" if says else title
         header = f"{'Optional' if optional else 'Required'} · {one_line(self.form.server)}"
         several = field.get("type") == "array" and bool(_choices(field))
-        rows = tuple(Row(f"={number}", evidence(label)) for number, (_, label) in enumerate(_choices(field)))
+        rows = tuple(Row(f"={number}", one_line(label)) for number, (_, label) in enumerate(_choices(field)))
         if rows and optional and not several:
             rows = (*rows, Row(_NOTHING, "Leave it empty"))
         first = "" if rows else _spelled(field.get("default"))
@@ -181,4 +181,4 @@ def _shown(value: object) -> str:
         case bool():
             return "yes" if value else "no"
         case _:
-            return evidence(_spelled(value))
+            return one_line(_spelled(value))

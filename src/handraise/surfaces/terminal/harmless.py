@@ -12,7 +12,7 @@ _SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
 
 def evidence(text: str) -> str:
     """What a person decides about: every hidden character is marked, tabs are blanks."""
-    return reveal(text).expandtabs(TAB)
+    return "\n".join(seal(row) for row in reveal(text).expandtabs(TAB).split("\n"))
 
 
 def prose(text: str) -> str:

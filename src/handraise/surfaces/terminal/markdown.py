@@ -6,9 +6,10 @@ from io import StringIO
 from typing import ClassVar
 
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.markdown import Heading, Markdown, MarkdownElement
+from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement
 from rich.segment import Segment
 from rich.style import Style
+from rich.syntax import Syntax
 from rich.text import Text
 
 from handraise.surfaces.terminal.harmless import evidence, prose, seal
@@ -99,8 +100,20 @@ class _Plainly(Heading):
         yield text
 
 
+class _Code(CodeBlock):
+    """Code between other blocks, without empty lines of its own."""
+
+    def __rich_console__(self, _console: Console, _options: ConsoleOptions) -> RenderResult:
+        yield Syntax(str(self.text).rstrip(), self.lexer_name, theme=self.theme, word_wrap=True, padding=(0, 1))
+
+
 class _Quiet(Markdown):
-    elements: ClassVar[dict[str, type[MarkdownElement]]] = {**Markdown.elements, "heading_open": _Plainly}
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {
+        **Markdown.elements,
+        "heading_open": _Plainly,
+        "fence": _Code,
+        "code_block": _Code,
+    }
 
 
 def _spans(row: list[Segment]) -> Iterator[Span]:

@@ -62,7 +62,7 @@ class QuestionMatter:
         for number, prompt in enumerate(self.prompts):
             choice = self._choice(number, given)
             said = ", ".join([*choice.labels, *([choice.text] if choice.text else [])])
-            told.append(f"{one_line(prompt.header or prompt.question)}: {evidence(said)}")
+            told.append(f"{one_line(prompt.header or prompt.question)}: {one_line(said)}")
         return Step("review", "\n".join(told), "Ready to send", (Row("send", "Send these answers", key="s"),))
 
 
@@ -116,9 +116,9 @@ class PermissionMatter:
     def _rows(self) -> tuple[Row, ...]:
         keys: dict[Literal["session", "always"], str] = {"session": "s", "always": "p"}
         rows = [Row("once", "Allow once", key="a")]
-        rows += [Row(offer.lasting, evidence(offer.scope), key=keys[offer.lasting]) for offer in self.body.offers]
+        rows += [Row(offer.lasting, one_line(offer.scope), key=keys[offer.lasting]) for offer in self.body.offers]
         rows += [
-            Row(f"suggestion {number}", "Allow, as Claude suggests", evidence(told))
+            Row(f"suggestion {number}", "Allow, as Claude suggests", one_line(told))
             for number, told in enumerate(self.body.suggestions_in_words)
         ]
         what = "command" if self._command() is not None else "input"
@@ -198,7 +198,7 @@ class PlanMatter:
 
 def _prompt(number: int, prompt: Prompt) -> Step:
     rows = tuple(
-        Row(str(place), evidence(option.label), one_line(option.description), preview=evidence(option.preview or ""))
+        Row(str(place), one_line(option.label), one_line(option.description), preview=evidence(option.preview or ""))
         for place, option in enumerate(prompt.options)
     )
     if rows:

@@ -25,6 +25,7 @@ from prompt_toolkit.shortcuts import print_formatted_text
 from prompt_toolkit.styles import Style
 
 from handraise.model.asks import Ask
+from handraise.model.items import Item
 from handraise.surfaces.terminal.editor import edit
 from handraise.surfaces.terminal.harmless import seal
 from handraise.surfaces.terminal.lines import Line, cut, line
@@ -95,6 +96,9 @@ class Screen:
     def show(self, lines: Sequence[Line]) -> None:
         self._lines.extend(lines)
         self._wake.set()
+
+    def take(self, items: Sequence[Item]) -> None:
+        """Lines are enough."""
 
     def refresh(self) -> None:
         self._app.invalidate()

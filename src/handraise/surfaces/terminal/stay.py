@@ -50,6 +50,10 @@ class Front(Protocol):
         """Prints lines that stay."""
         ...
 
+    def take(self, items: Sequence[Item]) -> None:
+        """Everything as it came, for those who want no lines."""
+        ...
+
     def refresh(self) -> None:
         """Something of what is shown for now has changed."""
         ...
@@ -93,6 +97,7 @@ class Stay:
         self._running: set[asyncio.Task[None]] = set()
         if session is not None:
             self.timeline.title, self.timeline.mode = session.title, session.mode
+            self.timeline.directory = session.directory
             self.timeline.cost_usd = session.cost_usd
             self.timeline.working = session.phase == "working"
 
@@ -203,6 +208,7 @@ class Stay:
             self._refresh()
             return
         lines: list[Line] = []
+        self._front.take(news)
         for item in news:
             if self.session is not None:
                 lines += self.timeline.receive(item, width)

@@ -30,7 +30,7 @@ from handraise.surfaces.terminal.words import ago
 GUTTER: Span = ("", "  ")
 _TAIL = 6
 """How many rows of an unfinished block are shown."""
-_COUNTED = ("turn.started", "turn.ended")
+_ASKS = ("AskUserQuestion", "ExitPlanMode")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,8 @@ class Doing:
     title: str
     since: datetime
     parent: str | None
+    is_ask: bool
+    """Its card tells all of it."""
 
 
 @dataclass(slots=True)
@@ -50,6 +52,7 @@ class Timeline:
     mode: str = ""
     cost_usd: float = 0.0
     title: str = ""
+    directory: str = ""
     failed: str = ""
     ended: SessionEnded | None = None
     turns: int = 0
@@ -65,8 +68,8 @@ class Timeline:
         match content:
             case Text():
                 return self._text(content, width)
-            case ActionStarted(action=action, title=title, parent=parent):
-                self.doing[action] = Doing(title, item.at, parent)
+            case ActionStarted(action=action, title=title, parent=parent, tool=tool):
+                self.doing[action] = Doing(title, item.at, parent, tool in _ASKS)
                 return []
             case ActionEnded():
                 return self._ended(content, item.at, width)
@@ -112,10 +115,12 @@ class Timeline:
     def under_way(self, now: datetime, width: int) -> list[Line]:
         """One line for each action that has not ended."""
         lines = []
-        for doing in self.doing.values():
+        for doing in (each for each in self.doing.values() if not each.is_ask):
             inside = "  " if doing.parent else ""
             taken = f" · {ago(now - doing.since)}" if (now - doing.since).total_seconds() >= 1 else ""
-            lines.append(cut(line(("class:accent", "◌ "), inside, one_line(doing.title), ("class:dim", taken)), width))
+            lines.append(
+                cut(line(("class:accent", "◌ "), inside, self._short(doing.title), ("class:dim", taken)), width)
+            )
         return lines
 
     def forget_partial(self) -> None:
@@ -135,25 +140,30 @@ class Timeline:
 
     def _ended(self, content: ActionEnded, at: datetime, width: int) -> list[Line]:
         begun = self.doing.pop(content.action, None)
+        if begun is not None and begun.is_ask:
+            return []
         inside = "  " if content.parent else ""
         taken = f" · {ago(at - begun.since)}" if begun and (at - begun.since).total_seconds() >= 1 else ""
         mark = ("class:good", "✓ ") if content.ok else ("class:danger", "✗ ")
-        first = cut(line(mark, inside, one_line(content.title), ("class:dim", taken)), width)
+        first = cut(line(mark, inside, self._short(content.title), ("class:dim", taken)), width)
         if content.ok:
             return [first]
         told = [each for each in evidence(content.output).split("\n") if each.strip()][:3]
         return [first, *(cut(line(GUTTER, ("class:dim", f"  {each}")), width) for each in told)]
+
+    def _short(self, title: str) -> str:
+        """Paths inside the session's directory are told from there."""
+        shown = one_line(title)
+        return shown.replace(f"{self.directory}/", "") if self.directory not in ("", "/") else shown
 
     def _turn(self, content: TurnEnded, width: int) -> list[Line]:
         self.working, self._tail = False, None
         self.turns += 1
         self.doing.clear()
         self._growing.clear()
-        self.cost_usd += content.cost_usd
         self.failed = content.error or "" if content.is_error else ""
         seconds = content.duration_ms / 1000
-        total = f" · ${self.cost_usd:.4f} in all" if self.turns > 1 else ""
-        told = line(("class:dim", f"─ {seconds:.1f} s · ${content.cost_usd:.4f}{total}"))
+        told = line(("class:dim", f"─ {seconds:.1f} s · ${content.cost_usd:.4f}"))
         if not content.is_error:
             return [EMPTY, cut(told, width)]
         return [EMPTY, *wrap(line(("class:danger", f"✗ {one_line(self.failed)}")), width, 2), cut(told, width)]
@@ -162,7 +172,7 @@ class Timeline:
         if isinstance(content, SessionStarted):
             self.ended = None
             return []
-        self.working = content.phase == "working"
+        self.working, self.cost_usd = content.phase == "working", content.cost_usd
         return [line(("class:dim", f"· {one_line(content.note)}"))] if content.note else []
 
     def _end(self, content: SessionEnded, width: int) -> list[Line]:

@@ -1,0 +1,44 @@
+"""A hub in the background, for a command that needs one and finds none. It outlives the command."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from handraise.cli.neighbour import Neighbour, NoHub
+
+LOG = "hub.log"
+_PATIENCE = 30.0
+_GRACE = 2.0
+"""When ours could not start because another one was faster, that one needs a moment."""
+
+
+def start_hub(state: Path) -> None:
+    """Starts `handraise serve`, detached, and returns when it answers; raises NoHub with what its log says."""
+    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    log = state / LOG
+    with log.open("ab") as written:
+        started = subprocess.Popen(
+            [sys.executable, "-m", "handraise", "serve", "--state", str(state)],
+            stdin=subprocess.DEVNULL,
+            stdout=written,
+            stderr=written,
+            start_new_session=True,
+            cwd="/",
+        )
+    neighbour = Neighbour(state)
+    ends = time.monotonic() + _PATIENCE
+    while time.monotonic() < ends:
+        if neighbour.is_there():
+            return
+        if started.poll() is not None:
+            ends = min(ends, time.monotonic() + _GRACE)
+        time.sleep(0.05)
+    raise NoHub(
+        f"The hub did not start. It said: {_last(log)}\nMore is in {log}; or start it yourself: handraise serve"
+    )
+
+
+def _last(log: Path) -> str:
+    lines = [each for each in log.read_text(errors="replace").splitlines() if each.strip()]
+    return lines[-1] if lines else "nothing"

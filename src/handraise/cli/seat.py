@@ -1,0 +1,154 @@
+"""Takes a seat at the hub's desk: chooses the front for this terminal, stays, and says how it ended as an exit code."""
+
+import asyncio
+import os
+import shlex
+import sys
+from collections.abc import Coroutine
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from handraise.cli.neighbour import Failed, NoHub
+from handraise.desk.interface import Conflict, Desk, DeskError, NotFound, Refused, Seen, TooLate, Unreached, Words
+from handraise.desk.remote import RemoteDesk
+from handraise.model.sessions import Session
+from handraise.surfaces.terminal.plain import Plain
+from handraise.surfaces.terminal.screen import Screen
+from handraise.surfaces.terminal.stay import Stay
+from handraise.surfaces.terminal.unattended import Unattended
+
+FAILED = 1
+_HISTORY = 60
+"""How many items of what happened before are shown to somebody who joins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The session to start, or to go on with."""
+
+    words: Words | None
+    project: str | None = None
+    mode: str | None = None
+    model: str | None = None
+    resume: str | None = None
+    fork: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How to stay."""
+
+    plain: bool = False
+    as_json: bool = False
+    patience: float | None = None
+    detach: bool = False
+
+
+def begin(state: Path, wanted: Wanted, manner: Manner) -> int:
+    """Starts, resumes or forks a session, and stays with it."""
+    named = Path(wanted.project) if wanted.project is not None else Path.cwd()
+    if named.is_dir():
+        wanted = replace(wanted, project=str(named.resolve()))
+    return _perform(_begin(state, wanted, manner))
+
+
+def join(state: Path, session: str, manner: Manner) -> int:
+    """Stays with a session that is there."""
+    return _perform(_join(state, session, manner))
+
+
+def clear_inbox(state: Path, manner: Manner) -> int:
+    """Stays with the open asks of all sessions."""
+    if not _is_terminal():
+        raise click.UsageError("The inbox needs a terminal; for scripts there are: handraise ps, handraise answer.")
+    return _perform(_inbox(state, manner))
+
+
+async def _begin(state: Path, wanted: Wanted, manner: Manner) -> int:
+    async with RemoteDesk(state / "hub.sock") as desk:
+        cursor = await desk.newest()
+        session = (await _started(desk, wanted)).session
+        if manner.detach:
+            click.echo(session.id)
+            return 0
+        return await _stay(desk, session, cursor, manner)
+
+
+async def _started(desk: Desk, wanted: Wanted) -> Seen:
+    if wanted.resume is not None and wanted.fork:
+        if wanted.words is None:
+            raise Refused("A fork begins with something to say.")
+        return await desk.fork(wanted.resume, wanted.words)
+    if wanted.resume is not None:
+        return await desk.resume(wanted.resume, wanted.words)
+    return await desk.start(wanted.words or "", wanted.project or ".", mode=wanted.mode, model=wanted.model)
+
+
+async def _join(state: Path, session: str, manner: Manner) -> int:
+    async with RemoteDesk(state / "hub.sock") as desk:
+        found = (await desk.session(session)).session
+        before = await desk.items(session, limit=_HISTORY)
+        # The first of them is followed, too: what was before and what comes are one stream, and nothing is in it twice.
+        cursor = before[0].cursor - 1 if before else await desk.newest()
+        return await _stay(desk, found, cursor, manner)
+
+
+async def _inbox(state: Path, manner: Manner) -> int:
+    async with RemoteDesk(state / "hub.sock") as desk:
+        return await _stay(desk, None, await desk.newest(), manner)
+
+
+async def _stay(desk: Desk, session: Session | None, cursor: int, manner: Manner) -> int:
+    front = _front(manner)
+    async with Stay(desk, front, _now, session, cursor) as stay:
+        await front.run(stay)
+    if session is None:
+        return 0
+    return _leave(front, stay, session, manner)
+
+
+def _front(manner: Manner) -> Screen | Plain | Unattended:
+    if manner.as_json or not _is_terminal():
+        return Unattended(as_json=manner.as_json, patience=manner.patience)
+    if manner.plain or os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb":
+        return Plain(_now)
+    return Screen(_now)
+
+
+def _leave(front: Screen | Plain | Unattended, stay: Stay, session: Session, manner: Manner) -> int:
+    back = f"handraise attach {shlex.quote(session.id)}"
+    if isinstance(front, Unattended) and front.gave_up:
+        click.echo(
+            f"Nobody answered within {manner.patience:g} s. The ask stays open; come back with: {back}", err=True
+        )
+        return FAILED
+    ended = stay.timeline.ended
+    if ended is None and not manner.as_json:
+        click.echo(f"The session goes on without you. Come back with: {back}", err=True)
+    return FAILED if stay.timeline.failed or (ended is not None and ended.how in ("failed", "lost")) else 0
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _is_terminal() -> bool:
+    """Somebody sees it and can type, if not on stdin then on the terminal that shows it."""
+    return sys.stdout.isatty()
+
+
+def _perform(work: Coroutine[None, None, int]) -> int:
+    """The desk's errors as the commands tell them."""
+    try:
+        return asyncio.run(work)
+    except Unreached as error:
+        raise NoHub(str(error)) from error
+    except (Refused, Conflict, TooLate) as error:
+        raise Failed(409, error.code, str(error)) from error
+    except NotFound as error:
+        raise Failed(404, error.code, f"{error} See what there is with: handraise ps") from error
+    except DeskError as error:
+        raise Failed(400, error.code, str(error)) from error

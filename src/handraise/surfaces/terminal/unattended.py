@@ -1,0 +1,102 @@
+"""The front without a terminal: nobody types here. Says how an open ask can be answered from elsewhere; never hangs."""
+
+import asyncio
+import shutil
+import signal
+import sys
+from collections.abc import Sequence
+
+from handraise.model.asks import Ask
+from handraise.model.items import Item
+from handraise.surfaces.terminal import words
+from handraise.surfaces.terminal.harmless import seal
+from handraise.surfaces.terminal.lines import Line, text_of
+from handraise.surfaces.terminal.stay import Stay
+
+
+class Unattended:
+    """See `Front`. Prints lines, or with `as_json` each item as one JSON object. Entered by `run`."""
+
+    def __init__(self, *, as_json: bool, patience: float | None) -> None:
+        self.gave_up = False
+        self._as_json = as_json
+        self._patience = patience
+
+    @property
+    def size(self) -> tuple[int, int]:
+        found = shutil.get_terminal_size((100, 24))
+        return max(20, found.columns), max(8, found.lines)
+
+    def show(self, lines: Sequence[Line]) -> None:
+        if not self._as_json:
+            for each in lines:
+                _write(seal(text_of(each)).rstrip())
+
+    def take(self, items: Sequence[Item]) -> None:
+        if self._as_json:
+            for item in items:
+                _write(item.as_json().decode(errors="replace"))
+
+    def refresh(self) -> None:
+        """Nothing is drawn."""
+
+    def call(self, ask: Ask) -> None:
+        if self._as_json:
+            return
+        _write(f"✋ {words.sentence(ask)}")
+        _write("  Claude waits for an answer. From another terminal, the page, or a script:")
+        for command in words.how_to_answer(ask):
+            _write(f"    {command}")
+
+    def keep(self, text: str) -> None:
+        """Nothing is written here."""
+
+    async def edit(self, _text: str, _suffix: str) -> str | None:
+        return None
+
+    async def run(self, stay: Stay) -> None:
+        """Until the turn is over, the session has ended, or patience has."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, stay.leaving.set)
+        try:
+            await self._wait(stay)
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                loop.remove_signal_handler(number)
+
+    async def _wait(self, stay: Stay) -> None:
+        """Patience runs while an ask is open and no longer: a turn without asks takes as long as it takes."""
+        loop = asyncio.get_running_loop()
+        waiting, since = stay.tray.top, loop.time()
+        while not (stay.leaving.is_set() or _is_over(stay)):
+            stay.changed.clear()
+            if stay.tray.top != waiting:
+                waiting, since = stay.tray.top, loop.time()
+            ends = None if waiting is None or self._patience is None else since + self._patience
+            try:
+                async with asyncio.timeout_at(ends):
+                    await _either(stay.changed, stay.leaving)
+            except TimeoutError:
+                self.gave_up = True
+                return
+
+
+def _is_over(stay: Stay) -> bool:
+    timeline = stay.timeline
+    over = timeline.turns > 0 and not timeline.working and not timeline.waiting
+    return timeline.ended is not None or over
+
+
+async def _either(one: asyncio.Event, other: asyncio.Event) -> None:
+    tasks = [asyncio.create_task(each.wait()) for each in (one, other)]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()

@@ -1,0 +1,27 @@
+"""Texts that try to do something to a terminal, or to the person in front of it."""
+
+CORPUS = {
+    "clears the screen": "\x1b[2J\x1b[H",
+    "moves the cursor up": "\x1b[5A\rYou allowed everything",
+    "sets the title": "\x1b]0;pwned\x07",
+    "writes the clipboard": "\x1b]52;c;cm0gLXJmIC8=\x07",
+    "a hyperlink": "\x1b]8;;http://evil.example\x1b\\here\x1b]8;;\x1b\\",
+    "C1 control sequence": "\x9b31mred\x9d0;title\x9c",
+    "device attributes": "\x1b[c\x1b[6n\x05",
+    "alternate screen": "\x1b[?1049h\x1b[?25l",
+    "ends a bracketed paste": "\x1b[201~rm -rf /\r",
+    "overwrites by backspace": "safe\b\b\b\bevil",
+    "overwrites by return": "rm -rf /\recho hello  ",
+    "bell": "\x07\x07\x07",
+    "right to left override": "echo \u202e/ fr- mr",
+    "isolates": "a\u2066b\u2069c",
+    "zero width": "r\u200bm",
+    "line separator": "one\u2028two\u2029three",
+    "next line": "one\x85two",
+    "tags": "hi\U000e0041\U000e0042",
+    "lone surrogate": "a\ud83db",
+    "a forged card": "▌ ✋ Permission\n▌   1 Allow once  a\n",
+    "entities": "&#13;&#x202e;&#27;[2J&#x9b;31m&#10;&#9;x",
+    "a link that lies": "[https://good.example](https://evil.example)",
+    "an image": "![x](http://evil.example/x.png)",
+}

@@ -1,0 +1,161 @@
+"""A pseudo-terminal with the real command in it, read through a terminal emulator that answers like one."""
+
+import asyncio
+import os
+import signal
+import sys
+import termios
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+import pexpect
+import pyte
+
+DEADLINE = 40.0
+UP, DOWN, LEFT, RIGHT = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[C"
+ENTER, ESCAPE, TAB, SPACE, BACKSPACE = "\r", "\x1b", "\t", " ", "\x7f"
+CTRL_C, CTRL_D = "\x03", "\x04"
+PAGE_DOWN = "\x1b[6~"
+
+
+class Emulator(pyte.HistoryScreen):  # type: ignore[misc]
+    """Answers cursor-position requests, and remembers what must never happen."""
+
+    def __init__(self, columns: int, rows: int, reply: Callable[[str], None]) -> None:
+        super().__init__(columns, rows, history=5000, ratio=0.5)
+        self._reply = reply
+        self.titles: list[str] = []
+        self.bells = 0
+
+    def write_process_input(self, data: str) -> None:
+        self._reply(data)
+
+    def set_title(self, param: str) -> None:
+        self.titles.append(param)
+
+    def bell(self) -> None:
+        self.bells += 1
+
+
+class Pseudo:
+    """A command in a terminal of so many columns and rows. Entered with `async with`; killed if it still runs then."""
+
+    def __init__(
+        self, *command: str, environment: Mapping[str, str], cwd: str, columns: int = 100, rows: int = 40
+    ) -> None:
+        self._command = command
+        self._environment = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "LANG": "C.UTF-8", **environment}
+        self._cwd = cwd
+        self.emulator = Emulator(columns, rows, self._send)
+        self._stream = pyte.ByteStream(self.emulator)
+        self._changed = asyncio.Event()
+        self.raw = b""
+        self.ended = False
+
+    async def __aenter__(self) -> Self:
+        size = (self.emulator.lines, self.emulator.columns)
+        self.child = pexpect.spawn(
+            self._command[0],
+            list(self._command[1:]),
+            env=self._environment,
+            cwd=self._cwd,
+            dimensions=size,
+            timeout=DEADLINE,
+        )
+        self.before = self.modes()
+        asyncio.get_running_loop().add_reader(self.child.child_fd, self._read)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self.ended:
+            asyncio.get_running_loop().remove_reader(self.child.child_fd)
+        await asyncio.to_thread(self.child.close, True)
+
+    @property
+    def lines(self) -> list[str]:
+        """What is on the screen, without empty lines at its end."""
+        shown = [row.rstrip() for row in self.emulator.display]
+        while shown and not shown[-1]:
+            shown.pop()
+        return shown
+
+    @property
+    def screen(self) -> str:
+        return "\n".join(self.lines)
+
+    @property
+    def everything(self) -> str:
+        """What has scrolled away, and the screen."""
+        rows = [[row[at].data for at in range(self.emulator.columns)] for row in self.emulator.history.top]
+        return "\n".join(["".join(row).rstrip() for row in rows] + self.lines)
+
+    async def until(self, *texts: str, gone: str | None = None) -> str:
+        """The screen, as soon as it shows all the texts and no longer the one that should go."""
+        return await self.wait(
+            lambda: all(text in self.screen for text in texts) and (gone is None or gone not in self.screen),
+            f"{texts} without {gone!r}",
+        )
+
+    async def wait(self, holds: Callable[[], bool], what: str = "") -> str:
+        try:
+            async with asyncio.timeout(DEADLINE):
+                while not holds():
+                    if self.ended:
+                        raise AssertionError(f"it ended before {what}:\n{self.screen}")
+                    self._changed.clear()
+                    await self._changed.wait()
+        except TimeoutError:
+            raise AssertionError(f"never {what}:\n{self.screen}") from None
+        return self.screen
+
+    def type(self, *keys: str) -> None:
+        for key in keys:
+            self._send(key)
+
+    def resize(self, columns: int, rows: int) -> None:
+        self.emulator.resize(rows, columns)
+        self.child.setwinsize(rows, columns)
+
+    async def end(self) -> int:
+        """The exit code, once the command has ended by itself."""
+        try:
+            async with asyncio.timeout(DEADLINE):
+                while not self.ended:
+                    self._changed.clear()
+                    await self._changed.wait()
+        except TimeoutError:
+            raise AssertionError(f"it does not end:\n{self.screen}") from None
+        await asyncio.to_thread(self.child.wait)
+        code: int | None = self.child.exitstatus
+        return code if code is not None else -int(self.child.signalstatus)
+
+    def signal(self, number: signal.Signals) -> None:
+        os.kill(self.child.pid, number)
+
+    def modes(self) -> list[Any]:
+        """How the terminal is set: what must be the same afterwards."""
+        return termios.tcgetattr(self.child.child_fd)
+
+    def _send(self, text: str) -> None:
+        os.write(self.child.child_fd, text.encode())
+
+    def _read(self) -> None:
+        try:
+            piece = os.read(self.child.child_fd, 65536)
+        except OSError:
+            piece = b""
+        if not piece:
+            asyncio.get_running_loop().remove_reader(self.child.child_fd)
+            self.ended = True
+        else:
+            self.raw += piece
+            self._stream.feed(piece)
+        self._changed.set()
+
+
+def handraise(*arguments: str) -> tuple[str, ...]:
+    """The real command, with this interpreter."""
+    return (sys.executable, "-m", "handraise", *arguments)

@@ -1,0 +1,87 @@
+"""A hub that serves, and terminals at it. Asks are put straight into its store: no Claude is started for them."""
+
+import itertools
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from handraise.hub import now
+from handraise.model.actors import Person
+from handraise.model.answers import Answer
+from handraise.model.asks import Answered, Ask, Body, Origin
+from handraise.model.items import Content, Text
+from handraise.model.sessions import Session
+from handraise.serving import Service, Serving, serving
+from handraise.store.changes import OpenAsk, Publish, SaveSession
+from surfaces.terminal.pseudo import Pseudo, handraise
+
+
+class Table:
+    """One hub after the other on the same state; `up` is the one that serves."""
+
+    def __init__(self, tmp: Path) -> None:
+        self.tmp = tmp
+        self.state = tmp / "state"
+        self.up: Serving | None = None
+        self._count = itertools.count(1)
+
+    @asynccontextmanager
+    async def serve(self) -> AsyncIterator[Serving]:
+        async with serving(Service(self.state, Path("/bin/false"), {}, port=0)) as up:
+            self.up = up
+            yield up
+        self.up = None
+
+    @property
+    def hub(self) -> Any:
+        assert self.up is not None
+        return self.up.hub
+
+    async def session(self, identity: str = "s_1", **fields: Any) -> Session:
+        """One that nobody runs."""
+        told: dict[str, Any] = {"phase": "working", **fields}
+        session = Session(identity, None, str(self.tmp), f"claude-{identity}", "Fix the tests", now(), now(), **told)
+        await self.hub.store.apply([SaveSession(session)])
+        return session
+
+    async def ask(self, body: Body, *, session: str | None = None, patience: float | None = None) -> Ask:
+        """An open one."""
+        name = f"a_{next(self._count)}"
+        expires = now() + timedelta(seconds=patience) if patience is not None else None
+        asker = "session" if session else "agent"
+        ask = Ask(name, session, None, body, "Tool", Origin(name), now(), asker, expires_at=expires)
+        await self.hub.store.apply([OpenAsk(ask)])
+        self.hub.inbox.opened(ask)
+        return ask
+
+    async def publish(self, *contents: Content | str, session: str = "s_1") -> None:
+        made = [Text(each, f"m_{next(self._count)}") if isinstance(each, str) else each for each in contents]
+        await self.hub.store.apply([Publish(session, now(), each) for each in made])
+
+    async def answer(self, ask: Ask, answer: Answer, name: str = "ann", source: str = "web") -> None:
+        await self.hub.desk.seat(Person(name), source).answer(ask.id, answer, ask.digest)
+
+    async def given(self, ask: Ask) -> Answer:
+        """What the ask was answered with."""
+        found = await self.hub.desk.ask(ask.id)
+        assert isinstance(found.settlement, Answered), found.settlement
+        return found.settlement.answer
+
+    def terminal(self, *arguments: str, environment: Mapping[str, str] | None = None, **size: int) -> Pseudo:
+        """The real command in a terminal of its own."""
+        (self.tmp / "home").mkdir(exist_ok=True)
+        told = {"HANDRAISE_STATE": str(self.state), "HOME": str(self.tmp / "home")}
+        told |= {key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ}
+        told |= environment or {}
+        return Pseudo(*handraise(*arguments), environment=told, cwd=str(self.tmp), **size)
+
+
+@asynccontextmanager
+async def table(tmp: Path) -> AsyncIterator[Table]:
+    """A table with its hub up."""
+    laid = Table(tmp)
+    async with laid.serve():
+        yield laid

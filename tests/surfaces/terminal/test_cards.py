@@ -1,0 +1,138 @@
+"""Cards, as lines."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from handraise.model.asks import Body, Permission, Plan, Question
+from handraise.surfaces.terminal.cards import Frame, card, read
+from handraise.surfaces.terminal.dialogue import edited
+from handraise.surfaces.terminal.lines import text_of, width_of
+from surfaces.terminal.asked import ADDRESS, DATABASE, NOON, NPM, PLAN, TWO_QUESTIONS, ask, dialogue, play
+from surfaces.terminal.hostile import CORPUS
+
+FRAME = Frame(60, 40, NOON + timedelta(seconds=90), "Fix it")
+
+
+def shown(body: Body, *keys: str, frame: Frame = FRAME) -> list[str]:
+    return [text_of(row).rstrip() for row in card(play(dialogue(body), *keys)[0], frame)]
+
+
+def test_a_question() -> None:
+    assert shown(Question((DATABASE,)), "down") == [
+        "▌ ✋ Store                              Fix it · waits 1 min",
+        "▌ Which database?",
+        "▌",
+        "▌ ❯ 1 SQLite – one file",
+        "▌   2 Postgres – a server",
+        "▌   3 Free text  o",
+        "▌ ↑↓ Enter or number · Esc later",
+    ]
+
+
+def test_checkboxes_with_what_is_marked_and_the_way_back() -> None:
+    rows = shown(TWO_QUESTIONS, "1", "2")
+    assert rows[0].startswith("▌ ✋ Checks 2 of 2")
+    assert "▌ ❯ 2 [x] Disk" in rows
+    assert "▌   3 [ ] Memory" in rows
+    assert "← back" in rows[-1]
+
+
+def test_a_command_is_shown_whole_with_why_one_is_asked() -> None:
+    asked = Permission("Bash", {"command": "echo " + "x" * 200}, description="Say x")
+    rows = [text_of(row) for row in card(replace(dialogue(asked), ask=ask(asked, why="No rule covers it.")), FRAME)]
+    assert "".join(row.removeprefix("▌ ") for row in rows).count("x") >= 200  # lesson 38
+    assert "▌ Why you are asked: No rule covers it." in rows
+
+
+def test_a_hidden_character_in_a_command_is_seen() -> None:  # lesson 39
+    assert "▌ ls ⟨U+202E⟩⟨U+001B⟩[2K" in shown(Permission("Bash", {"command": "ls \u202e\x1b[2K"}))
+
+
+def test_a_diff_is_coloured_and_reads_without_colours() -> None:
+    asked = dialogue(Permission("Edit", {"file_path": "/a"}, diff="@@ -1 +1 @@\n-old\n+new\n same\n"))
+    spans = {text: style for row in card(asked, FRAME) for style, text in row}
+    assert (spans["-old"], spans["+new"], spans["@@ -1 +1 @@"]) == ("class:removed", "class:added", "class:hunk")
+
+
+def test_long_evidence_folds_and_says_how_much_more_there_is() -> None:
+    asked = Permission("Write", {"file_path": "/a"}, diff="".join(f"+{number}\n" for number in range(200)))
+    rows = shown(asked, frame=replace(FRAME, height=24))
+    assert len(rows) <= 24
+    assert any("more lines: v reads all" in row for row in rows)
+
+
+def test_long_evidence_is_read_whole_and_scrolled() -> None:
+    asked = dialogue(Permission("Write", {"file_path": "/a"}, diff="".join(f"+{number}\n" for number in range(200))))
+    reading = read(asked, "open", 60, 24)
+    assert "▌ +0" in [text_of(row) for row in card(reading, replace(FRAME, height=22))]
+    for _ in range(30):
+        reading = read(reading, "pagedown", 60, 24)
+    rows = [text_of(row) for row in card(reading, replace(FRAME, height=22))]
+    assert "▌ +199" in rows
+    assert len(rows) <= 22
+    assert read(reading, "v", 60, 24).reading is None
+
+
+def test_an_edited_command_is_what_is_shown() -> None:
+    rows = [text_of(row) for row in card(edited(dialogue(NPM), "npm run lint"), FRAME)]
+    assert "▌ npm run lint" in rows
+    assert "▌ npm test" not in rows
+
+
+def test_a_plan_is_rendered() -> None:
+    rows = shown(PLAN)
+    assert "▌ The plan" in rows
+    assert "▌  1 Read" in rows
+
+
+def test_what_was_written_for_a_row_stays_beside_it() -> None:
+    assert any("Deny, and say why: not now" in row for row in shown(NPM, "d", "'not now", "escape"))
+
+
+def test_the_preview_of_the_option_that_is_pointed_at() -> None:
+    options = (replace_option("A", "a preview\nof two lines"), replace_option("B", None))
+    asked = Question((type(DATABASE)("Which?", "Look", options),))
+    assert "▌ of two lines" in shown(asked, "down")
+    assert "▌ of two lines" not in shown(asked, "down", "down")
+
+
+def replace_option(label: str, preview: str | None):  # type: ignore[no-untyped-def]
+    return type(DATABASE.options[0])(label, "", preview)
+
+
+def test_on_a_low_terminal_the_choices_around_the_pointer_are_seen() -> None:
+    rows = shown(NPM, "up", frame=replace(FRAME, height=10))
+    assert len(rows) <= 13
+    assert any("❯" in row for row in rows)
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_a_hostile_text_anywhere_in_an_ask_does_no_harm(name: str) -> None:
+    text = CORPUS[name]
+    option = type(DATABASE.options[0])(text, text, text)
+    bodies: list[Body] = [
+        Question((type(DATABASE)(text, text, (option, option)),)),
+        Permission(text, {"command": text, text: text}, text, text, text, ({},), (text,), text, text),
+        Permission("Bash", {"command": text}),
+        Plan(text),
+        type(ADDRESS)(text, text, {"properties": {text: {"type": "string", "title": text, "description": text}}}),
+    ]
+    for body in bodies:
+        for keys in ([], ["down"], ["1"]):
+            for row in card(play(dialogue(body), *keys)[0], FRAME):
+                assert text_of(row).isprintable()
+                assert text_of(row).startswith("▌ ")
+
+
+@given(
+    st.sampled_from([Question((DATABASE,)), TWO_QUESTIONS, NPM, PLAN, ADDRESS]),
+    st.integers(40, 200),
+    st.integers(8, 60),
+)
+def test_no_line_is_wider_than_the_terminal(body: Body, width: int, height: int) -> None:
+    for row in card(dialogue(body), replace(FRAME, width=width, height=height)):
+        assert width_of(row) <= width

@@ -1,0 +1,33 @@
+"""Numbered choices, typed."""
+
+from handraise.model.asks import Question
+from handraise.surfaces.terminal.plain import keys_of, told
+from surfaces.terminal.asked import CHECKS, DATABASE, NOON, NPM, dialogue, play
+
+
+def test_a_card_is_told_in_lines_and_says_how_it_is_answered() -> None:
+    assert told(dialogue(Question((DATABASE,))), 60, NOON, "") == [
+        "✋ Store                                         waits 0 s",
+        "Which database?",
+        "",
+        "  1 SQLite – one file",
+        "  2 Postgres – a server",
+        "  3 Free text  o",
+        "A number, then Enter.",
+    ]
+
+
+def test_nothing_is_folded() -> None:
+    asked = dialogue(type(NPM)("Bash", {"command": "\n".join(str(each) for each in range(300))}))
+    assert "299" in told(asked, 60, NOON, "")
+
+
+def test_what_a_typed_line_stands_for() -> None:
+    single, several = dialogue(Question((DATABASE,))), dialogue(Question((CHECKS,)))
+    assert keys_of(single, " 2 ") == ["2"]
+    assert keys_of(single, "") == ["enter"]
+    assert keys_of(single, "<") == ["back"]
+    assert keys_of(several, "1, 3") == ["1", "3", "enter"]
+    assert keys_of(several, "1 4") == ["1", "4"]
+    assert keys_of(play(several, "1")[0], "1 3") == ["3", "enter"]
+    assert keys_of(several, "9 x") == ["enter"]

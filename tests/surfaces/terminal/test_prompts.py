@@ -1,0 +1,178 @@
+"""Each kind of prompt, with keys, in a real terminal at a real hub."""
+
+from pathlib import Path
+
+import pytest
+
+from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Filled, Outline, Revise
+from handraise.model.asks import Permission, Question
+from surfaces.terminal.asked import ADDRESS, DATABASE, NPM, PLAN, TWO_QUESTIONS
+from surfaces.terminal.pseudo import CTRL_D, DOWN, ENTER, ESCAPE, LEFT, PAGE_DOWN, SPACE, UP
+from surfaces.terminal.table import table
+
+READY = "Esc later"
+
+
+async def test_a_single_question_by_arrows(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
+        ask = await laid.ask(Question((DATABASE,)))
+        await terminal.until("Which database?", "1 SQLite – one file", "3 Free text", READY)
+        assert terminal.emulator.bells == 1
+        terminal.type(DOWN, DOWN)
+        await terminal.until("❯ 2 Postgres")
+        terminal.type(ENTER)
+        await terminal.until("You chose Postgres", "Nothing needs you")
+        assert await laid.given(ask) == Choices((Choice(("Postgres",)),))
+        terminal.type(CTRL_D)
+        assert await terminal.end() == 0
+
+
+async def test_free_text_after_a_stray_enter(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
+        ask = await laid.ask(Question((DATABASE,)))
+        await terminal.until(READY)
+        terminal.type(ENTER)
+        await terminal.until("Choose with the arrow keys or a number.")
+        terminal.type("3")
+        await terminal.until("In your own words", "Enter sends")
+        terminal.type("DuckDB, bitte 🦆", ENTER)
+        await terminal.until("You chose DuckDB")
+        assert await laid.given(ask) == Choices((Choice(text="DuckDB, bitte 🦆"),))
+
+
+async def test_two_questions_with_checkboxes_free_text_and_a_way_back(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
+        ask = await laid.ask(TWO_QUESTIONS)
+        await terminal.until("Store 1 of 2", READY)
+        terminal.type("2")
+        await terminal.until("Checks 2 of 2")
+        terminal.type(LEFT)
+        await terminal.until("Store 1 of 2", "❯ 2 Postgres")
+        terminal.type("1")
+        await terminal.until("Checks 2 of 2")
+        terminal.type("1", DOWN, SPACE)
+        await terminal.until("[x] Uptime", "[x] Disk", "[ ] Memory")
+        terminal.type("4")
+        await terminal.until("Enter keeps it")
+        terminal.type("load", ENTER)
+        await terminal.until("[x] Free text: load")
+        terminal.type(ENTER)
+        await terminal.until("Ready to send", "Store: SQLite", "Checks: Uptime, Disk, load")
+        terminal.type("s")
+        await terminal.until("You chose SQLite; Uptime, Disk, load")
+        assert await laid.given(ask) == Choices((Choice(("SQLite",)), Choice(("Uptime", "Disk"), "load")))
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer"),
+    [("a", Allow()), ("s", Allow("session")), ("p", Allow("always")), ("4", Allow(suggestions=(0,)))],
+)
+async def test_a_permission_is_allowed(tmp_path: Path, keys: str, answer: Allow) -> None:
+    async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
+        ask = await laid.ask(NPM)
+        await terminal.until("Run `npm test`?", "Allow every `npm test …` in this project.", READY)
+        terminal.type(keys)
+        await terminal.until("You allowed")
+        assert await laid.given(ask) == answer
+
+
+async def test_a_permission_is_denied_with_a_reason(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
+        ask = await laid.ask(NPM)
+        await terminal.until(READY)
+        terminal.type("d")
+        await terminal.until("Why? Claude reads it")
+        terminal.type("Use the other one", ENTER)
+        await terminal.until("You denied (Use the other one)")
+        assert await laid.given(ask) == Deny("Use the other one")
+
+
+async def test_an_edited_command_is_shown_once_more_and_then_allowed(tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nprintf "npm test -- --ci" > "$1"\n')
+    editor.chmod(0o700)
+    async with table(tmp_path) as laid, laid.terminal("inbox", environment={"EDITOR": str(editor)}) as terminal:
+        ask = await laid.ask(NPM)
+        await terminal.until(READY)
+        terminal.type("e")
+        await terminal.until("Allow it as you changed it?", "▌ npm test -- --ci")
+        terminal.type("a")
+        await terminal.until("You allowed with changes")
+        assert await laid.given(ask) == Allow(input={"command": "npm test -- --ci", "description": "Run the tests"})
+
+
+async def test_a_long_diff_is_folded_and_can_be_read_whole(tmp_path: Path) -> None:  # lesson 38
+    diff = "@@ -0,0 +1,300 @@\n" + "".join(f"+line {number}\n" for number in range(300))
+    async with table(tmp_path) as laid, laid.terminal("inbox", rows=30) as terminal:
+        await laid.ask(Permission("Write", {"file_path": "/a.py", "content": "x"}, diff=diff))
+        await terminal.until("more lines: v reads all", READY)
+        terminal.type("v")
+        await terminal.until("of 301 lines", "+line 0")
+        terminal.type(*[PAGE_DOWN] * 12)
+        await terminal.until("+line 299")
+        terminal.type(ESCAPE)
+        await terminal.until("1 Allow once")
+
+
+async def test_a_plan_is_sent_back_and_another_one_edited_and_approved(tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nprintf "# A shorter plan" > "$1"\n')
+    editor.chmod(0o700)
+    async with table(tmp_path) as laid, laid.terminal("inbox", environment={"VISUAL": str(editor)}) as terminal:
+        first, second, third = [await laid.ask(PLAN) for _ in range(3)]
+        await terminal.until("Claude has a plan.", "The plan", "ask 1 of 3", READY)
+        terminal.type("r")
+        await terminal.until("What should be different?")
+        terminal.type("Tests first", ENTER)
+        await terminal.until("sent the plan back (Tests first)", "ask 1 of 2", READY)
+        terminal.type("e")
+        await terminal.until("Approve the plan as you changed it?", "A shorter plan")
+        terminal.type("y")
+        await terminal.until("You approved an edited plan, edits without asking", READY, gone="ask 1")
+        terminal.type("o")
+        await terminal.until("You asked for an outline")
+        assert await laid.given(first) == Revise("Tests first")
+        assert await laid.given(second) == Approve("acceptEdits", "# A shorter plan")
+        assert await laid.given(third) == Outline()
+
+
+async def test_a_form_field_by_field(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
+        ask = await laid.ask(ADDRESS)
+        await terminal.until("Where does it go?", "1 Fill it in", READY)
+        terminal.type("1")
+        await terminal.until("Street: and number")
+        terminal.type(ENTER)
+        await terminal.until("Street is required.")
+        terminal.type("Odeon 4", ENTER)
+        await terminal.until("A whole number", "› 2")
+        terminal.type("\x15", "77", ENTER)
+        await terminal.until("floor must be at most 9.")
+        terminal.type(UP)
+        await terminal.until("Street: and number", "› Odeon 4")
+        terminal.type(ENTER)
+        await terminal.until("› 77")
+        terminal.type("\x15", "3", ENTER)
+        await terminal.until("lift", "1 Yes")
+        terminal.type("1")
+        await terminal.until("2 right")
+        terminal.type("2")
+        await terminal.until("[ ] Tu")
+        terminal.type("1", "3", ENTER)
+        await terminal.until("Ready to send", "Street: Odeon 4", "days: Mo, We")
+        terminal.type("s")
+        await terminal.until("You filled the form")
+        filled = {"street": "Odeon 4", "floor": 3, "lift": True, "door": "right", "days": ["Mo", "We"]}
+        assert await laid.given(ask) == Filled("accept", filled)
+
+
+async def test_a_card_is_put_aside_and_another_one_answered_first(tmp_path: Path) -> None:  # lessons 27, 34
+    async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
+        first, second = await laid.ask(NPM), await laid.ask(PLAN)
+        await terminal.until("Run `npm test`?", "ask 1 of 2", READY)
+        terminal.type("j")
+        await terminal.until("Claude has a plan.", "ask 2 of 2", READY)
+        terminal.type("a")
+        await terminal.until("You approved the plan", "Run `npm test`?", READY)
+        assert await laid.given(second) == Approve()
+        assert (await laid.hub.desk.ask(first.id)).state == "open"

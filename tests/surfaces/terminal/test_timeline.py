@@ -1,0 +1,143 @@
+"""What a session says and does, as lines."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+
+from handraise.desk.interface import Partial
+from handraise.model.actors import Person
+from handraise.model.items import (
+    ActionEnded,
+    ActionStarted,
+    Content,
+    Item,
+    Notice,
+    Said,
+    SaidTaken,
+    SessionEnded,
+    Text,
+    TurnEnded,
+    TurnStarted,
+)
+from handraise.surfaces.terminal.lines import Line, text_of
+from handraise.surfaces.terminal.timeline import Timeline
+from surfaces.terminal.asked import NOON
+from surfaces.terminal.hostile import CORPUS
+
+
+def item(content: Content, after: float = 0) -> Item:
+    return Item(1, "s_1", NOON + timedelta(seconds=after), msgspec.json.encode(content))
+
+
+def lines(made: list[Line]) -> list[str]:
+    return [text_of(row).rstrip() for row in made]
+
+
+def ended(**fields: Any) -> TurnEnded:
+    told: dict[str, Any] = {"is_error": False, "error": None, "result": "", **fields}
+    return TurnEnded(1, 0.0123, 4200, {}, **told)
+
+
+def partial(text: str, message: str = "m", index: int = 0) -> Partial:
+    return Partial("s_1", message, index, "text", text)
+
+
+def test_blocks_are_printed_when_they_close_and_the_stored_text_adds_the_rest() -> None:
+    timeline = Timeline()
+    assert lines(timeline.preview(partial("First.\n\nSec"), 60)) == ["", "  First."]
+    assert lines(timeline.tail(60)) == ["  Sec"]
+    assert lines(timeline.receive(item(Text("First.\n\nSecond.", "m")), 60)) == ["", "  Second."]
+    assert timeline.tail(60) == []
+
+
+def test_a_text_without_a_preview_is_printed_whole() -> None:
+    assert lines(Timeline().receive(item(Text("All of it.", "m")), 60)) == ["", "  All of it."]
+
+
+def test_two_blocks_of_one_message_do_not_mix() -> None:
+    timeline = Timeline()
+    timeline.preview(partial("One.\n\nx"), 60)
+    timeline.receive(item(Text("One.\n\nx", "m")), 60)
+    timeline.preview(partial("Two.\n\ny", index=1), 60)
+    assert lines(timeline.receive(item(Text("Two.\n\nyes", "m")), 60)) == ["", "  yes"]
+
+
+def test_an_action_is_one_line_with_its_state() -> None:
+    timeline = Timeline(directory="/work")
+    timeline.receive(item(ActionStarted("t", "command", "npm test", "Bash", {})), 60)
+    assert lines(timeline.under_way(NOON + timedelta(seconds=5), 60)) == ["◌ npm test · 5 s"]
+    done = ActionEnded("t", "command", "npm test", True, "much\noutput")
+    assert lines(timeline.receive(item(done, 6), 60)) == ["✓ npm test · 6 s"]
+    assert timeline.under_way(NOON, 60) == []
+
+
+def test_a_failed_action_says_why() -> None:
+    failed = ActionEnded("t", "file_change", "/work/a.py", False, "No such file\nTry again")
+    assert lines(Timeline(directory="/work").receive(item(failed), 60)) == [
+        "✗ a.py",
+        "    No such file",
+        "    Try again",
+    ]
+
+
+def test_the_end_of_a_turn_says_what_it_cost() -> None:
+    timeline = Timeline()
+    timeline.receive(item(TurnStarted(1)), 60)
+    assert timeline.working
+    assert lines(timeline.receive(item(ended()), 60)) == ["", "─ 4.2 s · $0.0123"]
+    assert not timeline.working
+
+
+def test_a_failed_turn_says_its_error_once() -> None:  # lesson 51
+    timeline = Timeline()
+    made = lines(timeline.receive(item(ended(is_error=True, error="Overloaded")), 60))
+    assert made == ["", "✗ Overloaded", "─ 4.2 s · $0.0123"]
+    assert timeline.failed == "Overloaded"
+
+
+def test_what_was_said_waits_until_it_is_taken() -> None:
+    timeline = Timeline()
+    said = Said("y", "Go\non", 1, Person("ann"), "web")
+    assert lines(timeline.receive(item(said), 60)) == ["", "› Go", "  on [1 picture]"]
+    assert timeline.waiting
+    timeline.receive(item(SaidTaken("y")), 60)
+    assert not timeline.waiting
+
+
+def test_a_notice_and_an_end() -> None:
+    timeline = Timeline()
+    assert lines(timeline.receive(item(Notice("warning", "Slow")), 60)) == ["! Slow"]
+    assert lines(timeline.receive(item(SessionEnded("lost", "It was killed", None)), 60)) == [
+        "─ The session was lost: It was killed"
+    ]
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_only_handraise_writes_into_the_first_column(name: str) -> None:
+    text, timeline = CORPUS[name].replace("\ud83d", ""), Timeline()
+    made = timeline.preview(partial(f"{text}\n\n{text}"), 60)
+    made += timeline.tail(60)
+    made += timeline.receive(item(Text(f"{text}\n\n{text}", "m")), 60)
+    made += timeline.receive(item(Text(text, "other", "parent")), 60)
+    for row in made:
+        assert text_of(row).isprintable()
+        assert text_of(row)[:2].strip() == ""
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_hostile_titles_output_and_notices_do_no_harm(name: str) -> None:
+    text, timeline = CORPUS[name].replace("\ud83d", ""), Timeline()
+    made: list[Line] = []
+    for content in (
+        ActionStarted("t", "command", text, "Bash", {}),
+        ActionEnded("t", "command", text, False, text),
+        Notice("error", text),
+        Said("y", text, 0, Person(text), text),
+        ended(is_error=True, error=text),
+        SessionEnded("failed", text, 1),
+    ):
+        made += timeline.receive(item(content), 60)
+        made += timeline.under_way(NOON, 60)
+    assert all(text_of(row).isprintable() for row in made)
