@@ -19,7 +19,7 @@ from handraise.hub import hub
 from handraise.model.items import SessionEnded
 from stream import stream
 
-FRAMES = 100_000
+FRAMES = 60_000
 ROUNDS = 3
 TARGET = 2.0
 

@@ -28,7 +28,7 @@ from handraise.model.items import AskOpened, Item, SessionEnded, TurnEnded
 OVER = "That was all."
 NEXT = "Go on with part "
 STEERED = "By the way, this is about "
-FORBIDDEN, CHANGED, STEERING = "forbidden", "change-me", "hear-me:"
+FORBIDDEN, CHANGED, STEERING, KEPT = "forbidden", "change-me", "hear-me:", "kept"
 DENIAL = "Leave that alone."
 STREET = "Odeon 4"
 ADDRESS = {"street": STREET, "floor": 3, "lift": True, "door": "right"}
@@ -56,6 +56,8 @@ def answer_to(ask: Ask) -> Answer:
             return Deny(DENIAL)
         case Permission(input=told) if CHANGED in told.get("command", ""):
             return Allow(input={**told, "command": told["command"].replace(CHANGED, "changed")})
+        case Permission(input=told) if KEPT in told.get("command", ""):
+            return Allow("session")
         case Permission():
             return Allow()
         case Plan(plan):

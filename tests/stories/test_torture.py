@@ -21,16 +21,29 @@ from handraise.demo.pieces import Script, Scripted, say, use
 from handraise.demo.scenarios import propose
 from handraise.demo.told import Request, Told
 from handraise.hub import Hub, hub
+from handraise.model.actors import Person
 from handraise.model.asks import Answered, Ask
 from handraise.model.items import Content, Frame, Notice, SessionChanged, SessionEnded, SessionStarted, TurnEnded
 from stories import hub_process
-from stories.hub_process import CHANGED, DENIAL, FORBIDDEN, NEXT, OVER, REVISION, STEERED, STEERING, STREET, answer_to
+from stories.hub_process import (
+    CHANGED,
+    DENIAL,
+    FORBIDDEN,
+    KEPT,
+    NEXT,
+    OVER,
+    REVISION,
+    STEERED,
+    STEERING,
+    STREET,
+    answer_to,
+)
 
 DEADLINE = 120.0
 LONGEST_LIFE = 0.6
 MOMENTS = 120
 FORMS = {"type": "stdio", "command": sys.executable, "args": [str(Path(__file__).with_name("form_server.py"))]}
-KINDS = ["question", *["permission"] * 4, "plan", "plan", "permission", "form"]
+KINDS = ["question", *["permission"] * 6, "plan", "plan", "permission", "form"]
 RUN = ("allowed", "changed", "steered")
 """What each part has a shell do; all that was asked for but what is forbidden."""
 WHERE, WHAT = "Where should it go?", "What should it hold?"
@@ -59,6 +72,9 @@ def telling(parts: int) -> Scripted:
             assert not told.result().is_error
             told = yield [use("Bash", command=f"echo {part}-steered >> log.txt  # {STEERING}{part}.")]
             assert not told.result().is_error
+            for _ in range(2):
+                told = yield [use("Bash", command=f"mkdir -p {KEPT}-{part}")]
+                assert not told.result().is_error
             told = yield [say("Now a plan."), use("EnterPlanMode")]
             told = yield from propose(told, f"# Part {part}\n\n1. A step.")
             assert told.result().is_error
@@ -135,7 +151,7 @@ class Theatre:
         """Whether the story came to its end before the kill."""
         # Seeded delays before a kill are the point of the story: a kill may come at any time.
         waits, moment = dice.uniform(0, LONGEST_LIFE), 0
-        first = dice.choice((b"", b"up\n", b"answered\n", b"moment"))
+        first = dice.choice((b"", b"up\n", b"answered\n", b"moment", b"moment"))
         if first == b"moment":
             waits, moment, first = LONGEST_LIFE, dice.randint(1, MOMENTS), b"up\n"
         async with self._hub(moment) as said, asyncio.timeout(DEADLINE):
@@ -213,7 +229,7 @@ def _timeline(contents: Sequence[Content], tmp: Path) -> list[str]:
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 # Ids, digests and Claude's names for plan files are numbered by their first appearance.
-_NAME = re.compile(r"\b[as]_[0-9a-z]{16}\b|sha256:\w+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=plans/)[\w-]+")
+_NAME = re.compile(r"\b[asr]_[0-9a-z]{16}\b|sha256:\w+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=plans/)[\w-]+")
 
 
 def _comparable(content: Content) -> Content | None:
@@ -244,8 +260,11 @@ async def play_both(tmp: Path, seed: int, *, sessions: int, parts: int, limit: i
         for title, asks in outcome.asks.items():
             assert [ask.kind for ask in asks] == KINDS * parts
             assert all(ask.delivered_at for ask in asks)
-            answers = [ask.settlement.answer for ask in asks if isinstance(ask.settlement, Answered)]
-            assert answers == [answer_to(ask) for ask in asks]
+            answered = [(ask, ask.settlement) for ask in asks if isinstance(ask.settlement, Answered)]
+            by_person = [(ask, settled) for ask, settled in answered if isinstance(settled.by, Person)]
+            assert [settled.answer for _, settled in by_person] == [answer_to(ask) for ask, _ in by_person]
+            # Allowed for the session, the second time it is the rule that answers: it was kept with the answer.
+            assert (len(answered), len(by_person)) == (len(asks), len(asks) - parts)
             assert outcome.logs[title].split() == [f"{part}-{word}" for part in range(1, parts + 1) for word in RUN]
             for part in range(1, parts + 1):
                 assert outcome.told[title].count(f"{NEXT}{part}.") == 1
