@@ -3,16 +3,23 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 4
+# The page is built anew when something it is made of has changed.
+PAGE := web/node_modules/.built
+PAGE_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/src/generated/*') \
+  dev/page src/handraise/surfaces/web/shapes.py src/handraise/surfaces/web/openapi.py \
+  src/handraise/model/items.py src/handraise/model/asks.py
 
-.PHONY: help run test check lint types fmt bench torture lock clean
+.PHONY: help run test check lint types fmt page bench torture lock clean
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-run: $(READY)  ## the demo: the real Claude Code with a scripted model, no account needed
+run: $(READY) $(PAGE)  ## the demo: the real Claude Code with a scripted model, no account needed
 	@$(BIN)/handraise demo
 
-test: $(READY)  ## everything that is tested, with the real CLI
+test: $(READY) $(PAGE)  ## everything that is tested, with the real CLI and a real browser
+	@dev/browser
+	@dev/page test
 	@$(BIN)/pytest -n $(JOBS)
 
 check: lint types test  ## format, lint, strict types, import table, tests: what CI runs
@@ -21,8 +28,11 @@ lint: $(READY)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 
-types: $(READY)
+types: $(READY) $(PAGE)
 	@$(BIN)/mypy
+	@dev/page check
+
+page: $(READY) $(PAGE)  ## the page, built into the Python package
 
 fmt: $(READY)  ## format and mend what can be mended
 	@$(BIN)/ruff format .
@@ -38,7 +48,10 @@ lock: $(READY)  ## pin what pyproject.toml asks for
 	@dev/lock
 
 clean:  ## remove what was installed and built
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache dist
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache dist web/node_modules src/handraise/surfaces/web/page
 
 $(READY): requirements-dev.lock pyproject.toml dev/setup
 	@dev/setup
+
+$(PAGE): $(PAGE_SOURCES) | $(READY)
+	@dev/page build

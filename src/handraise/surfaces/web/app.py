@@ -70,9 +70,10 @@ class WebApp:
         path = scope["path"].removeprefix("/")
         response: Response | None = None
         if scope["method"] in ("GET", "HEAD"):
-            response = self._page.find(path)
+            accepts = Request(scope).headers.get("accept-encoding", "")
+            response = self._page.find(path, accepts)
             if response is None and not path.startswith("api/"):
-                response = self._page.index()
+                response = self._page.index(accepts=accepts)
         response = response or failed(404, "not_found", "There is nothing here.")
         await response(scope, receive, send)
 

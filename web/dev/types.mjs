@@ -1,0 +1,71 @@
+/** Writes the API's types, from the OpenAPI document on stdin to src/generated/api.ts. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+
+const document = JSON.parse(readFileSync(0, "utf8"));
+const schemas = document.components.schemas;
+const sent = new Set();
+
+/** What is sent may leave out what has a default; what is received always has it. */
+function markSent(schema) {
+  if (!schema || typeof schema !== "object") return;
+  if (schema.$ref) {
+    const name = schema.$ref.split("/").pop();
+    if (sent.has(name)) return;
+    sent.add(name);
+    markSent(schemas[name]);
+    return;
+  }
+  for (const each of Object.values(schema)) {
+    if (Array.isArray(each)) each.forEach(markSent);
+    else markSent(each);
+  }
+}
+
+function typeOf(schema, optional) {
+  if (schema.$ref) return schema.$ref.split("/").pop();
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum) return schema.enum.map((each) => JSON.stringify(each)).join(" | ");
+  const several = schema.anyOf ?? schema.oneOf;
+  if (several) return several.map((each) => typeOf(each, optional)).join(" | ");
+  switch (schema.type) {
+    case "string":
+      return "string";
+    case "integer":
+    case "number":
+      return "number";
+    case "boolean":
+      return "boolean";
+    case "null":
+      return "null";
+    case "array":
+      return `(${typeOf(schema.items ?? {}, optional)})[]`;
+    case "object":
+      return schema.properties ? fieldsOf(schema, optional) : `Record<string, ${values(schema)}>`;
+    default:
+      return "unknown";
+  }
+}
+
+function values(schema) {
+  const inside = schema.additionalProperties;
+  return inside && typeof inside === "object" ? typeOf(inside, false) : "unknown";
+}
+
+function fieldsOf(schema, optional) {
+  const required = new Set(schema.required ?? []);
+  const lines = Object.entries(schema.properties).map(([name, field]) => {
+    const mark = optional && !required.has(name) ? "?" : "";
+    return `  ${JSON.stringify(name)}${mark}: ${typeOf(field, optional)};`;
+  });
+  return `{\n${lines.join("\n")}\n}`;
+}
+
+for (const path of Object.values(document.paths)) {
+  for (const operation of Object.values(path)) markSent(operation.requestBody);
+}
+const parts = Object.entries(schemas).map(([name, schema]) => {
+  const says = schema.description ? `/** ${schema.description.split("\n")[0]} */\n` : "";
+  return `${says}export type ${name} = ${typeOf(schema, sent.has(name))};\n`;
+});
+mkdirSync("src/generated", { recursive: true });
+writeFileSync("src/generated/api.ts", `/** Made from the hub's OpenAPI document. Not edited by hand. */\n\n${parts.join("\n")}`);

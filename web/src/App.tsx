@@ -1,0 +1,129 @@
+/** The page: who sees what, where. Wide screens have it all side by side, phones have three tabs. */
+import { computed, signal } from "@preact/signals";
+import { Admin } from "./admin/Admin";
+import { Chat } from "./chat/Chat";
+import { Drawer, Inbox } from "./inbox/Inbox";
+import { KeyList, showKeys } from "./keyboard";
+import { Login } from "./Login";
+import { Icon, type IconName } from "./parts/Icons";
+import { now, span } from "./store/clock";
+import { may, openAsks, standing } from "./store/desk";
+import { lastSession, pathOf, place } from "./store/place";
+import { connection, tryNow } from "./store/stream";
+import { NewSession, starting } from "./sessions/NewSession";
+import { SessionsList } from "./sessions/SessionsList";
+import { texts as t } from "./texts";
+
+const drawerHidden = signal(false);
+const elsewhere = computed(() => {
+  const here = place.value;
+  return here.view === "session" ? openAsks.value.filter((ask) => ask.session !== here.id).length : 0;
+});
+
+export function App() {
+  if (standing.value === "out") return <Login />;
+  const { view } = place.value;
+  const drawer = elsewhere.value > 0 && !drawerHidden.value;
+  return (
+    <div class={`page view-${view}${drawer ? " with-drawer" : ""}`}>
+      <Side />
+      <Middle />
+      {drawer && <Drawer />}
+      <Tabs />
+      {elsewhere.value > 0 && view === "session" && (
+        <button type="button" class="drawer-toggle" aria-expanded={drawer} aria-label={drawer ? t.inbox.hide : t.inbox.show} title={drawer ? t.inbox.hide : t.inbox.show} onClick={() => (drawerHidden.value = !drawerHidden.value)}>
+          <Icon name={drawer ? "right" : "inbox"} />
+          {!drawer && <span class="badge">{elsewhere.value}</span>}
+        </button>
+      )}
+      {starting.value && <NewSession />}
+      {showKeys.value && <KeyList />}
+    </div>
+  );
+}
+
+function Middle() {
+  const here = place.value;
+  switch (here.view) {
+    case "session":
+      return <Chat id={here.id} />;
+    case "admin":
+      return <Admin page={here.page} />;
+    case "sessions":
+    case "inbox":
+      return <Inbox />;
+  }
+}
+
+function Side() {
+  return (
+    <div class="side">
+      <header class="brand">
+        <a data-inside href="/" class="brand-name">
+          <Icon name="hand" />
+          {t.name}
+        </a>
+        <button type="button" class="quiet" aria-label={t.tabs.newSession} title={t.tabs.newSession} disabled={!may("admin")} onClick={() => (starting.value = true)}>
+          <Icon name="plus" />
+        </button>
+      </header>
+      <a data-inside href="/" class="side-inbox" aria-current={place.value.view === "inbox" ? "page" : undefined}>
+        <Icon name="inbox" />
+        {t.tabs.inbox}
+        {openAsks.value.length > 0 && <span class="badge">{openAsks.value.length}</span>}
+      </a>
+      <SessionsList />
+      <footer class="side-foot">
+        <Connection />
+        <span class="spring" />
+        <button type="button" class="quiet wide-only" aria-label={t.tabs.keys} title={`${t.tabs.keys} (?)`} onClick={() => (showKeys.value = true)}>
+          <Icon name="key" />
+        </button>
+        <a data-inside href="/admin/projects" class="quiet-link" aria-label={t.tabs.more} title={t.tabs.more}>
+          <Icon name="gear" />
+        </a>
+      </footer>
+    </div>
+  );
+}
+
+/** The one place that says how we stand with the hub. */
+export function Connection() {
+  const at = connection.value;
+  const text = at.state === "offline" ? t.connection.offline(span(now.value - at.since)) : t.connection[at.state];
+  return (
+    <span class={`connection ${at.state.replace(" ", "-")}`} role="status">
+      <span class="dot" />
+      {text}
+      {at.state === "offline" && (
+        <button type="button" class="quiet" onClick={tryNow}>
+          {t.connection.retry}
+        </button>
+      )}
+    </span>
+  );
+}
+
+function Tabs() {
+  const here = place.value;
+  const chat = lastSession.value;
+  return (
+    <nav class="tabs" aria-label={t.name}>
+      <Tab href="/" icon="inbox" text={t.tabs.inbox} here={here.view === "inbox"} badge={openAsks.value.length} />
+      <Tab href="/sessions" icon="sessions" text={t.tabs.sessions} here={here.view === "sessions" || here.view === "admin"} />
+      <Tab href={chat ? pathOf({ view: "session", id: chat }) : "/sessions"} icon="chat" text={t.tabs.chat} here={here.view === "session"} />
+    </nav>
+  );
+}
+
+function Tab({ href, icon, text, here, badge = 0 }: { href: string; icon: IconName; text: string; here: boolean; badge?: number }) {
+  return (
+    <a data-inside href={href} aria-current={here ? "page" : undefined}>
+      <span class="tab-icon">
+        <Icon name={icon} />
+        {badge > 0 && <span class="badge">{badge}</span>}
+      </span>
+      {text}
+    </a>
+  );
+}

@@ -1,0 +1,51 @@
+/** The way in when the hub does not know this browser. Cards and drafts stay where they are, and go on after it. */
+import { useSignal } from "@preact/signals";
+import { Icon } from "./parts/Icons";
+import { Quoted } from "./parts/Quoted";
+import { standing } from "./store/desk";
+import { inWords, post } from "./store/http";
+import { sending } from "./store/sending";
+import { begin } from "./store/stream";
+import { texts as t } from "./texts";
+
+export function Login() {
+  const secret = useSignal("");
+  const trouble = useSignal<string | null>(null);
+  const kept = [...sending.value.values()].filter((each) => each.state === "kept").length;
+  const enter = async () => {
+    trouble.value = null;
+    try {
+      await post("/api/login", { secret: secret.value.trim() });
+      standing.value = "loading";
+      await begin();
+    } catch (error) {
+      trouble.value = inWords(error, t.away);
+    }
+  };
+  return (
+    <main class="login">
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void enter();
+        }}
+      >
+        <span class="big-icon needs">
+          <Icon name="hand" />
+        </span>
+        <h1>{t.login.title}</h1>
+        <p>
+          <Quoted text={t.login.says} />
+        </p>
+        <label class="field">
+          <span>{t.login.field}</span>
+          <input type="password" class="mono" autocomplete="current-password" required autofocus value={secret.value} onInput={(event) => (secret.value = event.currentTarget.value)} />
+        </label>
+        {trouble.value && <p class="note trouble" role="alert">{trouble.value}</p>}
+        {kept > 0 && <p class="note">{t.login.kept(kept)}</p>}
+        <button type="submit" class="primary">{t.login.button}</button>
+      </form>
+    </main>
+  );
+}

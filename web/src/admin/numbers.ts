@@ -1,0 +1,54 @@
+/** The statistics: asks a day, time to answer, how long Claude waited, the share of rules. Pure. */
+import type { Ask } from "../feed/model";
+
+export interface Numbers {
+  asks: number;
+  byRule: number;
+  days: { day: string; people: number; rules: number }[];
+  /** In milliseconds. */
+  median: number | null;
+  slow: number | null;
+  waited: number;
+  /** How many were answered within these times. */
+  buckets: { label: string; count: number }[];
+}
+
+const DAY = 86_400_000;
+const BUCKETS: [string, number][] = [["10 s", 10e3], ["30 s", 30e3], ["2 min", 120e3], ["10 min", 600e3], ["1 h", 3600e3], ["longer", Infinity]];
+
+export function count(asks: readonly Ask[], now: number, span = 14): Numbers {
+  const days = Array.from({ length: span }, (_, at) => ({ day: dayOf(now - (span - 1 - at) * DAY), people: 0, rules: 0 }));
+  const byDay = new Map(days.map((day) => [day.day, day]));
+  const times: number[] = [];
+  let byRule = 0;
+  let waited = 0;
+  for (const ask of asks) {
+    const { settlement } = ask;
+    const rule = settlement?.state === "answered" && settlement.by.kind === "rule";
+    if (rule) byRule += 1;
+    const day = byDay.get(dayOf(Date.parse(ask.opened_at)));
+    if (day) day[rule ? "rules" : "people"] += 1;
+    if (rule) continue;
+    const took = (settlement ? Date.parse(settlement.at) : now) - Date.parse(ask.opened_at);
+    waited += Math.max(0, took);
+    if (settlement?.state === "answered") times.push(took);
+  }
+  times.sort((a, b) => a - b);
+  let below = 0;
+  const buckets = BUCKETS.map(([label, most]) => {
+    const upTo = times.filter((time) => time <= most).length;
+    const inside = upTo - below;
+    below = upTo;
+    return { label, count: inside };
+  });
+  return { asks: asks.length, byRule, days, median: at(times, 0.5), slow: at(times, 0.9), waited, buckets };
+}
+
+function at(sorted: readonly number[], share: number): number | null {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? null;
+}
+
+function dayOf(time: number): string {
+  const date = new Date(time);
+  return `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, "0")}-${String(date.getDate()).padStart(2, "0")}`;
+}

@@ -1,0 +1,17 @@
+/** The administration pages by their names. */
+import type { FunctionComponent } from "preact";
+import { AuditPage } from "./Audit";
+import { ProjectsPage } from "./Projects";
+import { RulesPage } from "./Rules";
+import { SettingsPage } from "./Settings";
+import { StatisticsPage } from "./Statistics";
+import { TokensPage } from "./Tokens";
+
+export const PAGES: Record<string, FunctionComponent> = {
+  projects: ProjectsPage,
+  rules: RulesPage,
+  tokens: TokensPage,
+  audit: AuditPage,
+  statistics: StatisticsPage,
+  settings: SettingsPage,
+};

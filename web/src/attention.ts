@@ -1,0 +1,110 @@
+/** How the page calls when it is not looked at: the title, the icon, a notification, a short sound. */
+import { effect, signal } from "@preact/signals";
+import { sentence } from "./cards/sentence";
+import type { Ask } from "./feed/model";
+import { openAsks, ready, sessions } from "./store/desk";
+import { current, go, pathOf } from "./store/place";
+import { texts as t } from "./texts";
+
+export interface Wishes {
+  notify: boolean;
+  sound: boolean;
+  night: boolean;
+}
+
+const KEY = "handraise.attention";
+
+export const wishes = signal<Wishes>(read());
+
+const shown = new Map<string, Notification>();
+const known = new Set<string>();
+let began = false;
+
+export function setWishes(next: Wishes): void {
+  wishes.value = next;
+  localStorage.setItem(KEY, JSON.stringify(next));
+}
+
+export function watchAttention(): void {
+  effect(() => {
+    const count = openAsks.value.length;
+    document.title = count ? `(${count}) ${t.name}` : t.name;
+    drawIcon(count);
+  });
+  effect(() => {
+    const asks = openAsks.value;
+    if (!ready.value) return;
+    for (const ask of asks) {
+      if (known.has(ask.id)) continue;
+      known.add(ask.id);
+      // What waited before the page was opened is on the screen already.
+      if (began) call(ask);
+    }
+    began = true;
+    const open = new Set(asks.map((ask) => ask.id));
+    for (const [id, notification] of shown) {
+      if (open.has(id)) continue;
+      notification.close();
+      shown.delete(id);
+    }
+  });
+}
+
+function call(ask: Ask): void {
+  const seen = !document.hidden && document.hasFocus() && (current.peek() === ask.id || document.getElementById(`card-${ask.id}`) !== null);
+  if (seen) return;
+  if (wishes.peek().sound && !(wishes.peek().night && isNight())) ring();
+  if (!wishes.peek().notify || typeof Notification === "undefined" || Notification.permission !== "granted") return;
+  const session = ask.session === null ? undefined : sessions.peek().get(ask.session);
+  const title = sentence(ask, session?.directory ?? null).replaceAll("`", "");
+  try {
+    const notification = new Notification(title, { body: session?.title ?? t.name, tag: ask.id, icon: "/icon.svg" });
+    notification.onclick = () => {
+      window.focus();
+      go(session ? pathOf({ view: "session", id: session.id }) : "/");
+      notification.close();
+    };
+    shown.set(ask.id, notification);
+  } catch {
+    // Phones allow notifications from a service worker only.
+    void navigator.serviceWorker?.ready.then((worker) => worker.showNotification(title, { body: session?.title ?? t.name, tag: ask.id, icon: "/icon.svg" }));
+  }
+}
+
+function isNight(): boolean {
+  const hour = new Date().getHours();
+  return hour >= 22 || hour < 7;
+}
+
+function ring(): void {
+  try {
+    const audio = new AudioContext();
+    const tone = audio.createOscillator();
+    const volume = audio.createGain();
+    tone.frequency.value = 660;
+    volume.gain.setValueAtTime(0.12, audio.currentTime);
+    volume.gain.exponentialRampToValueAtTime(0.001, audio.currentTime + 0.25);
+    tone.connect(volume).connect(audio.destination);
+    tone.start();
+    tone.stop(audio.currentTime + 0.26);
+    tone.onended = () => void audio.close();
+  } catch {
+    // No sound here.
+  }
+}
+
+function drawIcon(count: number): void {
+  const link = document.querySelector<HTMLLinkElement>("link[rel=icon]");
+  if (!link) return;
+  const badge = count ? `<circle cx="23" cy="9" r="9" fill="#d97706"/><text x="23" y="13" font-size="12" font-family="sans-serif" font-weight="700" text-anchor="middle" fill="#fff">${count > 9 ? "9+" : count}</text>` : "";
+  const hand = `<rect width="32" height="32" rx="8" fill="#1c1917"/><g transform="translate(4 4)" fill="none" stroke="#fff" stroke-width="2" stroke-linecap="round" stroke-linejoin="round"><path d="M7 11V5.5a1.5 1.5 0 0 1 3 0V10m0-5.5v-1a1.5 1.5 0 0 1 3 0V10m0-5a1.5 1.5 0 0 1 3 0v6m0-3.5a1.5 1.5 0 0 1 3 0V15a6 6 0 0 1-6 6h-1.5a6 6 0 0 1-4.6-2.2L4 14.5a1.6 1.6 0 0 1 2.4-2.1L8 14"/></g>`;
+  link.href = `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">${hand}${badge}</svg>`)}`;
+}
+
+function read(): Wishes {
+  try {
+    return { notify: false, sound: false, night: true, ...(JSON.parse(localStorage.getItem(KEY) ?? "{}") as Partial<Wishes>) };
+  } catch {
+    return { notify: false, sound: false, night: true };
+  }
+}

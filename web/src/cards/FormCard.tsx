@@ -1,0 +1,137 @@
+/** A form: real fields from its schema, checked before it is sent. */
+import { useSignal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import type { AskOf } from "../feed/model";
+import { useDraft } from "../store/drafts";
+import { reveal } from "../text/reveal";
+import { texts as t } from "../texts";
+import type { Acting } from "./Card";
+import { useKeys } from "./keys";
+import { fill, firstDraft, readFields, type Draft, type Field } from "./schema";
+
+export function FormCard({ ask, act, disabled }: Acting & { ask: AskOf<"form"> }) {
+  const fields = useMemo(() => readFields(ask.body.schema), [ask.digest]);
+  const [draft, setDraft] = useDraft<Draft>(ask.id, firstDraft(fields));
+  const wrong = useSignal<Record<string, string>>({});
+  const send = () => {
+    const filled = fill(fields, draft);
+    if ("content" in filled) {
+      wrong.value = {};
+      act({ action: "accept", content: filled.content });
+    } else {
+      wrong.value = filled.wrong;
+      document.getElementById(inputId(ask.id, Object.keys(filled.wrong)[0] ?? ""))?.focus();
+    }
+  };
+  useKeys(ask.id, (key) => {
+    if (disabled || key !== "d") return false;
+    document.getElementById(`decline-${ask.id}`)?.focus();
+    return true;
+  });
+  return (
+    <form
+      class="form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
+      }}
+    >
+      <fieldset disabled={disabled}>
+        <legend class="unseen">{reveal(ask.body.message)}</legend>
+        {fields.map((field) => (
+          <FormField key={field.name} id={inputId(ask.id, field.name)} field={field} value={draft[field.name]} trouble={wrong.value[field.name]} change={(value) => setDraft({ ...draft, [field.name]: value })} />
+        ))}
+      </fieldset>
+      <div class="controls">
+        <button type="submit" class="primary" disabled={disabled}>
+          {t.form.send} <kbd>Ctrl Enter</kbd>
+        </button>
+        <button type="button" id={`decline-${ask.id}`} class="danger" disabled={disabled} onClick={() => act({ action: "decline" })}>
+          {t.form.decline}
+        </button>
+        <button type="button" class="quiet" disabled={disabled} onClick={() => act({ action: "cancel" })}>
+          {t.form.cancel}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+interface Props {
+  id: string;
+  field: Field;
+  value: Draft[string] | undefined;
+  trouble: string | undefined;
+  change: (value: Draft[string]) => void;
+}
+
+function FormField({ id, field, value, trouble, change }: Props) {
+  const says = `${id}-says`;
+  const described = trouble || field.says ? says : undefined;
+  return (
+    <div class={`field${trouble ? " wrong" : ""}`}>
+      {field.shape.kind !== "yes" && (
+        <label for={id}>
+          {reveal(field.title)} {!field.required && <span class="quiet-text">{t.form.optional}</span>}
+        </label>
+      )}
+      <Input id={id} field={field} value={value} change={change} described={described} invalid={trouble !== undefined} />
+      {described && <p id={says} class={trouble ? "trouble" : "quiet-text"}>{reveal(trouble ?? field.says)}</p>}
+    </div>
+  );
+}
+
+function Input({ id, field, value, change, described, invalid }: Omit<Props, "trouble"> & { described: string | undefined; invalid: boolean }) {
+  const { shape } = field;
+  const common = { id, "aria-describedby": described, "aria-invalid": invalid || undefined, "aria-required": field.required || undefined };
+  switch (shape.kind) {
+    case "yes":
+      return (
+        <label class="tick">
+          <input type="checkbox" {...common} checked={value === true} onChange={(event) => change(event.currentTarget.checked)} /> {reveal(field.title)}
+        </label>
+      );
+    case "one":
+      return (
+        <select {...common} value={String(value ?? "")} onChange={(event) => change(event.currentTarget.value)}>
+          <option value="">{t.form.choose}</option>
+          {shape.choices.map((choice) => (
+            <option key={choice.value} value={choice.value}>
+              {reveal(choice.title)}
+            </option>
+          ))}
+        </select>
+      );
+    case "several": {
+      const chosen = Array.isArray(value) ? value : [];
+      return (
+        <div id={id} class="ticks" role="group" aria-label={reveal(field.title)} tabIndex={-1}>
+          {shape.choices.map((choice) => (
+            <label key={choice.value} class="tick">
+              <input
+                type="checkbox"
+                checked={chosen.includes(choice.value)}
+                onChange={(event) => change(event.currentTarget.checked ? [...chosen, choice.value] : chosen.filter((each) => each !== choice.value))}
+              />{" "}
+              {reveal(choice.title)}
+            </label>
+          ))}
+        </div>
+      );
+    }
+    case "number":
+      return <input type="text" inputMode={shape.whole ? "numeric" : "decimal"} {...common} value={String(value ?? "")} onInput={(event) => change(event.currentTarget.value)} />;
+    case "text":
+      return <input type={shape.input as "text"} {...common} value={String(value ?? "")} onInput={(event) => change(event.currentTarget.value)} />;
+    case "other":
+      return <textarea class="mono" rows={2} {...common} value={String(value ?? "")} onInput={(event) => change(event.currentTarget.value)} />;
+  }
+}
+
+function inputId(ask: string, name: string): string {
+  return `field-${ask}-${name}`;
+}

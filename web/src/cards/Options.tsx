@@ -1,0 +1,71 @@
+/** The options of one prompt as rows, with their numbers, descriptions and previews, and a row for an answer of one's own. */
+import type { RefObject } from "preact";
+import type { Prompt } from "../feed/model";
+import { Machine } from "../parts/Folded";
+import { reveal } from "../text/reveal";
+import { texts as t } from "../texts";
+import type { Given } from "./QuestionCard";
+
+interface Props {
+  name: string;
+  prompt: Prompt;
+  given: Given;
+  disabled: boolean;
+  pick: (label: string) => void;
+  openOther: () => void;
+  say: (said: string) => void;
+  text: RefObject<HTMLTextAreaElement | null>;
+  /** The question stands above already. */
+  quiet: boolean;
+}
+
+export function Options({ name, prompt, given, disabled, pick, openOther, say, text, quiet }: Props) {
+  const kind = prompt.multi_select ? "checkbox" : "radio";
+  const previewed = prompt.options.find((option) => option.preview && given.labels.includes(option.label)) ?? prompt.options.find((option) => option.preview);
+  const free = prompt.options.length === 0;
+  return (
+    <fieldset class="options" disabled={disabled}>
+      <legend class={quiet ? "unseen" : "asked"}>{reveal(prompt.question)}</legend>
+      {prompt.multi_select && <p class="quiet-text">{t.question.several}</p>}
+      <div class={previewed ? "with-preview" : ""}>
+        <div class="rows">
+          {prompt.options.map((option, index) => (
+            <label key={index} class="row">
+              <input type={kind} name={name} checked={given.labels.includes(option.label) && (prompt.multi_select || !given.other)} onClick={() => pick(option.label)} />
+              <span class="row-text">
+                <strong>{reveal(option.label)}</strong>
+                {option.description && <span class="quiet-text">{reveal(option.description)}</span>}
+              </span>
+              {index < 9 && <kbd>{index + 1}</kbd>}
+            </label>
+          ))}
+          {!free && (
+            <label class="row">
+              <input type={kind} name={name} checked={given.other} onClick={openOther} />
+              <span class="row-text">
+                <strong>{t.question.other}</strong>
+              </span>
+              <kbd>0</kbd>
+            </label>
+          )}
+        </div>
+        {previewed?.preview && (
+          <div class="preview">
+            <p class="quiet-text">{t.question.preview}: {reveal(previewed.label)}</p>
+            <Machine text={previewed.preview} />
+          </div>
+        )}
+      </div>
+      {(free || given.other) && (
+        <textarea
+          ref={text}
+          rows={2}
+          aria-label={free ? t.question.answerLabel : t.question.otherLabel}
+          placeholder={free ? t.question.answerLabel : t.question.otherLabel}
+          value={given.text}
+          onInput={(event) => say(event.currentTarget.value)}
+        />
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,134 @@
+/** A question: one prompt at a time, options by number, an answer of one's own, sent when each is answered. */
+import { useRef } from "preact/hooks";
+import type { AskOf, Choices, Prompt } from "../feed/model";
+import { useDraft } from "../store/drafts";
+import { reveal } from "../text/reveal";
+import { texts as t } from "../texts";
+import type { Acting } from "./Card";
+import { useKeys } from "./keys";
+import { Options } from "./Options";
+
+/** What was given to one prompt so far. Text stays while an option is chosen, and comes back with *Other*. */
+export interface Given {
+  labels: string[];
+  other: boolean;
+  text: string;
+}
+
+interface Draft {
+  at: number;
+  given: Given[];
+}
+
+const NOTHING: Given = { labels: [], other: false, text: "" };
+const BLINK = 160;
+
+export function QuestionCard({ ask, act, disabled }: Acting & { ask: AskOf<"question"> }) {
+  const prompts = ask.body.questions;
+  const [draft, setDraft] = useDraft<Draft>(ask.id, { at: 0, given: prompts.map(() => NOTHING) });
+  const text = useRef<HTMLTextAreaElement>(null);
+  const latest = useRef(draft);
+  latest.current = draft;
+  const at = Math.min(draft.at, prompts.length - 1);
+  const prompt = prompts[at] as Prompt;
+  const given = draft.given[at] ?? NOTHING;
+  const missing = prompts.filter((each, index) => !isAnswered(each, draft.given[index])).length;
+
+  const go = (to: number) => setDraft({ ...latest.current, at: to });
+  const change = (next: Given, move = false) => {
+    setDraft({ ...latest.current, given: prompts.map((_, index) => (index === at ? next : (latest.current.given[index] ?? NOTHING))) });
+    if (move && at < prompts.length - 1) setTimeout(() => latest.current.at === at && go(at + 1), BLINK);
+  };
+  const pick = (label: string) => {
+    if (prompt.multi_select) {
+      const has = given.labels.includes(label);
+      change({ ...given, labels: has ? given.labels.filter((each) => each !== label) : [...given.labels, label] });
+    } else change({ ...given, labels: [label], other: false }, true);
+  };
+  const openOther = () => {
+    change(prompt.multi_select ? { ...given, other: !given.other || given.text === "" } : { ...given, labels: [], other: true });
+    requestAnimationFrame(() => text.current?.focus());
+  };
+  const send = () => {
+    if (missing === 0) act(choicesOf(prompts, latest.current.given));
+    else go(prompts.findIndex((each, index) => !isAnswered(each, latest.current.given[index])));
+  };
+
+  useKeys(ask.id, (key) => {
+    if (disabled) return false;
+    const option = /^[1-9]$/.test(key) ? prompt.options[Number(key) - 1] : undefined;
+    if (option) pick(option.label);
+    else if (key === "0" || key === "o") openOther();
+    else if (key === "Enter") send();
+    else if (key === "ArrowRight" && at < prompts.length - 1) go(at + 1);
+    else if (key === "ArrowLeft" && at > 0) go(at - 1);
+    else return false;
+    return true;
+  });
+
+  return (
+    <form
+      class="question"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
+      }}
+    >
+      {prompts.length > 1 && <Steps prompts={prompts} given={draft.given} at={at} go={go} />}
+      {prompts.length === 1 && prompt.header && <span class="chip">{reveal(prompt.header)}</span>}
+      <Options key={at} name={`${ask.id}-${at}`} prompt={prompt} given={given} disabled={disabled} pick={pick} openOther={openOther} say={(said) => change({ ...given, text: said, other: true })} text={text} quiet={prompts.length === 1} />
+      <div class="controls">
+        <button type="submit" class="primary" disabled={disabled || missing > 0}>
+          {prompts.length > 1 ? t.question.sendAll : t.question.send} <kbd>Enter</kbd>
+        </button>
+        {at < prompts.length - 1 && (
+          <button type="button" disabled={disabled} onClick={() => go(at + 1)}>
+            {t.question.next}
+          </button>
+        )}
+        {missing > 0 && prompts.length > 1 && <span class="quiet-text">{t.question.missing(missing)}</span>}
+      </div>
+    </form>
+  );
+}
+
+function Steps({ prompts, given, at, go }: { prompts: Prompt[]; given: Given[]; at: number; go: (to: number) => void }) {
+  return (
+    <ol class="steps">
+      {prompts.map((prompt, index) => (
+        <li key={index}>
+          <button
+            type="button"
+            class={`chip${isAnswered(prompt, given[index]) ? " done" : ""}`}
+            aria-current={index === at ? "step" : undefined}
+            aria-label={`${t.question.step(index + 1, prompts.length)}: ${reveal(prompt.header || prompt.question)}`}
+            onClick={() => go(index)}
+          >
+            {reveal(prompt.header || String(index + 1))}
+          </button>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+export function isAnswered(prompt: Prompt, given: Given | undefined): boolean {
+  if (!given) return false;
+  const says = (given.other || !prompt.options.length) && given.text.trim() !== "";
+  return says || (given.labels.length > 0 && (prompt.multi_select || !given.other));
+}
+
+/** Only what a person said: text that was left behind by choosing an option is none of it. */
+export function choicesOf(prompts: readonly Prompt[], given: readonly Given[]): Choices {
+  return {
+    answers: prompts.map((prompt, index) => {
+      const mine = given[index] ?? NOTHING;
+      const says = (mine.other || !prompt.options.length) && mine.text.trim() !== "";
+      const labels = prompt.multi_select || !says ? mine.labels : [];
+      return { labels: prompt.options.map((option) => option.label).filter((label) => labels.includes(label)), text: says ? mine.text.trim() : null };
+    }),
+  };
+}

@@ -1,0 +1,177 @@
+/** A form's fields, read from its flat JSON Schema, and the checks before it is sent: the same as the hub makes. Pure. */
+import { texts as t } from "../texts";
+
+export interface Field {
+  name: string;
+  title: string;
+  says: string;
+  required: boolean;
+  shape:
+    | { kind: "text"; input: "text" | "email" | "url" | "date" | "datetime-local"; least: number | null; most: number | null }
+    | { kind: "number"; whole: boolean; low: number | null; high: number | null }
+    | { kind: "yes" }
+    | { kind: "one"; choices: Choice[] }
+    | { kind: "several"; choices: Choice[]; least: number | null; most: number | null }
+    | { kind: "other" };
+  given: unknown;
+}
+
+export interface Choice {
+  value: string;
+  title: string;
+}
+
+type Loose = Record<string, unknown>;
+
+/** What a person has put into the fields: text as typed, a tick, or several choices. */
+export type Draft = Record<string, string | boolean | string[]>;
+
+export function readFields(schema: Loose): Field[] {
+  const properties = isObject(schema["properties"]) ? schema["properties"] : {};
+  const required = Array.isArray(schema["required"]) ? schema["required"] : [];
+  return Object.entries(properties).map(([name, told]) => {
+    const field = isObject(told) ? told : {};
+    return {
+      name,
+      title: text(field["title"]) || name,
+      says: text(field["description"]),
+      required: required.includes(name),
+      shape: shapeOf(field),
+      given: field["default"],
+    };
+  });
+}
+
+/** The fields as they stand before anybody touched them: what the schema gives, shown. */
+export function firstDraft(fields: readonly Field[]): Draft {
+  return Object.fromEntries(fields.map((field) => [field.name, begin(field)]));
+}
+
+/** The content to send, or what is wrong with each field. */
+export function fill(fields: readonly Field[], draft: Draft): { content: Loose } | { wrong: Record<string, string> } {
+  const wrong: Record<string, string> = {};
+  const content: Loose = {};
+  for (const field of fields) {
+    const value = draft[field.name];
+    const trouble = check(field, value);
+    if (trouble) wrong[field.name] = trouble;
+    else if (!isEmpty(value)) content[field.name] = convert(field, value);
+  }
+  return Object.keys(wrong).length ? { wrong } : { content };
+}
+
+function check(field: Field, value: Draft[string] | undefined): string | null {
+  if (isEmpty(value)) return field.required && field.shape.kind !== "yes" ? t.form.required(field.title) : null;
+  const { shape } = field;
+  switch (shape.kind) {
+    case "number":
+      return checkNumber(field.title, shape, String(value));
+    case "text":
+      return checkText(field.title, shape, String(value));
+    case "several": {
+      const chosen = value as string[];
+      if (shape.least !== null && chosen.length < shape.least) return t.form.fewer(field.title, shape.least);
+      if (shape.most !== null && chosen.length > shape.most) return t.form.more(field.title, shape.most);
+      return null;
+    }
+    case "other":
+      return readJson(String(value)) === undefined ? t.form.json(field.title) : null;
+    default:
+      return null;
+  }
+}
+
+function checkNumber(title: string, shape: Extract<Field["shape"], { kind: "number" }>, value: string): string | null {
+  const number = Number(value);
+  if (value.trim() === "" || !Number.isFinite(number)) return t.form.number(title);
+  if (shape.whole && !Number.isInteger(number)) return t.form.whole(title);
+  if (shape.low !== null && number < shape.low) return t.form.low(title, shape.low);
+  if (shape.high !== null && number > shape.high) return t.form.high(title, shape.high);
+  return null;
+}
+
+function checkText(title: string, shape: Extract<Field["shape"], { kind: "text" }>, value: string): string | null {
+  const length = [...value].length;
+  if (shape.least !== null && length < shape.least) return t.form.short(title, shape.least);
+  if (shape.most !== null && length > shape.most) return t.form.long(title, shape.most);
+  if (shape.input === "email" && !/^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(value)) return t.form.email(title);
+  return null;
+}
+
+function convert(field: Field, value: Draft[string] | undefined): unknown {
+  if (field.shape.kind === "number") return Number(value);
+  if (field.shape.kind === "other") return readJson(String(value));
+  return value;
+}
+
+function shapeOf(field: Loose): Field["shape"] {
+  const choices = choicesOf(field);
+  if (choices.length) return { kind: "one", choices };
+  switch (field["type"]) {
+    case "boolean":
+      return { kind: "yes" };
+    case "integer":
+    case "number":
+      return { kind: "number", whole: field["type"] === "integer", low: number(field["minimum"]), high: number(field["maximum"]) };
+    case "array": {
+      const inside = isObject(field["items"]) ? choicesOf(field["items"]) : [];
+      if (!inside.length) return { kind: "other" };
+      return { kind: "several", choices: inside, least: number(field["minItems"]), most: number(field["maxItems"]) };
+    }
+    case "string":
+      return { kind: "text", input: inputOf(field["format"]), least: number(field["minLength"]), most: number(field["maxLength"]) };
+    default:
+      return { kind: "other" };
+  }
+}
+
+function choicesOf(field: Loose): Choice[] {
+  if (Array.isArray(field["enum"])) {
+    const names = Array.isArray(field["enumNames"]) ? field["enumNames"] : [];
+    return field["enum"].map((value, at) => ({ value: String(value), title: text(names[at]) || String(value) }));
+  }
+  const several = field["oneOf"] ?? field["anyOf"];
+  if (!Array.isArray(several)) return [];
+  return several
+    .filter((each): each is Loose => isObject(each) && "const" in each)
+    .map((each) => ({ value: String(each["const"]), title: text(each["title"]) || String(each["const"]) }));
+}
+
+function inputOf(format: unknown): "text" | "email" | "url" | "date" | "datetime-local" {
+  if (format === "email") return "email";
+  if (format === "uri") return "url";
+  if (format === "date") return "date";
+  return "text";
+}
+
+function begin(field: Field): Draft[string] {
+  const { given, shape } = field;
+  if (shape.kind === "yes") return given === true;
+  if (shape.kind === "several") return Array.isArray(given) ? given.map(String) : [];
+  if (shape.kind === "other") return given === undefined ? "" : JSON.stringify(given);
+  return given === undefined || given === null ? "" : String(given);
+}
+
+function isEmpty(value: Draft[string] | undefined): boolean {
+  return value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
+}
+
+function readJson(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Loose {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function number(value: unknown): number | null {
+  return typeof value === "number" ? value : null;
+}

@@ -1,0 +1,27 @@
+/** Where a card stands, seen from this browser: the ask's own state and what became of an answer given here. Pure. */
+import type { Answer, Answered, Ask } from "../feed/model";
+import type { Sending } from "../store/sending";
+
+export type Stage =
+  | { is: "open"; trouble: string | null }
+  | { is: "sending" | "kept" | "sent"; answer: Answer }
+  | { is: "answered"; settlement: Answered; delivered: boolean }
+  | { is: "expired"; at: string; trouble: string | null }
+  | { is: "late"; settlement: Answered }
+  | { is: "withdrawn"; reason: string; at: string; trouble: string | null };
+
+export function stageOf(ask: Ask, sent: Sending | undefined): Stage {
+  const trouble = sent?.state === "refused" ? sent.message : null;
+  const { settlement } = ask;
+  switch (settlement?.state) {
+    case "answered":
+      return { is: "answered", settlement, delivered: ask.delivered_at !== null };
+    case "withdrawn":
+      return { is: "withdrawn", reason: settlement.reason, at: settlement.at, trouble };
+    case "expired":
+      if (settlement.late) return { is: "late", settlement: settlement.late };
+      return sent && sent.state !== "refused" ? { is: sent.state, answer: sent.answer } : { is: "expired", at: settlement.at, trouble };
+    default:
+      return sent && sent.state !== "refused" ? { is: sent.state, answer: sent.answer } : { is: "open", trouble };
+  }
+}

@@ -1,0 +1,142 @@
+/** An action of Claude: a quiet line that unfolds to its input and output; a sub-agent's own actions are inside. */
+import type { ItemOf } from "../feed/model";
+import type { ActionEntry, Entry } from "../feed/timeline";
+import { nearby } from "../cards/sentence";
+import { Machine, Unfolds } from "../parts/Folded";
+import { Icon, type IconName } from "../parts/Icons";
+import { known, sessions } from "../store/desk";
+import { span } from "../store/clock";
+import { reveal } from "../text/reveal";
+import { texts as t } from "../texts";
+import { Entries } from "./Entry";
+
+const ASKING = new Set(["AskUserQuestion", "ExitPlanMode"]);
+const AGENTS = new Set(["Agent", "Task"]);
+
+export function Action({ entry }: { entry: ActionEntry }) {
+  const { started, ended } = entry;
+  // While a card stands for it, and where the card's line tells all there is, the action says nothing.
+  if (entry.ask !== null && !isShown(entry)) return null;
+  const failed = ended?.ok === false;
+  const state = ended ? (failed ? t.chat.failedAction : t.chat.done) : t.chat.running;
+  const took = ended ? span(Date.parse(ended.at) - Date.parse(started.at)) : "";
+  const directory = started.session === null ? null : (sessions.peek().get(started.session)?.directory ?? null);
+  return (
+    <div class={`action${failed ? " failed" : ""}${ended ? "" : " running"}`}>
+      <Unfolds
+        open={false}
+        title={
+          <>
+            <Icon name={iconOf(entry)} />
+            <Title title={started.title} tool={started.tool} directory={directory} />
+            <span class="action-state">
+              {!failed && ended ? "" : state}
+              {took && took !== "0 s" ? ` ${took}` : ""}
+              <span class="unseen">{state}</span>
+            </span>
+          </>
+        }
+      >
+        {() => <Details entry={entry} />}
+      </Unfolds>
+      {entry.inside.length > 0 && <Inside entries={entry.inside} running={!ended} />}
+    </div>
+  );
+}
+
+function Title({ title, tool, directory }: { title: string; tool: string; directory: string | null }) {
+  const verb = VERBS[tool];
+  const short = verb && title.startsWith(`${verb} `) ? title.slice(verb.length + 1) : title;
+  return (
+    <span class="action-title">
+      {(verb ?? SAYS[tool]) && <span class="verb">{verb ?? SAYS[tool]} </span>}
+      <code>{reveal(nearby(short, directory))}</code>
+    </span>
+  );
+}
+
+const VERBS: Record<string, string> = { Read: "Read", Glob: "Find", Grep: "Search", LS: "List" };
+const SAYS: Record<string, string> = { Bash: "Ran", Write: "Wrote", Edit: "Changed", MultiEdit: "Changed", NotebookEdit: "Changed", WebFetch: "Fetched", WebSearch: "Searched for" };
+
+function Inside({ entries, running }: { entries: readonly Entry[]; running: boolean }) {
+  return (
+    <Unfolds title={`${t.chat.subAgent} · ${entries.length}`} tag="sub-agent" open={running}>
+      {() => <Entries entries={entries} />}
+    </Unfolds>
+  );
+}
+
+function Details({ entry }: { entry: ActionEntry }) {
+  const { started, ended } = entry;
+  const command = started.input["command"];
+  return (
+    <>
+      {typeof command === "string" ? <Machine text={command} label={t.chat.input} /> : <Machine text={JSON.stringify(started.input, null, 2)} most={10} label={t.chat.input} />}
+      {ended && <Result ended={ended} />}
+    </>
+  );
+}
+
+function Result({ ended }: { ended: ItemOf<"action.ended"> }) {
+  return (
+    <>
+      {ended.output ? <Machine text={ended.output} most={24} label={t.chat.output} /> : <p class="quiet-text">{t.chat.noOutput}</p>}
+      {ended.images > 0 && <p class="quiet-text">{t.chat.pictures(ended.images)}</p>}
+      {ended.omitted > 0 && <p class="quiet-text">{t.chat.omitted(ended.omitted)}</p>}
+    </>
+  );
+}
+
+/** A result whose beginning is in history that is not loaded. */
+export function Output({ ended }: { ended: ItemOf<"action.ended"> }) {
+  return (
+    <div class={`action${ended.ok ? "" : " failed"}`}>
+      <Unfolds
+        title={
+          <>
+            <Icon name={ended.kind} />
+            <span class="action-title">
+              <code>{reveal(ended.title)}</code>
+            </span>
+          </>
+        }
+      >
+        {() => <Result ended={ended} />}
+      </Unfolds>
+    </div>
+  );
+}
+
+/** "Read 12 files", and which. */
+export function Reads({ run }: { run: readonly Entry[] }) {
+  const actions = run.filter((entry): entry is ActionEntry => entry.kind === "action");
+  const files = actions.every((entry) => entry.started.tool === "Read");
+  return (
+    <div class="action">
+      <Unfolds
+        title={
+          <>
+            <Icon name="read" />
+            <span class="action-title">
+              <span class="verb">{files ? t.chat.reads(run.length) : t.chat.searches(run.length)}</span>
+            </span>
+          </>
+        }
+      >
+        {() => actions.map((entry) => <Action key={entry.key} entry={entry} />)}
+      </Unfolds>
+    </div>
+  );
+}
+
+function isShown(entry: ActionEntry): boolean {
+  const ask = entry.ask === null ? undefined : known.value.asks.get(entry.ask);
+  if (ASKING.has(entry.started.tool)) return false;
+  const settlement = ask?.settlement;
+  return settlement?.state === "answered" && "allow" in settlement.answer && settlement.answer.allow;
+}
+
+function iconOf(entry: ActionEntry): IconName {
+  if (AGENTS.has(entry.started.tool)) return "agent";
+  return entry.started.tool === "Read" ? "read" : entry.started.kind;
+}

@@ -1,0 +1,110 @@
+/** Where a person says something. What Claude has not taken yet stands above it. */
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import type { ItemOf, Session } from "../feed/model";
+import { Icon } from "../parts/Icons";
+import { may } from "../store/desk";
+import { dropDraft, useDraft } from "../store/drafts";
+import { inWords, post } from "../store/http";
+import { reveal } from "../text/reveal";
+import { texts as t } from "../texts";
+import { Pictures, usePictures } from "./Pictures";
+
+export function Composer({ session, waiting }: { session: Session; waiting: readonly ItemOf<"said">[] }) {
+  const [text, setText] = useDraft(`say.${session.id}`, "");
+  const trouble = useSignal<string | null>(null);
+  const busy = useSignal(false);
+  const pictures = usePictures();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const say = useRef<string | null>(null);
+  const ended = session.ended !== null;
+  const hint = ended ? t.chat.resume : session.phase === "working" ? t.chat.steer : t.chat.say;
+  const allowed = may(ended ? "admin" : "approver");
+
+  useEffect(() => {
+    const area = field.current;
+    if (!area) return;
+    area.style.height = "auto";
+    area.style.height = `${Math.min(area.scrollHeight + 2, innerHeight * 0.4)}px`;
+  }, [text]);
+
+  const send = async () => {
+    const images = pictures.images.value.map(({ media_type, data }) => ({ media_type, data }));
+    if (busy.value || (!text.trim() && !images.length)) return;
+    busy.value = true;
+    trouble.value = null;
+    // The same id for every try: what reached the hub and was not confirmed is not said twice.
+    say.current ??= crypto.randomUUID();
+    try {
+      const path = `/api/sessions/${encodeURIComponent(session.id)}`;
+      if (ended) await post(`${path}/resume`, { say: text });
+      else await post(`${path}/say`, { text, images, id: say.current });
+      say.current = null;
+      setText("");
+      dropDraft(`say.${session.id}`);
+      pictures.clear();
+    } catch (error) {
+      trouble.value = inWords(error, t.away);
+    } finally {
+      busy.value = false;
+      field.current?.focus();
+    }
+  };
+
+  return (
+    <div class="composer" {...pictures.drop}>
+      {waiting.map((item) => (
+        <div key={item.cursor} class="not-taken">
+          <Icon name="clock" />
+          <span class="not-taken-text">{reveal(item.text)}</span>
+          <span class="quiet-text">{t.chat.waiting}</span>
+        </div>
+      ))}
+      {trouble.value && <p class="note trouble" role="alert">{reveal(trouble.value)}</p>}
+      <Pictures pictures={pictures} />
+      <form
+        class="say"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send();
+        }}
+      >
+        <label class="attach" title={t.chat.attach}>
+          <Icon name="image" />
+          <span class="unseen">{t.chat.attach}</span>
+          <input
+            type="file"
+            class="unseen"
+            accept="image/png,image/jpeg,image/gif,image/webp"
+            multiple
+            disabled={!allowed || ended}
+            onChange={(event) => {
+              pictures.add(event.currentTarget.files ?? []);
+              event.currentTarget.value = "";
+            }}
+          />
+        </label>
+        <textarea
+          id="say"
+          ref={field}
+          rows={1}
+          placeholder={hint}
+          aria-label={hint}
+          value={text}
+          disabled={!allowed}
+          onPaste={pictures.paste}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+              event.preventDefault();
+              void send();
+            } else if (event.key === "Escape") event.currentTarget.blur();
+          }}
+        />
+        <button type="submit" class="primary round" aria-label={t.chat.send} title={t.chat.send} disabled={!allowed || busy.value || (!text.trim() && !pictures.images.value.length)}>
+          <Icon name="send" />
+        </button>
+      </form>
+    </div>
+  );
+}

@@ -1,0 +1,146 @@
+/** One entry of a conversation: words, an action, a card, or a quiet line about what happened. */
+import { signal } from "@preact/signals";
+import { Card } from "../cards/Card";
+import type { ItemOf } from "../feed/model";
+import type { Entry } from "../feed/timeline";
+import { Machine, Unfolds } from "../parts/Folded";
+import { Markdown } from "../parts/Markdown";
+import { memo } from "../parts/memo";
+import { dollars, moment, span } from "../store/clock";
+import { known, me } from "../store/desk";
+import { reveal } from "../text/reveal";
+import { texts as t } from "../texts";
+import { Action, Output, Reads } from "./Action";
+
+/** Whether messages that are not known here are shown, too. */
+export const everything = signal(false);
+
+const READING = new Set(["Read", "Glob", "Grep", "LS", "NotebookRead", "ToolSearch"]);
+
+/** A block of entries; runs of reads are one line. */
+export const Block = memo(({ entries }: { entries: readonly Entry[] }) => (
+  <div class="entries">
+    <Entries entries={entries} />
+  </div>
+));
+
+export function Entries({ entries }: { entries: readonly Entry[] }) {
+  return <>{runsOf(entries).map((run) => (run.length > 1 ? <Reads key={`run-${run[0]?.key}`} run={run} /> : run.map((entry) => <One key={entry.key} entry={entry} />)))}</>;
+}
+
+const One = memo(({ entry }: { entry: Entry }) => {
+  switch (entry.kind) {
+    case "said":
+      return <Said item={entry.item} />;
+    case "text":
+      return <Markdown text={entry.item.text} />;
+    case "thinking":
+      return <Thought text={entry.item.text} />;
+    case "action":
+      return <Action entry={entry} />;
+    case "ask":
+      return <InlineCard id={entry.ask} />;
+    case "turn":
+      return <TurnEnd item={entry.item} />;
+    case "notice":
+      return <p class={`event ${entry.item.level}`}>{reveal(entry.item.text)}</p>;
+    case "begun":
+      return (
+        <p class="event">
+          {t.chat.begun(entry.item.run)} · {moment(entry.at)}
+        </p>
+      );
+    case "ended":
+      return <SessionEnd item={entry.item} />;
+    case "mode":
+      return (
+        <p class="event">
+          {t.chat.modeNow} <strong>{t.sessions.modes[entry.mode] ?? reveal(entry.mode)}</strong>
+        </p>
+      );
+    case "orphan":
+      return <Output ended={entry.item} />;
+    case "frame":
+      return <UnknownFrame item={entry.item} />;
+  }
+});
+
+function InlineCard({ id }: { id: string }) {
+  const ask = known.value.asks.get(id);
+  return ask ? <Card ask={ask} where="chat" /> : null;
+}
+
+export function Thought({ text }: { text: string }) {
+  return (
+    <Unfolds title={t.chat.thinking} tag="thinking">
+      {() => <Markdown text={text} />}
+    </Unfolds>
+  );
+}
+
+function Said({ item }: { item: ItemOf<"said"> }) {
+  const mine = item.by.kind === "person" && item.by.name === me.value?.name && item.source === "web";
+  return (
+    <div class="said">
+      <div class="said-text">{reveal(item.text)}</div>
+      {item.images > 0 && <p class="quiet-text">{t.chat.pictures(item.images)}</p>}
+      <p class="said-by">
+        {mine ? t.chat.you : t.chat.by(reveal(item.by.name), item.source)} · {moment(item.at)}
+      </p>
+    </div>
+  );
+}
+
+function TurnEnd({ item }: { item: ItemOf<"turn.ended"> }) {
+  const facts = [t.chat.turn(item.turn), span(item.duration_ms), dollars(item.cost_usd), ...(item.denials ? [t.chat.denials(item.denials)] : [])];
+  return (
+    <>
+      {item.is_error && (
+        <div class="failure" role="note">
+          <strong>{t.chat.turnFailed}</strong>
+          <Machine text={item.error ?? item.result} />
+          <p>{t.chat.turnHint}</p>
+        </div>
+      )}
+      <p class="event turn">{facts.join(" · ")}</p>
+    </>
+  );
+}
+
+function SessionEnd({ item }: { item: ItemOf<"session.ended"> }) {
+  const bad = item.how === "failed" || item.how === "lost";
+  const reason = item.reason ? `: ${reveal(item.reason)}` : "";
+  if (!bad) return <p class="event">{(t.chat.ended[item.how] ?? item.how) + reason} · {moment(item.at)}</p>;
+  return (
+    <div class="failure" role="note">
+      <strong>{t.chat.ended[item.how]}</strong>
+      <p>{reveal(item.reason)}</p>
+      <p>{t.chat.endedHint}</p>
+    </div>
+  );
+}
+
+function UnknownFrame({ item }: { item: ItemOf<"frame"> }) {
+  if (!everything.value) return null;
+  return (
+    <Unfolds title={t.chat.unknownFrame} tag="event">
+      {() => <Machine text={JSON.stringify(item.frame, null, 2)} />}
+    </Unfolds>
+  );
+}
+
+/** Reads that ended well and follow each other belong together. */
+function runsOf(entries: readonly Entry[]): Entry[][] {
+  const runs: Entry[][] = [];
+  for (const entry of entries) {
+    if (entry.kind === "frame" && !everything.value) continue;
+    const last = runs.at(-1);
+    if (last && isRead(entry) && last[0] && isRead(last[0])) last.push(entry);
+    else runs.push([entry]);
+  }
+  return runs;
+}
+
+function isRead(entry: Entry): boolean {
+  return entry.kind === "action" && READING.has(entry.started.tool) && entry.ask === null && entry.ended?.ok !== false && !entry.inside.length;
+}

@@ -1,0 +1,85 @@
+/** Pictures to go along with what is said: pasted, dropped or picked. */
+import { useSignal, type Signal } from "@preact/signals";
+import { Icon } from "../parts/Icons";
+import { texts as t } from "../texts";
+
+export interface Picture {
+  media_type: string;
+  data: string;
+  url: string;
+  name: string;
+}
+
+const TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+const LARGEST = 5 * 1024 * 1024;
+
+export interface PicturesHeld {
+  images: Signal<readonly Picture[]>;
+  trouble: Signal<string | null>;
+  add: (files: Iterable<File>) => void;
+  clear: () => void;
+  paste: (event: ClipboardEvent) => void;
+  drop: { onDragOver: (event: DragEvent) => void; onDrop: (event: DragEvent) => void };
+}
+
+export function usePictures(): PicturesHeld {
+  const images = useSignal<readonly Picture[]>([]);
+  const trouble = useSignal<string | null>(null);
+  const add = (files: Iterable<File>) => {
+    trouble.value = null;
+    for (const file of files) {
+      if (!TYPES.includes(file.type)) trouble.value = t.chat.notPicture;
+      else if (file.size > LARGEST) trouble.value = t.chat.tooLarge;
+      else void read(file).then((picture) => (images.value = [...images.value, picture]));
+    }
+  };
+  return {
+    images,
+    trouble,
+    add,
+    clear: () => (images.value = []),
+    paste: (event) => {
+      const files = [...(event.clipboardData?.files ?? [])];
+      if (!files.length) return;
+      event.preventDefault();
+      add(files);
+    },
+    drop: {
+      onDragOver: (event) => event.preventDefault(),
+      onDrop: (event) => {
+        event.preventDefault();
+        add(event.dataTransfer?.files ?? []);
+      },
+    },
+  };
+}
+
+export function Pictures({ pictures }: { pictures: PicturesHeld }) {
+  const { images, trouble } = pictures;
+  if (!images.value.length && !trouble.value) return null;
+  return (
+    <div class="pictures">
+      {images.value.map((picture, at) => (
+        <figure key={at}>
+          <img src={picture.url} alt={picture.name} />
+          <button type="button" class="quiet" aria-label={`${t.chat.remove}: ${picture.name}`} onClick={() => (images.value = images.value.filter((_, index) => index !== at))}>
+            <Icon name="close" />
+          </button>
+        </figure>
+      ))}
+      {trouble.value && <p class="trouble" role="alert">{trouble.value}</p>}
+    </div>
+  );
+}
+
+function read(file: File): Promise<Picture> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onerror = () => reject(reader.error ?? new Error(file.name));
+    reader.onload = () => {
+      const url = String(reader.result);
+      resolve({ media_type: file.type, data: url.slice(url.indexOf(",") + 1), url, name: file.name });
+    };
+    reader.readAsDataURL(file);
+  });
+}

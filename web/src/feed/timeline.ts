@@ -1,0 +1,181 @@
+/** A session's items as a person reads them: entries, in order, in blocks that are drawn on their own. Pure. */
+import type { Item, ItemOf } from "./model";
+
+interface Placed {
+  readonly key: number;
+  readonly at: string;
+}
+
+export interface ActionEntry extends Placed {
+  readonly kind: "action";
+  readonly started: ItemOf<"action.started">;
+  readonly ended: ItemOf<"action.ended"> | null;
+  /** The ask that stands for this action. */
+  readonly ask: string | null;
+  readonly inside: readonly Entry[];
+}
+
+export type Entry =
+  | ActionEntry
+  | (Placed & { readonly kind: "said"; readonly item: ItemOf<"said"> })
+  | (Placed & { readonly kind: "text"; readonly item: ItemOf<"text"> })
+  | (Placed & { readonly kind: "thinking"; readonly item: ItemOf<"thinking"> })
+  | (Placed & { readonly kind: "ask"; readonly ask: string })
+  | (Placed & { readonly kind: "turn"; readonly item: ItemOf<"turn.ended"> })
+  | (Placed & { readonly kind: "notice"; readonly item: ItemOf<"notice"> })
+  | (Placed & { readonly kind: "begun"; readonly item: ItemOf<"session.started"> })
+  | (Placed & { readonly kind: "ended"; readonly item: ItemOf<"session.ended"> })
+  | (Placed & { readonly kind: "mode"; readonly mode: string })
+  | (Placed & { readonly kind: "orphan"; readonly item: ItemOf<"action.ended"> })
+  | (Placed & { readonly kind: "frame"; readonly item: ItemOf<"frame"> });
+
+const BLOCK = 40;
+const ASKING = new Set(["AskUserQuestion", "ExitPlanMode"]);
+
+/** Built item by item. `blocks` hold entries; a block that did not change is the same array as before. */
+export class Timeline {
+  blocks: Entry[][] = [];
+  /** Said, and not yet taken by Claude. */
+  waiting: ItemOf<"said">[] = [];
+  private readonly place = new Map<string, number>();
+  private readonly parents = new Map<string, string>();
+  private readonly said = new Map<string, ItemOf<"said">>();
+  private mode: string | null = null;
+  private size = 0;
+
+  /** `begins` are keys at which a block begins, so that what was drawn before stays as it is when history is put first. */
+  constructor(
+    items: Iterable<Item> = [],
+    private readonly begins: ReadonlySet<number> = new Set(),
+  ) {
+    for (const item of items) this.add(item);
+  }
+
+  /** How many entries there are at the top level. */
+  get length(): number {
+    return this.size;
+  }
+
+  add(item: Item): void {
+    const placed = { key: item.cursor, at: item.at };
+    switch (item.type) {
+      case "said":
+        this.said.set(item.say, item);
+        this.waiting = [...this.waiting, item];
+        return;
+      case "said.taken":
+        return this.take(item);
+      case "text":
+        return this.put({ ...placed, kind: "text", item }, item.parent);
+      case "thinking":
+        return this.put({ ...placed, kind: "thinking", item }, item.parent);
+      case "action.started":
+        if (item.parent !== null) this.parents.set(item.action, item.parent);
+        return this.put({ ...placed, kind: "action", started: item, ended: null, ask: null, inside: [] }, item.parent);
+      case "action.ended":
+        return this.end(item);
+      case "ask.opened":
+        this.claim(item);
+        return this.put({ ...placed, kind: "ask", ask: item.ask.id }, null);
+      case "turn.ended":
+        return this.put({ ...placed, kind: "turn", item }, null);
+      case "notice":
+        return this.put({ ...placed, kind: "notice", item }, null);
+      case "session.started":
+        this.mode = item.mode;
+        return this.put({ ...placed, kind: "begun", item }, null);
+      case "session.changed": {
+        const before = this.mode;
+        this.mode = item.mode;
+        if (before !== null && before !== item.mode) this.put({ ...placed, kind: "mode", mode: item.mode }, null);
+        return;
+      }
+      case "session.ended":
+        return this.put({ ...placed, kind: "ended", item }, null);
+      case "frame":
+        return this.put({ ...placed, kind: "frame", item }, null);
+      default:
+        return;
+    }
+  }
+
+  private take(taken: ItemOf<"said.taken">): void {
+    const said = this.said.get(taken.say);
+    if (!said) return;
+    this.waiting = this.waiting.filter((each) => each.say !== taken.say);
+    this.put({ key: taken.cursor, at: taken.at, kind: "said", item: said }, null);
+  }
+
+  private end(item: ItemOf<"action.ended">): void {
+    const found = this.change(item.action, (entry) => ({ ...entry, ended: item }));
+    if (!found) this.put({ key: item.cursor, at: item.at, kind: "orphan", item }, null);
+  }
+
+  /** An ask stands for the action that it is about: the newest one that has neither ended nor an ask. */
+  private claim(opened: ItemOf<"ask.opened">): void {
+    const { ask } = opened;
+    const input = ask.kind === "permission" ? JSON.stringify(ask.body.input) : null;
+    const action = this.lastAction((entry) => {
+      if (entry.ended || entry.ask || entry.started.tool !== ask.tool) return false;
+      return ASKING.has(ask.tool) || JSON.stringify(entry.started.input) === input;
+    });
+    if (action) this.change(action, (entry) => ({ ...entry, ask: ask.id }));
+  }
+
+  private lastAction(fits: (entry: ActionEntry) => boolean): string | null {
+    for (let at = this.blocks.length - 1; at >= Math.max(0, this.blocks.length - 3); at -= 1) {
+      const found = lastIn(this.blocks[at] ?? [], fits);
+      if (found) return found;
+    }
+    return null;
+  }
+
+  private put(entry: Entry, parent: string | null): void {
+    if (parent !== null && this.change(parent, (above) => ({ ...above, inside: [...above.inside, entry] }))) return;
+    const last = this.blocks.at(-1);
+    if (last && last.length < BLOCK && !this.begins.has(entry.key)) this.blocks = [...this.blocks.slice(0, -1), [...last, entry]];
+    else this.blocks = [...this.blocks, [entry]];
+    this.size += 1;
+    if (entry.kind === "action") this.place.set(entry.started.action, this.blocks.length - 1);
+  }
+
+  /** Puts another entry in the place of an action, wherever it is nested. */
+  private change(action: string, how: (entry: ActionEntry) => ActionEntry): boolean {
+    const path = [action];
+    while (!this.place.has(path[0] as string)) {
+      const above = this.parents.get(path[0] as string);
+      if (above === undefined || path.includes(above)) return false;
+      path.unshift(above);
+    }
+    const at = this.place.get(path[0] as string) as number;
+    const changed = changeIn(this.blocks[at] as Entry[], path, how);
+    if (!changed) return false;
+    this.blocks = this.blocks.map((block, index) => (index === at ? changed : block));
+    return true;
+  }
+}
+
+function changeIn(entries: readonly Entry[], path: string[], how: (entry: ActionEntry) => ActionEntry): Entry[] | null {
+  const at = entries.findIndex((entry) => entry.kind === "action" && entry.started.action === path[0]);
+  const entry = entries[at];
+  if (entry?.kind !== "action") return null;
+  let changed: ActionEntry;
+  if (path.length === 1) changed = how(entry);
+  else {
+    const inside = changeIn(entry.inside, path.slice(1), how);
+    if (!inside) return null;
+    changed = { ...entry, inside };
+  }
+  return entries.map((each, index) => (index === at ? changed : each));
+}
+
+function lastIn(entries: readonly Entry[], fits: (entry: ActionEntry) => boolean): string | null {
+  for (let at = entries.length - 1; at >= 0; at -= 1) {
+    const entry = entries[at];
+    if (entry?.kind !== "action") continue;
+    if (fits(entry)) return entry.started.action;
+    const inside = lastIn(entry.inside, fits);
+    if (inside) return inside;
+  }
+  return null;
+}

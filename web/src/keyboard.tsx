@@ -1,0 +1,107 @@
+/** The keyboard: what each key does, wherever somebody is. Never takes a key from somebody who writes. */
+import { signal } from "@preact/signals";
+import { press } from "./cards/keys";
+import { Dialog } from "./parts/Dialog";
+import { chosen, current, go, place, reachable } from "./store/place";
+import { may, sessions } from "./store/desk";
+import { post } from "./store/http";
+import { starting } from "./sessions/NewSession";
+import { texts as t } from "./texts";
+
+export const showKeys = signal(false);
+
+let afterG = 0;
+
+export function watchKeyboard(): void {
+  addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isWriting(event)) return;
+    if (document.querySelector("dialog[open]")) return;
+    if (take(event.key, event)) event.preventDefault();
+  });
+}
+
+function take(key: string, event: KeyboardEvent): boolean {
+  if (Date.now() - afterG < 1000 && (key === "i" || key === "s")) {
+    afterG = 0;
+    go(key === "i" ? "/" : "/sessions");
+    return true;
+  }
+  // On something that Enter or the space bar works by itself, they belong to it.
+  if ((key === "Enter" || key === " ") && isOperable(event.target)) return false;
+  switch (key) {
+    case "j":
+      return move(1);
+    case "k":
+      return move(-1);
+    case "g":
+      afterG = Date.now();
+      return true;
+    case "?":
+      showKeys.value = true;
+      return true;
+    case "/":
+      return focus("search");
+    case "c":
+      return focus("say");
+    case "n":
+      if (may("admin")) starting.value = true;
+      return true;
+    case "i":
+      return interrupt();
+    default:
+      return press(key);
+  }
+}
+
+function move(by: number): boolean {
+  const list = reachable.value;
+  const at = current.value === null ? -1 : list.indexOf(current.value);
+  const next = list[at + by];
+  if (next === undefined) return list.length > 0;
+  chosen.value = next;
+  requestAnimationFrame(() => document.getElementById(`card-${next}`)?.scrollIntoView({ block: "nearest" }));
+  return true;
+}
+
+function interrupt(): boolean {
+  const here = place.value;
+  if (here.view !== "session" || sessions.value.get(here.id)?.phase !== "working" || !may("approver")) return false;
+  void post(`/api/sessions/${encodeURIComponent(here.id)}/interrupt`).catch(() => undefined);
+  return true;
+}
+
+function focus(id: string): boolean {
+  const element = document.getElementById(id);
+  element?.focus();
+  return element !== null;
+}
+
+function isWriting(event: KeyboardEvent): boolean {
+  const target = event.target;
+  if (!(target instanceof HTMLElement)) return false;
+  if (target instanceof HTMLInputElement) return !["checkbox", "radio", "button", "submit"].includes(target.type);
+  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.isContentEditable;
+}
+
+function isOperable(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest("button, a, summary, input") !== null && !(target instanceof HTMLInputElement && target.type === "radio");
+}
+
+export function KeyList() {
+  return (
+    <Dialog title={t.keys.title} close={() => (showKeys.value = false)}>
+      <table class="key-list">
+        <tbody>
+          {t.keys.list.map(([key, says]) => (
+            <tr key={key}>
+              <th scope="row">
+                <kbd>{key}</kbd>
+              </th>
+              <td>{says}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Dialog>
+  );
+}

@@ -1,0 +1,105 @@
+/** A change to a file: in one column, or side by side where there is room. */
+import { signal, useSignal } from "@preact/signals";
+import { count, pairUp, readDiff, type Row } from "../text/diff";
+import { reveal } from "../text/reveal";
+import { texts as t } from "../texts";
+import { Marked, More } from "./Folded";
+
+const MOST = 26;
+const preferred = signal(localStorage.getItem("handraise.diff") === "two" ? "two" : "one");
+
+export function Diff({ diff, note, path }: { diff: string; note: string; path: string }) {
+  const open = useSignal(false);
+  const rows = readDiff(diff);
+  const { added, gone } = count(rows);
+  const two = preferred.value === "two" && gone > 0;
+  const rest = rows.length - MOST;
+  const shown = rest > 3 && !open.value ? rows.slice(0, MOST) : rows;
+  const choose = () => {
+    preferred.value = preferred.value === "two" ? "one" : "two";
+    localStorage.setItem("handraise.diff", preferred.value);
+  };
+  return (
+    <div class="diff">
+      <div class="diff-head">
+        <code>{reveal(path)}</code>
+        <span class="count">
+          <span class="plus">+{added}</span> <span class="minus">−{gone}</span>
+        </span>
+        {gone > 0 && (
+          <button type="button" class="quiet wide-only" onClick={choose}>
+            {two ? t.permission.unified : t.permission.sideBySide}
+          </button>
+        )}
+      </div>
+      {note && <p class="note">{reveal(note)}</p>}
+      {rows.length === 0 && <p class="note">{t.permission.same}</p>}
+      {rows.length > 0 && (
+        <div class="diff-body" tabIndex={0} role="region" aria-label={reveal(path)}>
+          {two ? <SideBySide rows={shown} /> : <OneColumn rows={shown} />}
+        </div>
+      )}
+      {rest > 3 && <More open={open.value} rest={rest} toggle={() => (open.value = !open.value)} />}
+    </div>
+  );
+}
+
+function OneColumn({ rows }: { rows: readonly Row[] }) {
+  return (
+    <table class="one">
+      <tbody>
+        {rows.map((row, at) =>
+          row.kind === "hunk" ? (
+            <tr key={at} class="hunk">
+              <td colSpan={3}>{row.text}</td>
+            </tr>
+          ) : (
+            <tr key={at} class={row.kind}>
+              <td class="number">{row.kind === "added" ? row.new : row.old}</td>
+              <td class="sign">{SIGNS[row.kind]}</td>
+              <td class="line">
+                <Marked line={reveal(row.text)} />
+              </td>
+            </tr>
+          ),
+        )}
+      </tbody>
+    </table>
+  );
+}
+
+const SIGNS = { same: " ", gone: "−", added: "+" };
+
+function SideBySide({ rows }: { rows: readonly Row[] }) {
+  return (
+    <table class="two">
+      <tbody>
+        {pairUp(rows).map((pair, at) =>
+          "hunk" in pair ? (
+            <tr key={at} class="hunk">
+              <td colSpan={4}>{pair.hunk}</td>
+            </tr>
+          ) : (
+            <tr key={at}>
+              <Half row={pair.left} side="old" />
+              <Half row={pair.right} side="new" />
+            </tr>
+          ),
+        )}
+      </tbody>
+    </table>
+  );
+}
+
+function Half({ row, side }: { row: Row | null; side: "old" | "new" }) {
+  if (!row || row.kind === "hunk") return <td class="nothing" colSpan={2} />;
+  const number = row.kind === "same" ? row[side] : row.kind === "gone" ? row.old : row.new;
+  return (
+    <>
+      <td class={`number ${row.kind}`}>{number}</td>
+      <td class={`line ${row.kind}`}>
+        <Marked line={reveal(row.text)} />
+      </td>
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+/** Long text of a machine: whole, with hidden characters marked. What does not fit is counted, never cut in silence. */
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { reveal } from "../text/reveal";
+import { texts as t } from "../texts";
+import { Icon } from "./Icons";
+
+export function Machine({ text, most = 14, label }: { text: string; most?: number; label?: string }) {
+  const open = useSignal(false);
+  const lines = reveal(text.replace(/\n$/, "")).split("\n");
+  const rest = lines.length - most;
+  const folds = rest > 3;
+  const shown = folds && !open.value ? lines.slice(0, most) : lines;
+  return (
+    <div class="machine">
+      <pre tabIndex={0} aria-label={label}>
+        {shown.map((line, at) => (
+          <Marked key={at} line={at < shown.length - 1 ? `${line}\n` : line} />
+        ))}
+      </pre>
+      {folds && <More open={open.value} rest={rest} toggle={() => (open.value = !open.value)} />}
+    </div>
+  );
+}
+
+export function More({ open, rest, toggle }: { open: boolean; rest: number; toggle: () => void }) {
+  return (
+    <button type="button" class="more" aria-expanded={open} onClick={toggle}>
+      {open ? t.showLess : t.moreLines(rest)}
+    </button>
+  );
+}
+
+const MARK = /(⟨(?:U\+[0-9A-F]{4,6}|\d+ (?:blanks|empty lines))⟩)/;
+
+/** A line with the marks of hidden characters standing out. */
+export function Marked({ line }: { line: string }) {
+  if (!line.includes("⟨")) return <>{line}</>;
+  return <>{line.split(MARK).map((piece, at) => (at % 2 ? <mark key={at}>{piece}</mark> : piece))}</>;
+}
+
+/** Something that unfolds; what is inside is drawn only once it was opened. */
+export function Unfolds({ title, children, open = false, tag }: { title: ComponentChildren; children: () => ComponentChildren; open?: boolean; tag?: string }) {
+  const shown = useSignal(open);
+  return (
+    <details class={`unfolds ${tag ?? ""}`} open={open} onToggle={(event) => (shown.value = event.currentTarget.open)}>
+      <summary>
+        <Icon name="right" />
+        <span>{title}</span>
+      </summary>
+      {shown.value && <div class="unfolded">{children()}</div>}
+    </details>
+  );
+}

@@ -1,0 +1,46 @@
+/** Claude's words. Each block is drawn on its own, so that a text that grows redraws only its end. */
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { memo } from "./memo";
+import { blocksOf, htmlOf, isCode } from "../text/markdown";
+import { highlight } from "../text/highlight";
+import { texts as t } from "../texts";
+import { Copy } from "./Copy";
+import type { Token } from "marked";
+
+export function Markdown({ text }: { text: string }) {
+  const blocks = useMemo(() => blocksOf(text), [text]);
+  return (
+    <div class="prose">
+      {blocks.map((block, at) => (isCode(block) ? <Code key={at} code={block.text} language={block.lang ?? ""} /> : <Block key={at} raw={block.raw} token={block} />))}
+    </div>
+  );
+}
+
+const Block = memo(
+  ({ token }: { raw: string; token: Token }) => <div class="block" dangerouslySetInnerHTML={{ __html: htmlOf(token) }} />,
+  (before, after) => before.raw === after.raw,
+);
+
+export const Code = memo(
+  ({ code, language }: { code: string; language: string }) => {
+    const [html, setHtml] = useState<string | null>(null);
+    const name = /^[\w+#-]{1,20}/.exec(language)?.[0].toLowerCase() ?? "";
+    useEffect(() => {
+      let here = true;
+      void highlight(code, name).then((made) => here && setHtml(made));
+      return () => {
+        here = false;
+      };
+    }, [code, name]);
+    return (
+      <div class="code">
+        <div class="code-head">
+          <span>{name}</span>
+          <Copy text={code} label={t.chat.copyCode} />
+        </div>
+        <pre tabIndex={0}>{html === null ? <code>{code}</code> : <code dangerouslySetInnerHTML={{ __html: html }} />}</pre>
+      </div>
+    );
+  },
+  (before, after) => before.code === after.code && before.language === after.language,
+);

@@ -1,0 +1,124 @@
+/** A new session: where, what to do, in which mode, with which model. */
+import { signal, useSignal } from "@preact/signals";
+import type { Session } from "../generated/api";
+import { Dialog } from "../parts/Dialog";
+import { projects, sessions } from "../store/desk";
+import { inWords, post } from "../store/http";
+import { go, pathOf } from "../store/place";
+import { useDraft, dropDraft } from "../store/drafts";
+import { reveal } from "../text/reveal";
+import { texts as t } from "../texts";
+import { Pictures, usePictures } from "../chat/Pictures";
+
+export const starting = signal(false);
+export const MODES = ["default", "acceptEdits", "plan", "bypassPermissions"];
+
+export function NewSession() {
+  const directories = [...new Set([...sessions.value.values()].map((session) => session.directory))];
+  const known = projects.value.map((project) => project.path);
+  const others = directories.filter((each) => !known.includes(each));
+  const [say, setSay] = useDraft("new.say", "");
+  const project = useSignal(projects.value[0]?.id ?? others[0] ?? "");
+  const path = useSignal("");
+  const mode = useSignal("");
+  const model = useSignal("");
+  const trouble = useSignal<string | null>(null);
+  const busy = useSignal(false);
+  const pictures = usePictures();
+
+  const start = async () => {
+    busy.value = true;
+    trouble.value = null;
+    try {
+      const session = await post<Session>("/api/sessions", {
+        say,
+        project: project.value || path.value.trim(),
+        mode: mode.value || null,
+        model: model.value.trim() || null,
+        images: pictures.images.value.map(({ media_type, data }) => ({ media_type, data })),
+      });
+      dropDraft("new.say");
+      starting.value = false;
+      go(pathOf({ view: "session", id: session.id }));
+    } catch (error) {
+      trouble.value = inWords(error, t.away);
+    } finally {
+      busy.value = false;
+    }
+  };
+
+  return (
+    <Dialog title={t.start.title} close={() => (starting.value = false)}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void start();
+        }}
+        {...pictures.drop}
+      >
+        <label class="field">
+          <span>{t.start.project}</span>
+          <select value={project.value} onChange={(event) => (project.value = event.currentTarget.value)}>
+            {projects.value.map((each) => (
+              <option key={each.id} value={each.id}>
+                {reveal(each.name)} ({reveal(each.path)})
+              </option>
+            ))}
+            {others.map((each) => (
+              <option key={each} value={each}>
+                {reveal(each)}
+              </option>
+            ))}
+            <option value="">{t.start.other}</option>
+          </select>
+        </label>
+        {project.value === "" && (
+          <label class="field">
+            <span>{t.start.path}</span>
+            <input class="mono" required value={path.value} placeholder="/home/me/project" onInput={(event) => (path.value = event.currentTarget.value)} />
+          </label>
+        )}
+        <label class="field">
+          <span>{t.start.say}</span>
+          <textarea
+            rows={5}
+            required
+            autofocus
+            value={say}
+            onPaste={pictures.paste}
+            onInput={(event) => setSay(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
+            }}
+          />
+        </label>
+        <Pictures pictures={pictures} />
+        <div class="two">
+          <label class="field">
+            <span>{t.start.mode}</span>
+            <select value={mode.value} onChange={(event) => (mode.value = event.currentTarget.value)}>
+              <option value="">{t.start.modelHint}</option>
+              {MODES.map((each) => (
+                <option key={each} value={each}>
+                  {t.sessions.modes[each] ?? each}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label class="field">
+            <span>{t.start.model}</span>
+            <input value={model.value} placeholder={t.start.modelHint} onInput={(event) => (model.value = event.currentTarget.value)} />
+          </label>
+        </div>
+        {mode.value === "bypassPermissions" && <p class="note trouble">{t.start.bypassWarning}</p>}
+        {trouble.value && <p class="note trouble" role="alert">{reveal(trouble.value)}</p>}
+        <div class="row-of-buttons">
+          <button type="submit" class="primary" disabled={busy.value}>
+            {t.start.button} <kbd>Ctrl Enter</kbd>
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

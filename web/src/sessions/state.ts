@@ -1,0 +1,28 @@
+/** What a person would say of a session, in words; and where it stands in the list. Pure. */
+import type { Ask, Session } from "../feed/model";
+import { span } from "../store/clock";
+import { texts as t } from "../texts";
+
+export type Group = "needs you" | "failed" | "working" | "idle" | "ended";
+export const GROUPS: readonly Group[] = ["needs you", "failed", "working", "idle", "ended"];
+
+export function groupOf(session: Session, asks: readonly Ask[]): Group {
+  if (session.ended) return session.ended.how === "failed" || session.ended.how === "lost" ? "failed" : "ended";
+  if (asks.length) return "needs you";
+  return session.phase === "idle" ? "idle" : "working";
+}
+
+/** One word or a few; a row never lies. */
+export function stateOf(session: Session, asks: readonly Ask[], others: Iterable<Session>, now: number): string {
+  if (session.ended) return session.ended.how === "lost" ? t.sessions.lost : session.ended.how;
+  if (asks.length) return "needs you";
+  if (session.stuck_since) return t.sessions.stuck(span(now - Date.parse(session.stuck_since)));
+  if (session.phase === "queued") return t.sessions.queuedBehind(before(session, others));
+  return session.phase;
+}
+
+function before(session: Session, others: Iterable<Session>): number {
+  let count = 0;
+  for (const each of others) if (each.phase === "queued" && each.created_at < session.created_at) count += 1;
+  return count;
+}

@@ -1,0 +1,122 @@
+/** What is on the screen comes from here, and what is here comes from the hub. Nothing is assumed ahead of it. */
+import { batch, computed, signal } from "@preact/signals";
+import type { Asks as AsksPage, Me, Projects, Sessions as SessionsPage } from "../generated/api";
+import { changeAsks, changeSessions, learnAsk, NO_ASKS, type Asks } from "../feed/known";
+import type { Ask, Item, Project, Session } from "../feed/model";
+import { get, Refused } from "./http";
+
+export type Standing = "loading" | "out" | "in";
+
+/** Whether the hub knows who we are. */
+export const standing = signal<Standing>("loading");
+export const me = signal<Me | null>(null);
+export const sessions = signal<ReadonlyMap<string, Session>>(new Map());
+export const known = signal<Asks>(NO_ASKS);
+export const projects = signal<readonly Project[]>([]);
+/** A line about what each session did last. */
+export const lastLines = signal<ReadonlyMap<string, string>>(new Map());
+/** Whether a snapshot is here: before that, nothing may be called empty. */
+export const ready = signal(false);
+
+export const openAsks = computed<Ask[]>(() => {
+  const open = [...known.value.asks.values()].filter((ask) => ask.state === "open");
+  return open.sort((a, b) => (a.opened_at < b.opened_at ? -1 : a.opened_at > b.opened_at ? 1 : a.id < b.id ? -1 : 1));
+});
+
+/** Timed out and not answered late: still worth an answer while the session lives. */
+export const missedAsks = computed<Ask[]>(() =>
+  [...known.value.asks.values()]
+    .filter((ask) => ask.settlement?.state === "expired" && ask.settlement.late === null)
+    .filter((ask) => ask.session !== null && sessions.value.get(ask.session)?.ended === null)
+    .sort((a, b) => (a.opened_at < b.opened_at ? -1 : 1)),
+);
+
+export const openBySession = computed(() => {
+  const found = new Map<string, Ask[]>();
+  for (const ask of openAsks.value) if (ask.session !== null) found.set(ask.session, [...(found.get(ask.session) ?? []), ask]);
+  return found;
+});
+
+export function may(role: "approver" | "admin"): boolean {
+  const mine = me.value?.role;
+  return mine === "admin" || (role === "approver" && mine === "approver");
+}
+
+/** Reads everything anew. The cursor is the place in the feed to follow from. */
+export async function readSnapshot(): Promise<number> {
+  const [who, listed, inbox, missed, places] = await Promise.all([
+    get<Me>("/api/me"),
+    readSessions(),
+    get<AsksPage>("/api/asks?state=open"),
+    get<AsksPage>("/api/asks?state=expired"),
+    get<Projects>("/api/projects"),
+  ]);
+  batch(() => {
+    me.value = who;
+    standing.value = "in";
+    projects.value = places.projects;
+    sessions.value = new Map(listed.sessions.map((session) => [session.id, session]));
+    let asks = NO_ASKS;
+    for (const told of [...missed.asks, ...inbox.asks]) asks = learnAsk(asks, told as unknown as Ask);
+    known.value = asks;
+    ready.value = true;
+  });
+  return Math.min(listed.cursor, inbox.cursor);
+}
+
+async function readSessions(): Promise<{ sessions: Session[]; cursor: number }> {
+  const first = await get<SessionsPage>("/api/sessions?limit=1000");
+  const all = [...first.sessions];
+  for (let next = first.next; next !== null; ) {
+    const page = await get<SessionsPage>(`/api/sessions?limit=1000&after=${encodeURIComponent(next)}`);
+    all.push(...page.sessions);
+    next = page.next;
+  }
+  return { sessions: all, cursor: first.cursor };
+}
+
+/** Takes items of the feed in, in their order. */
+export function takeItems(items: readonly Item[]): void {
+  const strangers = new Set<string>();
+  batch(() => {
+    for (const item of items) {
+      sessions.value = changeSessions(sessions.value, item);
+      known.value = changeAsks(known.value, item);
+      noteLine(item);
+      if (item.session !== null && !sessions.value.has(item.session)) strangers.add(item.session);
+    }
+  });
+  for (const id of strangers) void meet(id);
+}
+
+/** History that was read for a conversation: asks are learned from it, and nothing else. */
+export function takeHistory(items: readonly Item[]): void {
+  let asks = known.value;
+  for (const item of items) asks = changeAsks(asks, item);
+  known.value = asks;
+}
+
+/** A session that began after the snapshot. */
+export async function meet(id: string): Promise<void> {
+  try {
+    const session = await get<Session>(`/api/sessions/${encodeURIComponent(id)}`);
+    sessions.value = new Map(sessions.value).set(session.id, session);
+  } catch (error) {
+    if (!(error instanceof Refused)) setTimeout(() => void meet(id), 2000);
+  }
+}
+
+/** An ask as the hub just told it, outside the feed: how it stands when an answer was refused. */
+export function takeAsk(ask: Ask): void {
+  known.value = learnAsk(known.value, ask);
+}
+
+function noteLine(item: Item): void {
+  if (item.session === null) return;
+  const line = item.type === "action.started" && item.parent === null ? item.title : item.type === "text" && item.parent === null ? firstLine(item.text) : "";
+  if (line) lastLines.value = new Map(lastLines.value).set(item.session, line);
+}
+
+function firstLine(text: string): string {
+  return (text.split("\n").find((line) => line.trim()) ?? "").slice(0, 160);
+}

@@ -1,0 +1,56 @@
+/** What somebody began to write, by the ask or session it is for: it survives a reload, and goes when it was sent. */
+import { useState } from "preact/hooks";
+
+const PREFIX = "handraise.draft.";
+const OLDEST = 14 * 24 * 3600 * 1000;
+
+interface Kept {
+  at: number;
+  draft: unknown;
+}
+
+/** Like `useState`, kept in this browser. */
+export function useDraft<T>(id: string, first: T): [T, (next: T) => void] {
+  const [draft, setDraft] = useState<T>(() => readDraft(id, first));
+  const change = (next: T) => {
+    setDraft(next);
+    writeDraft(id, next);
+  };
+  return [draft, change];
+}
+
+export function readDraft<T>(id: string, first: T): T {
+  const kept = read(PREFIX + id);
+  return kept ? (kept.draft as T) : first;
+}
+
+export function writeDraft(id: string, draft: unknown): void {
+  try {
+    localStorage.setItem(PREFIX + id, JSON.stringify({ at: Date.now(), draft }));
+  } catch {
+    // Full or forbidden: the draft then lives as long as the page.
+  }
+}
+
+/** Drops every draft that belongs to this id. */
+export function dropDraft(id: string): void {
+  for (const key of Object.keys(localStorage)) {
+    if (key === PREFIX + id || key.startsWith(`${PREFIX + id}.`)) localStorage.removeItem(key);
+  }
+}
+
+export function dropOldDrafts(): void {
+  for (const key of Object.keys(localStorage)) {
+    if (!key.startsWith(PREFIX)) continue;
+    const kept = read(key);
+    if (!kept || Date.now() - kept.at > OLDEST) localStorage.removeItem(key);
+  }
+}
+
+function read(key: string): Kept | null {
+  try {
+    return JSON.parse(localStorage.getItem(key) ?? "null") as Kept | null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,66 @@
+/** Requests to the hub. An error is what the hub said, or that nobody answered. */
+import type { Failed } from "../generated/api";
+import type { Ask, Settlement } from "../feed/model";
+
+/** The hub refused. `message` is a sentence for the person. */
+export class Refused extends Error {
+  readonly code: string;
+  readonly ask: Ask | null;
+  readonly settlement: Settlement | null;
+
+  constructor(
+    readonly status: number,
+    told: Failed | null,
+  ) {
+    super(told?.error.message ?? `The hub answered with ${status}.`);
+    this.code = told?.error.code ?? "unknown";
+    this.ask = (told?.error.ask ?? null) as Ask | null;
+    this.settlement = (told?.error.settlement ?? null) as Settlement | null;
+  }
+}
+
+/** Nobody answered: the network or the hub is away. */
+export class Unreachable extends Error {}
+
+const PATIENCE = 20_000;
+
+export async function ask<T>(method: string, path: string, body?: unknown, patience = PATIENCE): Promise<T> {
+  const response = await send(method, path, body, patience);
+  if (response.status >= 502 && response.status <= 504) throw new Unreachable(`${response.status}`);
+  const text = await response.text().catch(() => {
+    throw new Unreachable("the answer broke off");
+  });
+  if (!response.ok) throw new Refused(response.status, read<Failed>(text));
+  return read<T>(text) as T;
+}
+
+export const get = <T>(path: string) => ask<T>("GET", path);
+export const post = <T>(path: string, body: unknown = {}) => ask<T>("POST", path, body);
+
+async function send(method: string, path: string, body: unknown, patience: number): Promise<Response> {
+  try {
+    return await fetch(path, {
+      method,
+      credentials: "same-origin",
+      cache: "no-store",
+      signal: AbortSignal.timeout(patience),
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+    });
+  } catch (error) {
+    throw new Unreachable(String(error));
+  }
+}
+
+function read<T>(text: string): T | null {
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return null;
+  }
+}
+
+/** What to tell a person about something that was thrown. */
+export function inWords(error: unknown, away: string): string {
+  if (error instanceof Unreachable) return away;
+  return error instanceof Error ? error.message : String(error);
+}

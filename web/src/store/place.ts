@@ -1,0 +1,70 @@
+/** Where the person is: the address of the page, and which card is current. */
+import { computed, signal } from "@preact/signals";
+import { openAsks, openBySession } from "./desk";
+
+export type Place =
+  | { view: "inbox" }
+  | { view: "sessions" }
+  | { view: "session"; id: string }
+  | { view: "admin"; page: string };
+
+export const ADMIN = ["projects", "rules", "tokens", "audit", "statistics", "settings"] as const;
+
+export const place = signal<Place>(read(location.pathname));
+/** The card that keys go to, if somebody moved there; the first open one otherwise. */
+export const chosen = signal<string | null>(null);
+/** The session that the chat tab goes back to. */
+export const lastSession = signal<string | null>(null);
+
+/** The cards that can be reached by keys from here, in their order. */
+export const reachable = computed(() => {
+  const here = place.value;
+  if (here.view === "session") return (openBySession.value.get(here.id) ?? []).map((ask) => ask.id);
+  return here.view === "inbox" ? openAsks.value.map((ask) => ask.id) : [];
+});
+
+export const current = computed(() => {
+  const list = reachable.value;
+  return chosen.value !== null && list.includes(chosen.value) ? chosen.value : (list[0] ?? null);
+});
+
+export function go(path: string): void {
+  if (path !== location.pathname) history.pushState(null, "", path);
+  arrive();
+}
+
+export function pathOf(to: Place): string {
+  switch (to.view) {
+    case "inbox":
+      return "/";
+    case "sessions":
+      return "/sessions";
+    case "session":
+      return `/sessions/${encodeURIComponent(to.id)}`;
+    case "admin":
+      return `/admin/${to.page}`;
+  }
+}
+
+function arrive(): void {
+  place.value = read(location.pathname);
+  chosen.value = null;
+  if (place.value.view === "session") lastSession.value = place.value.id;
+}
+
+function read(path: string): Place {
+  const [first, second] = path.split("/").filter(Boolean);
+  if (first === "sessions") return second ? { view: "session", id: decodeURIComponent(second) } : { view: "sessions" };
+  if (first === "admin") return { view: "admin", page: ADMIN.find((page) => page === second) ?? "projects" };
+  return { view: "inbox" };
+}
+
+if (place.value.view === "session") lastSession.value = place.value.id;
+addEventListener("popstate", arrive);
+// Links of our own stay inside the page.
+addEventListener("click", (event) => {
+  const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[data-inside]") : null;
+  if (!link || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  go(link.pathname);
+});

@@ -1,0 +1,104 @@
+/** Answers on their way. One that could not be sent is kept, said to be kept, and sent once when the hub is back. */
+import { effect, signal } from "@preact/signals";
+import type { Answer, Ask } from "../feed/model";
+import { texts as t } from "../texts";
+import { known, takeAsk } from "./desk";
+import { Refused, post } from "./http";
+import { dropDraft } from "./drafts";
+import { connection } from "./stream";
+
+export type Sending =
+  | { state: "sending"; answer: Answer }
+  | { state: "kept"; answer: Answer }
+  | { state: "sent"; answer: Answer }
+  | { state: "refused"; answer: Answer; message: string };
+
+interface Unsent {
+  ask: string;
+  answer: Answer;
+  digest: string;
+}
+
+const KEY = "handraise.unsent";
+
+export const sending = signal<ReadonlyMap<string, Sending>>(new Map());
+
+/** Sends an answer. The card changes when the feed says that the ask is settled, and not before. */
+export async function answer(ask: Ask, given: Answer): Promise<void> {
+  const state = sending.value.get(ask.id)?.state;
+  if (state === "sending" || state === "kept") return;
+  await deliver({ ask: ask.id, answer: given, digest: ask.digest });
+}
+
+/** Takes back an answer that was kept and not sent. */
+export function takeBack(ask: string): void {
+  keep(unsent().filter((each) => each.ask !== ask));
+  mark(ask, null);
+}
+
+export function dismiss(ask: string): void {
+  mark(ask, null);
+}
+
+/** Whatever was kept is sent whenever the connection is live again. */
+export function watchSending(): void {
+  for (const each of unsent()) mark(each.ask, { state: "kept", answer: each.answer });
+  effect(() => {
+    if (connection.value.state === "live") for (const each of unsent()) void deliver(each);
+  });
+  effect(() => {
+    for (const [id, each] of sending.value) {
+      const ask = known.value.asks.get(id);
+      if (each.state === "sent" && ask && isSettledFor(ask)) mark(id, null);
+    }
+  });
+}
+
+function isSettledFor(ask: Ask): boolean {
+  return ask.state !== "open" && !(ask.settlement?.state === "expired" && ask.settlement.late === null);
+}
+
+async function deliver(each: Unsent): Promise<void> {
+  const { ask, answer: given, digest } = each;
+  if (sending.peek().get(ask)?.state === "sending") return;
+  mark(ask, { state: "sending", answer: given });
+  // Kept before it is sent: a page that is closed in between sends it when it comes back. The same answer twice is one.
+  keep([...unsent().filter((other) => other.ask !== ask), each]);
+  try {
+    await post(`/api/asks/${encodeURIComponent(ask)}/answer`, { answer: given, digest });
+    done(ask);
+    const now = known.peek().asks.get(ask);
+    mark(ask, now && isSettledFor(now) ? null : { state: "sent", answer: given });
+  } catch (error) {
+    if (error instanceof Refused && error.status !== 401 && error.status !== 429 && error.status < 500) {
+      done(ask);
+      if (error.ask) takeAsk(error.ask);
+      mark(ask, { state: "refused", answer: given, message: t.refusal(error) });
+    } else mark(ask, { state: "kept", answer: given });
+  }
+}
+
+function done(ask: string): void {
+  keep(unsent().filter((each) => each.ask !== ask));
+  dropDraft(ask);
+}
+
+function mark(ask: string, how: Sending | null): void {
+  const changed = new Map(sending.peek());
+  if (how) changed.set(ask, how);
+  else changed.delete(ask);
+  sending.value = changed;
+}
+
+function unsent(): Unsent[] {
+  try {
+    return JSON.parse(localStorage.getItem(KEY) ?? "[]") as Unsent[];
+  } catch {
+    return [];
+  }
+}
+
+function keep(list: Unsent[]): void {
+  if (list.length) localStorage.setItem(KEY, JSON.stringify(list));
+  else localStorage.removeItem(KEY);
+}

@@ -1,0 +1,140 @@
+/** The one live stream of this browser. It remembers its place, and comes back to it by itself. */
+import { signal } from "@preact/signals";
+import type { Item, Preview } from "../feed/model";
+import { readSnapshot, standing, takeItems } from "./desk";
+import { get, Refused } from "./http";
+import { followTimelines, forgetTimelines, showPreview } from "./timelines";
+
+export type Connection = { state: "connecting" } | { state: "live" } | { state: "catching up" } | { state: "offline"; since: number };
+
+export const connection = signal<Connection>({ state: "connecting" });
+
+const GATHER = 8;
+const QUIET = 300;
+/** The hub pings every 15 seconds: after this long without a word, nobody is there. */
+const SILENCE = 40_000;
+
+let source: EventSource | null = null;
+let cursor = 0;
+let heard = 0;
+let tries = 0;
+let again: ReturnType<typeof setTimeout> | undefined;
+let settle: ReturnType<typeof setTimeout> | undefined;
+let flush: ReturnType<typeof setTimeout> | undefined;
+let gathered: Item[] = [];
+let began = false;
+
+/** Takes a snapshot, follows from it, and never gives up. */
+export async function begin(): Promise<void> {
+  stop();
+  try {
+    cursor = await readSnapshot();
+    open();
+  } catch (error) {
+    if (error instanceof Refused && error.status === 401) standing.value = "out";
+    else lost();
+  }
+  if (!began) watchOver();
+  began = true;
+}
+
+/** Tries at once, instead of waiting for its turn. */
+export function tryNow(): void {
+  clearTimeout(again);
+  tries = 0;
+  void reconnect();
+}
+
+function open(): void {
+  source?.close();
+  const opened = new EventSource(`/api/feed?after=${cursor}`);
+  source = opened;
+  heard = Date.now();
+  opened.onopen = () => {
+    heard = Date.now();
+    tries = 0;
+    if (connection.value.state === "offline") connection.value = { state: "catching up" };
+    wait();
+  };
+  opened.onerror = () => {
+    if (source === opened) lost();
+  };
+  opened.onmessage = (event: MessageEvent<string>) => {
+    heard = Date.now();
+    gather(JSON.parse(event.data) as Item);
+    if (connection.value.state !== "live") wait();
+  };
+  opened.addEventListener("preview", (event) => {
+    heard = Date.now();
+    showPreview(JSON.parse((event as MessageEvent<string>).data) as Preview);
+  });
+  opened.addEventListener("ping", () => {
+    heard = Date.now();
+  });
+  opened.addEventListener("reset", () => {
+    forgetTimelines();
+    void begin();
+  });
+}
+
+/** Quiet for a moment after it opened: everything that was missed has arrived. */
+function wait(): void {
+  clearTimeout(settle);
+  settle = setTimeout(() => {
+    connection.value = { state: "live" };
+  }, QUIET);
+}
+
+function gather(item: Item): void {
+  if (item.cursor <= cursor) return;
+  cursor = item.cursor;
+  gathered.push(item);
+  flush ??= setTimeout(takeGathered, GATHER);
+}
+
+function takeGathered(): void {
+  const items = gathered;
+  gathered = [];
+  flush = undefined;
+  takeItems(items);
+  followTimelines(items);
+}
+
+function lost(): void {
+  stop();
+  if (connection.value.state !== "offline") connection.value = { state: "offline", since: Date.now() };
+  const pause = Math.min(5000, 500 * 2 ** tries);
+  tries += 1;
+  again = setTimeout(() => void reconnect(), pause);
+}
+
+async function reconnect(): Promise<void> {
+  if (standing.value === "out") return;
+  if (standing.value === "loading" || cursor === 0) return begin();
+  try {
+    await get("/api/me");
+    open();
+  } catch (error) {
+    if (error instanceof Refused && error.status === 401) {
+      stop();
+      standing.value = "out";
+    } else lost();
+  }
+}
+
+function stop(): void {
+  clearTimeout(again);
+  clearTimeout(settle);
+  source?.close();
+  source = null;
+}
+
+function watchOver(): void {
+  addEventListener("online", tryNow);
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden && (source === null || Date.now() - heard > SILENCE / 2)) tryNow();
+  });
+  setInterval(() => {
+    if (source !== null && Date.now() - heard > SILENCE) lost();
+  }, 5000);
+}

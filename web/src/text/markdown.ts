@@ -1,0 +1,69 @@
+/** Markdown of strangers, as harmless HTML: no raw HTML, no pictures, links that show where they go. */
+import DOMPurify from "dompurify";
+import { Marked, type Token, type Tokens } from "marked";
+import { revealTurns } from "./reveal";
+
+const TAGS = ["p", "br", "hr", "em", "strong", "del", "code", "pre", "a", "ul", "ol", "li", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "span", "input"];
+const SAFE = /^(https?:|mailto:)/i;
+
+const marked = new Marked({
+  gfm: true,
+  breaks: false,
+  renderer: {
+    html: ({ text }) => escape(text),
+    image: ({ href, text }) => `<span class="picture">${escape(text || "picture")} <span class="where">${escape(href)}</span></span>`,
+    link(token) {
+      return link(token, this.parser.parseInline(token.tokens));
+    },
+    checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
+  },
+});
+
+/** The blocks of a text. Those that did not change are the same strings as before. */
+export function blocksOf(text: string): Token[] {
+  return marked.lexer(revealTurns(text)).filter((token) => token.type !== "space");
+}
+
+/** One block as HTML that may be put into the page. */
+export function htmlOf(token: Token): string {
+  return DOMPurify.sanitize(marked.parser([token]), {
+    ALLOWED_TAGS: TAGS,
+    ALLOWED_ATTR: ["href", "class", "start", "align"],
+    ALLOWED_URI_REGEXP: SAFE,
+    ALLOW_DATA_ATTR: false,
+    ALLOW_ARIA_ATTR: false,
+  });
+}
+
+export function isCode(token: Token): token is Tokens.Code {
+  return token.type === "code";
+}
+
+DOMPurify.addHook("afterSanitizeAttributes", (node) => {
+  if (node.tagName === "A") {
+    node.setAttribute("target", "_blank");
+    node.setAttribute("rel", "noopener noreferrer nofollow");
+  }
+  const wanted = node.getAttribute("class");
+  if (wanted !== null && !/^(picture|where)$/.test(wanted)) node.removeAttribute("class");
+});
+
+function link(token: Tokens.Link, inside: string): string {
+  if (!SAFE.test(token.href)) return `${inside} <span class="where">${escape(token.href)}</span>`;
+  const plain = token.text.trim();
+  const told = plain === token.href || `mailto:${plain}` === token.href;
+  const where = told ? "" : ` <span class="where">${escape(shorten(token.href))}</span>`;
+  return `<a href="${escape(token.href)}">${inside}</a>${where}`;
+}
+
+/** Host first and whole: the part of an address that tells who is behind it. */
+function shorten(href: string): string {
+  const host = /^https?:\/\/([^/?#]*)/i.exec(href)?.[1];
+  if (host === undefined) return href;
+  const rest = href.slice(href.indexOf(host) + host.length);
+  return rest.length > 40 ? `${host}${rest.slice(0, 39)}…` : host + rest;
+}
+
+function escape(text: string): string {
+  return text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
+}

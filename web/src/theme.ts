@@ -1,0 +1,15 @@
+/** Light or dark: as the system says, unless somebody chose. */
+import { signal } from "@preact/signals";
+
+export const theme = signal(localStorage.getItem("handraise.theme") ?? "system");
+
+export function setTheme(name: string): void {
+  theme.value = name;
+  localStorage.setItem("handraise.theme", name);
+  showTheme();
+}
+
+export function showTheme(): void {
+  if (theme.value === "system") delete document.documentElement.dataset["theme"];
+  else document.documentElement.dataset["theme"] = theme.value;
+}
