@@ -9,7 +9,8 @@ from handraise.model.sessions import Ended
 from handraise.session import records
 from handraise.session.memory import Memory
 from handraise.store.changes import Publish, SaveSession
-from session.stand_in import NOON, SESSION
+from session.claude_says import NOON
+from session.stand_in import SESSION
 
 LATER = NOON + timedelta(seconds=9)
 

@@ -1,6 +1,7 @@
 """Looks at the files around an asker, within bounds: what an edit would change, and where a link leads."""
 
 import os
+import stat
 
 from handraise.inbox.considering import Surroundings
 from handraise.model.projects import Options
@@ -22,10 +23,14 @@ def around(directory: str, mode: str, options: Options) -> Surroundings:
 def _read(path: str) -> str | None:
     """The text of a regular file; nothing that is large, that blocks, or that cannot be opened."""
     try:
-        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(path, "rb", opener=_without_waiting) as opened:
+            found = os.fstat(opened.fileno())
+            if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST:
+                return None
+            return opened.read(_LARGEST).decode(errors="replace")
     except (OSError, ValueError):
         return None
-    with open(file, "rb") as opened:
-        if not os.path.isfile(file) or os.fstat(file).st_size > _LARGEST:
-            return None
-        return opened.read(_LARGEST).decode(errors="replace")
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
