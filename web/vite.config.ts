@@ -1,7 +1,7 @@
 /** Builds the page into the Python package, with a compressed twin of each file. */
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { brotliCompressSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 
 const PAGE = "../src/handraise/surfaces/web/page";
@@ -16,7 +16,7 @@ function twins(): Plugin {
         const file = join(PAGE, path);
         if (!TEXTUAL.test(file) || !statSync(file).isFile()) continue;
         const whole = readFileSync(file);
-        writeFileSync(`${file}.br`, brotliCompressSync(whole));
+        writeFileSync(`${file}.br`, brotliCompressSync(whole, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }));
         writeFileSync(`${file}.gz`, gzipSync(whole, { level: 9 }));
       }
     },

@@ -10,13 +10,14 @@ import { texts as t } from "./texts";
 
 export function Login() {
   const secret = useSignal("");
-  const trouble = useSignal<string | null>(null);
+  const trouble = useSignal<string | null>(location.pathname === "/login" && location.search.includes("code=") ? t.login.used : null);
   const kept = [...sending.value.values()].filter((each) => each.state === "kept").length;
   const enter = async () => {
     trouble.value = null;
     try {
       await post("/api/login", { secret: secret.value.trim() });
       standing.value = "loading";
+      if (location.pathname === "/login") history.replaceState(null, "", "/");
       await begin();
     } catch (error) {
       trouble.value = inWords(error, t.away);

@@ -28,6 +28,7 @@ export const texts = {
     says: "Open the link that `handraise serve` printed, or paste a token here. `handraise token create` makes one.",
     field: "Token or one-time code",
     button: "Log in",
+    used: "This link is not good any more, or was used before. Ask the hub for another one, or paste a token.",
     kept: (count: number) => `${some(count, "answer is", "answers are")} kept in this browser, and will be sent after you log in.`,
   },
 

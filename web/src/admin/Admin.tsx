@@ -11,7 +11,7 @@ export function Admin({ page }: { page: string }) {
   useEffect(() => void import("./pages").then(({ PAGES }) => (loaded.value = PAGES)), []);
   const Page = loaded.value?.[page];
   return (
-    <main class="admin scrolls">
+    <main class="admin scrolls" tabIndex={-1}>
       <div class="admin-inner">
         <header class="admin-head">
           <h1>{t.admin.title}</h1>

@@ -179,7 +179,7 @@ function Line({ ask, stage, unfold }: { ask: Ask; stage: Stage; unfold: () => vo
   const denied = "settlement" in stage && "allow" in stage.settlement.answer && !stage.settlement.answer.allow;
   return (
     <section id={`card-${ask.id}`} class={`line-card ${ask.kind} stage-${stage.is}${denied ? " denied" : ""}`}>
-      <button type="button" class="line" aria-expanded={false} title={t.card.unfold} onClick={unfold}>
+      <button type="button" class="folded" aria-expanded={false} title={t.card.unfold} onClick={unfold}>
         <Icon name={ask.kind} />
         <span class="line-text">
           <Quoted text={lineOf(ask, stage, session?.directory ?? null)} />

@@ -4,7 +4,7 @@ import type { Prompt } from "../feed/model";
 import { Machine } from "../parts/Folded";
 import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
-import type { Given } from "./QuestionCard";
+import type { Given } from "./choices";
 
 interface Props {
   name: string;

@@ -11,7 +11,7 @@ import { texts as t } from "../texts";
 import type { Acting } from "./Card";
 import { EditInput } from "./EditInput";
 import { useKeys } from "./keys";
-import { isWhole, nearby } from "./sentence";
+import { isWhole, nearby, permissionSentence } from "./sentence";
 
 type Doing = "deciding" | "denying" | "editing";
 
@@ -137,7 +137,7 @@ function Evidence({ ask, directory }: { ask: AskOf<"permission">; directory: str
   const known = body.diff !== null || command !== null || Object.keys(body.input).length === 0;
   return (
     <div class="evidence">
-      {body.description && <p class="says">{reveal(body.description)}</p>}
+      {body.description && !isRepeated(body) && <p class="says">{reveal(body.description)}</p>}
       {body.blocked_path && <p class="note"><Quoted text={t.permission.blocked(reveal(body.blocked_path))} /></p>}
       {body.diff !== null && <Diff diff={body.diff} note={body.diff_note} path={nearby(typeof path === "string" ? path : body.tool, directory)} />}
       {command !== null && !isWhole(body) && <Machine text={command} label={t.permission.runLong} />}
@@ -146,6 +146,11 @@ function Evidence({ ask, directory }: { ask: AskOf<"permission">; directory: str
       <Unfolds title={t.card.whole}>{() => <Machine text={whole} most={40} label={t.card.whole} />}</Unfolds>
     </div>
   );
+}
+
+/** Claude often describes a change by the name of its file, which the sentence has said. */
+function isRepeated(body: AskOf<"permission">["body"]): boolean {
+  return permissionSentence(body, null).includes(body.description);
 }
 
 /** An input that we have no better picture of: its fields, each whole. */

@@ -1,26 +1,19 @@
 /** A question: one prompt at a time, options by number, an answer of one's own, sent when each is answered. */
 import { useRef } from "preact/hooks";
-import type { AskOf, Choices, Prompt } from "../feed/model";
+import type { AskOf, Prompt } from "../feed/model";
 import { useDraft } from "../store/drafts";
 import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
 import type { Acting } from "./Card";
+import { choicesOf, isAnswered, NOTHING, type Given } from "./choices";
 import { useKeys } from "./keys";
 import { Options } from "./Options";
-
-/** What was given to one prompt so far. Text stays while an option is chosen, and comes back with *Other*. */
-export interface Given {
-  labels: string[];
-  other: boolean;
-  text: string;
-}
 
 interface Draft {
   at: number;
   given: Given[];
 }
 
-const NOTHING: Given = { labels: [], other: false, text: "" };
 const BLINK = 160;
 
 export function QuestionCard({ ask, act, disabled }: Acting & { ask: AskOf<"question"> }) {
@@ -113,22 +106,4 @@ function Steps({ prompts, given, at, go }: { prompts: Prompt[]; given: Given[]; 
       ))}
     </ol>
   );
-}
-
-export function isAnswered(prompt: Prompt, given: Given | undefined): boolean {
-  if (!given) return false;
-  const says = (given.other || !prompt.options.length) && given.text.trim() !== "";
-  return says || (given.labels.length > 0 && (prompt.multi_select || !given.other));
-}
-
-/** Only what a person said: text that was left behind by choosing an option is none of it. */
-export function choicesOf(prompts: readonly Prompt[], given: readonly Given[]): Choices {
-  return {
-    answers: prompts.map((prompt, index) => {
-      const mine = given[index] ?? NOTHING;
-      const says = (mine.other || !prompt.options.length) && mine.text.trim() !== "";
-      const labels = prompt.multi_select || !says ? mine.labels : [];
-      return { labels: prompt.options.map((option) => option.label).filter((label) => labels.includes(label)), text: says ? mine.text.trim() : null };
-    }),
-  };
 }

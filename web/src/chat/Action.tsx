@@ -19,7 +19,7 @@ export function Action({ entry }: { entry: ActionEntry }) {
   if (entry.ask !== null && !isShown(entry)) return null;
   const failed = ended?.ok === false;
   const state = ended ? (failed ? t.chat.failedAction : t.chat.done) : t.chat.running;
-  const took = ended ? span(Date.parse(ended.at) - Date.parse(started.at)) : "";
+  const took = ended && entry.ask === null ? span(Date.parse(ended.at) - Date.parse(started.at)) : "";
   const directory = started.session === null ? null : (sessions.peek().get(started.session)?.directory ?? null);
   return (
     <div class={`action${failed ? " failed" : ""}${ended ? "" : " running"}`}>
@@ -28,7 +28,7 @@ export function Action({ entry }: { entry: ActionEntry }) {
         title={
           <>
             <Icon name={iconOf(entry)} />
-            <Title title={started.title} tool={started.tool} directory={directory} />
+            <Title title={started.title} tool={started.tool} kind={started.kind} directory={directory} />
             <span class="action-state">
               {!failed && ended ? "" : state}
               {took && took !== "0 s" ? ` ${took}` : ""}
@@ -44,13 +44,13 @@ export function Action({ entry }: { entry: ActionEntry }) {
   );
 }
 
-function Title({ title, tool, directory }: { title: string; tool: string; directory: string | null }) {
+function Title({ title, tool, kind, directory }: { title: string; tool: string; kind: string; directory: string | null }) {
   const verb = VERBS[tool];
   const short = verb && title.startsWith(`${verb} `) ? title.slice(verb.length + 1) : title;
   return (
     <span class="action-title">
       {(verb ?? SAYS[tool]) && <span class="verb">{verb ?? SAYS[tool]} </span>}
-      <code>{reveal(nearby(short, directory))}</code>
+      {kind === "note" ? <span class="verb">{reveal(short)}</span> : <code>{reveal(nearby(short, directory))}</code>}
     </span>
   );
 }

@@ -25,7 +25,7 @@ function Open({ session }: { session: Session }) {
   const talk = conversation(session.id);
   const bypass = session.mode === "bypassPermissions" && !session.ended;
   return (
-    <main class={bypass ? "chat bypass" : "chat"}>
+    <main class={bypass ? "chat bypass" : "chat"} tabIndex={-1}>
       <SessionHead session={session} />
       {bypass && (
         <div class="bypass-sign" role="note">

@@ -18,7 +18,7 @@ export function Inbox() {
   const asks = openAsks.value;
   const missed = missedAsks.value;
   return (
-    <main class="inbox scrolls">
+    <main class="inbox scrolls" tabIndex={-1}>
       <div class="measure">
         <header class="inbox-head">
           <h1>{t.inbox.title}</h1>

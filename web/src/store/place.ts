@@ -31,6 +31,8 @@ export const current = computed(() => {
 export function go(path: string): void {
   if (path !== location.pathname) history.pushState(null, "", path);
   arrive();
+  // Keys belong to what is looked at, not to the link that led there.
+  requestAnimationFrame(() => document.querySelector("main")?.focus({ preventScroll: true }));
 }
 
 export function pathOf(to: Place): string {

@@ -1,0 +1,86 @@
+/** Sentences, stages, choices, forms and diffs. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { outcome, permissionSentence, sentence } from "../src/cards/sentence";
+import { stageOf } from "../src/cards/stage";
+import { fill, firstDraft, readFields } from "../src/cards/schema";
+import { choicesOf, isAnswered } from "../src/cards/choices";
+import { count } from "../src/admin/numbers";
+import { isNew, pairUp, readDiff } from "../src/text/diff";
+import type { Ask, Permission, Prompt, Settlement } from "../src/feed/model";
+
+const permission = (tool: string, input: Record<string, unknown>, diff: string | null = null) => ({ tool, input, description: "", diff, diff_note: "", offers: [], suggestions: [], suggestions_in_words: [] }) as unknown as Permission;
+const ask = (body: Permission, settlement: Settlement | null = null) => ({ id: "a", kind: "permission", state: settlement?.state ?? "open", body, settlement, delivered_at: null }) as unknown as Ask;
+
+test("a permission is asked the way a person would", () => {
+  assert.equal(permissionSentence(permission("Bash", { command: "npm test" }), null), "Run `npm test`?");
+  assert.equal(permissionSentence(permission("Write", { file_path: "/p/src/a.py", content: "a\nb\n" }), "/p"), "Write 2 lines to `src/a.py`?");
+  assert.equal(permissionSentence(permission("Write", { file_path: "/p/a.py", content: "a\n" }, "@@ -0,0 +1 @@\n+a\n"), "/p"), "Create `a.py` with 1 line?");
+  assert.equal(permissionSentence(permission("mcp__git__push", {}), null), "Use `push` of `git`?");
+});
+
+test("a command that a sentence cannot show whole is not shown by it", () => { // lessons 38, 39
+  for (const command of ["a\nrm -rf /", `x${" ".repeat(100)}; rm`, "a\u202eb", "echo `id`", "y".repeat(200)]) {
+    assert.equal(permissionSentence(permission("Bash", { command }), null), "Run this command?");
+  }
+});
+
+test("a question's markup is text", () => {
+  const asked = { kind: "question", body: { questions: [{ question: "<svg onload=alert(1)>", options: [] }] } } as unknown as Ask;
+  assert.equal(sentence(asked, null), "<svg onload=alert(1)>");
+});
+
+test("a stage tells the truth about an answer on its way", () => {
+  const open = ask(permission("Bash", {}));
+  const answer = { allow: true, for: "once" } as const;
+  assert.equal(stageOf(open, undefined).is, "open");
+  assert.equal(stageOf(open, { state: "kept", answer }).is, "kept");
+  assert.deepEqual(stageOf(open, { state: "refused", answer, message: "no" }), { is: "open", trouble: "no" });
+  const first: Settlement = { state: "answered", answer: { allow: false, message: "", interrupt: false }, by: { kind: "person", name: "bob" }, from: "telegram", at: "t" };
+  assert.equal(stageOf(ask(permission("Bash", {}), first), { state: "sent", answer }).is, "answered"); // lesson 30
+  assert.equal(outcome(open, first.answer, first.by, false, null), "bob denied `Bash`");
+});
+
+const PROMPT = (multi: boolean): Prompt => ({ question: "q", header: "", options: [{ label: "A", description: "", preview: null }, { label: "B", description: "", preview: null }], multi_select: multi });
+
+test("text that was left behind by choosing an option is not sent", () => { // lessons 35, 36
+  const given = [{ labels: ["A"], other: false, text: "draft" }];
+  assert.deepEqual(choicesOf([PROMPT(false)], given), { answers: [{ labels: ["A"], text: null }] });
+  assert.equal(isAnswered(PROMPT(false), { labels: [], other: true, text: "  " }), false);
+  assert.deepEqual(choicesOf([PROMPT(true)], [{ labels: ["B", "A"], other: true, text: " own " }]), { answers: [{ labels: ["A", "B"], text: "own" }] });
+});
+
+test("a form is checked before it is sent", () => {
+  const fields = readFields({
+    properties: {
+      street: { type: "string", title: "Street", minLength: 2 },
+      floor: { type: "integer", minimum: 0, maximum: 99, default: 0 },
+      lift: { type: "boolean", default: false },
+      door: { enum: ["left", "right"], default: "left" },
+      mail: { type: "string", format: "email" },
+      tags: { type: "array", items: { enum: ["x", "y"] }, maxItems: 1 },
+    },
+    required: ["street"],
+  });
+  const draft = firstDraft(fields);
+  assert.deepEqual(fill(fields, draft), { wrong: { street: "Street is required." } });
+  assert.deepEqual(Object.keys((fill(fields, { ...draft, street: "S", floor: "1.5", mail: "no", tags: ["x", "y"] }) as { wrong: object }).wrong), ["street", "floor", "mail", "tags"]);
+  assert.deepEqual(fill(fields, { ...draft, street: "Main 1", floor: "3" }), { content: { street: "Main 1", floor: 3, lift: false, door: "left" } });
+});
+
+test("a diff is read into rows and pairs", () => {
+  const rows = readDiff("@@ -1,3 +1,3 @@\n a\n-b\n+c\n+d\n e\n");
+  assert.deepEqual(rows.map((row) => row.kind), ["hunk", "same", "gone", "added", "added", "same"]);
+  assert.equal(pairUp(rows).length, 5);
+  assert.equal(isNew(rows), false);
+});
+
+test("numbers count people and rules apart", () => {
+  const now = Date.parse("2026-01-02T12:00:00Z");
+  const by = (kind: string): Settlement => ({ state: "answered", answer: { outline: true }, by: { kind, name: "x", rule: "r" } as never, from: "web", at: "2026-01-02T11:00:10Z" });
+  const told = { opened_at: "2026-01-02T11:00:00Z" };
+  const numbers = count([{ ...told, settlement: by("person") }, { ...told, settlement: by("rule") }] as unknown as Ask[], now);
+  assert.equal(numbers.byRule, 1);
+  assert.equal(numbers.median, 10_000);
+  assert.deepEqual(numbers.days.at(-1), { day: numbers.days.at(-1)?.day, people: 1, rules: 1 });
+});

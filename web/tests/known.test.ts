@@ -1,0 +1,42 @@
+/** What is settled stays settled, whatever is told again and in whatever order. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { changeAsks, changeSessions, learnAsk, NO_ASKS } from "../src/feed/known";
+import type { Ask, Item, Session, Settlement } from "../src/feed/model";
+
+const ASK = { id: "a_1", session: "s_1", kind: "plan", state: "open", body: { plan: "p" }, digest: "d", settlement: null, delivered_at: null } as unknown as Ask;
+const ANSWERED: Settlement = { state: "answered", answer: { outline: true }, by: { kind: "person", name: "ann" }, from: "web", at: "2026-01-01T00:00:00Z" };
+const item = (content: object) => ({ cursor: 1, session: "s_1", at: "2026-01-01T00:00:01Z", ...content }) as unknown as Item;
+
+test("a replay does not open an answered ask again", () => { // lesson 32
+  let asks = changeAsks(NO_ASKS, item({ type: "ask.opened", ask: ASK }));
+  asks = changeAsks(asks, item({ type: "ask.settled", ask: "a_1", settlement: ANSWERED }));
+  asks = changeAsks(asks, item({ type: "ask.opened", ask: ASK }));
+  assert.equal(asks.asks.get("a_1")?.state, "answered");
+});
+
+test("a settlement that is read before its ask is kept for it", () => {
+  let asks = changeAsks(NO_ASKS, item({ type: "ask.settled", ask: "a_1", settlement: ANSWERED }));
+  asks = changeAsks(asks, item({ type: "ask.delivered", ask: "a_1" }));
+  asks = changeAsks(asks, item({ type: "ask.opened", ask: ASK }));
+  assert.equal(asks.asks.get("a_1")?.state, "answered");
+  assert.equal(asks.asks.get("a_1")?.delivered_at, "2026-01-01T00:00:01Z");
+});
+
+test("a late answer adds to an expiry, and nothing else changes one", () => {
+  const expired: Settlement = { state: "expired", at: "t", late: null };
+  const late: Settlement = { state: "expired", at: "t", late: ANSWERED };
+  let asks = learnAsk(learnAsk(NO_ASKS, ASK), { ...ASK, settlement: expired });
+  asks = learnAsk(asks, { ...ASK, settlement: late });
+  asks = learnAsk(asks, { ...ASK, settlement: expired });
+  assert.deepEqual(asks.asks.get("a_1")?.settlement, late);
+});
+
+test("a resumed session has not ended", () => {
+  const session = { id: "s_1", phase: "idle", mode: "default", ended: null } as unknown as Session;
+  let sessions: ReadonlyMap<string, Session> = new Map([["s_1", session]]);
+  sessions = changeSessions(sessions, item({ type: "session.ended", how: "lost", reason: "gone", exit_code: null }));
+  assert.equal(sessions.get("s_1")?.ended?.how, "lost");
+  sessions = changeSessions(sessions, item({ type: "session.changed", phase: "queued", mode: "default", model: null, title: "t", cost_usd: 0, stuck_since: null }));
+  assert.equal(sessions.get("s_1")?.ended, null);
+});

@@ -1,0 +1,70 @@
+/** Items become entries: said when taken, actions with their ends, sub-agents inside, history put first. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Item } from "../src/feed/model";
+import { Timeline, type ActionEntry } from "../src/feed/timeline";
+
+let cursor = 0;
+const item = (content: object) => ({ cursor: ++cursor, session: "s", at: "2026-01-01T00:00:00Z", ...content }) as unknown as Item;
+const started = (action: string, tool = "Bash", parent: string | null = null, input = {}) => item({ type: "action.started", action, tool, kind: "command", title: action, input, parent });
+const ended = (action: string) => item({ type: "action.ended", action, kind: "command", title: action, ok: true, output: "", omitted: 0, images: 0, parent: null });
+const text = (words: string) => item({ type: "text", text: words, message: "m", parent: null });
+const kinds = (timeline: Timeline) => timeline.blocks.flat().map((entry) => entry.kind);
+
+test("what was said waits until it is taken, and then stands where it was taken", () => {
+  const timeline = new Timeline([item({ type: "said", say: "1", text: "hi" }), text("working")]);
+  assert.equal(timeline.waiting.length, 1);
+  timeline.add(item({ type: "said.taken", say: "1" }));
+  assert.equal(timeline.waiting.length, 0);
+  assert.deepEqual(kinds(timeline), ["text", "said"]);
+});
+
+test("an action ends in its own place, wherever it is nested", () => {
+  const timeline = new Timeline([started("outer", "Agent"), text("meanwhile"), started("inner", "Read", "outer"), started("deep", "Bash", "inner"), ended("deep"), ended("outer")]);
+  const outer = timeline.blocks[0]?.[0] as ActionEntry;
+  const inner = outer.inside[0] as ActionEntry;
+  const deep = inner.inside[0] as ActionEntry;
+  assert.ok(outer.ended && deep.ended);
+  assert.equal(inner.ended, null);
+  assert.deepEqual(kinds(timeline), ["action", "text"]);
+});
+
+test("an end without a beginning is shown, and goes into its place when history comes", () => {
+  const history = [started("a")];
+  const late = [ended("a"), text("later")];
+  assert.deepEqual(kinds(new Timeline(late)), ["orphan", "text"]);
+  assert.deepEqual(kinds(new Timeline([...history, ...late])), ["action", "text"]);
+});
+
+test("an ask stands for the action that it is about", () => {
+  const timeline = new Timeline([started("a", "Write", null, { file_path: "x" }), started("b", "Write", null, { file_path: "y" })]);
+  timeline.add(item({ type: "ask.opened", ask: { id: "a_1", kind: "permission", tool: "Write", body: { tool: "Write", input: { file_path: "x" } } } }));
+  const [first, second] = timeline.blocks[0] as [ActionEntry, ActionEntry];
+  assert.equal(first.ask, "a_1");
+  assert.equal(second.ask, null);
+});
+
+test("a block that did not change is the very same array", () => {
+  const timeline = new Timeline(Array.from({ length: 100 }, (_, at) => text(String(at))));
+  const before = timeline.blocks;
+  timeline.add(text("more"));
+  assert.equal(timeline.blocks[0], before[0]);
+  assert.notEqual(timeline.blocks.at(-1), before.at(-1));
+});
+
+test("history that is put first leaves the blocks that were drawn as they are", () => {
+  const older = Array.from({ length: 30 }, (_, at) => text(`old ${at}`));
+  const newer = Array.from({ length: 60 }, (_, at) => text(`new ${at}`));
+  const drawn = new Timeline(newer);
+  const begins = new Set(drawn.blocks.map((block) => block[0]?.key ?? 0));
+  const whole = new Timeline([...older, ...newer], begins);
+  assert.deepEqual(whole.blocks.slice(-drawn.blocks.length).map((block) => block[0]?.key), drawn.blocks.map((block) => block[0]?.key));
+  assert.equal(whole.length, 90);
+});
+
+test("ten thousand items are read at once", () => {
+  const many = Array.from({ length: 10_000 }, (_, at) => (at % 2 ? ended(`t${at - 1}`) : started(`t${at}`)));
+  const began = performance.now();
+  assert.equal(new Timeline(many).length, 5000);
+  assert.ok(performance.now() - began < 2000);
+});
