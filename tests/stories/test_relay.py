@@ -1,0 +1,336 @@
+"""Stories of the relay on stdio: the SDK's own client at one end, people at the other, and hubs that come and go."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import httpx2
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
+
+from handraise.cli.neighbour import Neighbour
+from handraise.model.answers import Choice, Choices
+from handraise.model.asks import Ask, Question, Withdrawn
+from handraise.model.projects import Options
+from handraise.model.tools import APPROVAL_PROMPT, ASK_USER
+from handraise.serving import Service, serving
+from stories.outsiders import DEADLINE, RELAY, next_ask, until_settled
+
+HUB = """
+import asyncio, sys
+from pathlib import Path
+from handraise.serving import Service, serving
+
+async def main():
+    async with serving(Service(Path(sys.argv[1]), Path("/bin/false"), {}, port=0)):
+        print("up", flush=True)
+        await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+Era = Literal["auto", "legacy"]
+
+
+def words(text: str) -> Choices:
+    return Choices((Choice(text=text),))
+
+
+def serve(state: Path, **settings: Any) -> Any:
+    return serving(Service(state, Path("/bin/false"), {}, port=settings.pop("port", 0), **settings))
+
+
+def relay_to(state: Path, **variables: str) -> StdioServerParameters:
+    # The client gives its own few variables to what it starts, and no others.
+    return StdioServerParameters(
+        command=sys.executable, args=["-c", RELAY, "mcp", "--state", str(state)], env=variables or None
+    )
+
+
+async def said(call: asyncio.Task[Any]) -> tuple[bool, str]:
+    async with asyncio.timeout(DEADLINE):
+        result = await call
+    [block] = result.content
+    return result.is_error, block.text
+
+
+def ask(client: Client, question: str = "Which?") -> asyncio.Task[Any]:
+    return asyncio.create_task(client.call_tool(ASK_USER, {"question": question}))
+
+
+@pytest.fixture(params=["auto", "legacy"])
+def era(request: pytest.FixtureRequest) -> Era:
+    return request.param  # type: ignore[no-any-return]
+
+
+async def test_the_sdks_own_client_finds_both_tools_and_gets_an_answer(tmp_path: Path, era: Era) -> None:
+    async with serve(tmp_path / "state") as served, Client(relay_to(tmp_path / "state"), mode=era) as client:
+        assert [tool.name for tool in (await client.list_tools()).tools] == [ASK_USER, APPROVAL_PROMPT]
+        call = ask(client)
+        raised = await next_ask(served.hub.desk)
+        await served.hub.desk.answer(raised.id, words("this one"))
+
+        assert await said(call) == (False, "this one")
+
+
+async def test_the_sdks_own_client_gets_an_answer_over_http(tmp_path: Path, era: Era) -> None:
+    async with serve(tmp_path / "state") as served:
+        made = await served.gate.make("agent", "agent", served.hub.desk.person, "test")
+        headers = {"Authorization": f"Bearer {made.secret}"}
+        async with create_mcp_http_client(headers=headers) as http:
+            transport = streamable_http_client(f"{served.base}/mcp", http_client=http)
+            async with Client(transport, mode=era) as client:
+                call = ask(client)
+                raised = await next_ask(served.hub.desk)
+                assert raised.agent == "agent"
+                await served.hub.desk.answer(raised.id, words("this one"))
+
+                assert await said(call) == (False, "this one")
+
+
+async def test_several_calls_at_once_are_several_asks(tmp_path: Path) -> None:
+    async with serve(tmp_path / "state") as served, Client(relay_to(tmp_path / "state")) as client:
+        calls = [ask(client, "First?"), ask(client, "Second?")]
+        one = await next_ask(served.hub.desk)
+        other = await next_ask(served.hub.desk, frozenset({one.id}))
+        for raised in (other, one):
+            assert isinstance(raised.body, Question)
+            await served.hub.desk.answer(raised.id, words(f"to {raised.body.questions[0].question}"))
+
+        assert [await said(call) for call in calls] == [(False, "to First?"), (False, "to Second?")]
+
+
+async def test_a_hub_that_is_killed_and_started_again_finds_the_question(tmp_path: Path, era: Era) -> None:
+    state = tmp_path / "state"
+    async with hub_process(state) as hub, Client(relay_to(state), mode=era) as client:
+        call = ask(client)
+        [raised] = await open_asks(state)
+        hub.send_signal(signal.SIGKILL)
+        await hub.wait()
+        async with hub_process(state):
+            [found] = await open_asks(state)
+            assert found["id"] == raised["id"]
+            await answer(state, raised["id"], "still here")
+
+            assert await said(call) == (False, "still here")
+
+
+async def test_an_answer_that_was_given_before_the_hub_was_killed_still_arrives(tmp_path: Path) -> None:
+    """The relay is stopped so that it cannot take the answer before the hub is gone."""
+    state = tmp_path / "state"
+    async with hub_process(state) as hub, relay_process(state) as relay:
+        await relay.greet()
+        relay.send(id=1, method="tools/call", params={"name": ASK_USER, "arguments": {"question": "Which?"}})
+        [raised] = await open_asks(state)
+        relay.process.send_signal(signal.SIGSTOP)
+        await answer(state, raised["id"], "in time")
+        hub.send_signal(signal.SIGKILL)
+        await hub.wait()
+        async with hub_process(state):
+            relay.process.send_signal(signal.SIGCONT)
+
+            assert (await relay.hear())["result"]["content"][0]["text"] == "in time"
+
+
+async def test_a_relay_that_is_killed_withdraws_its_question(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    async with serve(state) as served, relay_process(state) as relay:
+        await relay.greet()
+        relay.send(id=1, method="tools/call", params={"name": ASK_USER, "arguments": {"question": "Which?"}})
+        raised = await next_ask(served.hub.desk)
+        relay.process.kill()
+
+        settled = await until_settled(served.hub.desk, raised.id)
+        assert reason(settled) == "the agent went away and did not come back"
+
+
+async def test_an_agent_that_closes_its_end_withdraws_its_question_at_once(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    async with serve(state) as served, relay_process(state) as relay:
+        await relay.greet()
+        relay.send(id=1, method="tools/call", params={"name": ASK_USER, "arguments": {"question": "Which?"}})
+        raised = await next_ask(served.hub.desk)
+        assert relay.process.stdin
+        relay.process.stdin.close()
+
+        assert reason(await until_settled(served.hub.desk, raised.id)) == "the agent is gone"
+        assert await relay.process.wait() == 0
+
+
+async def test_a_cancelled_call_withdraws_its_question_and_the_next_one_works(tmp_path: Path, era: Era) -> None:
+    async with serve(tmp_path / "state") as served, Client(relay_to(tmp_path / "state"), mode=era) as client:
+        call = ask(client)
+        raised = await next_ask(served.hub.desk)
+        call.cancel()
+        assert reason(await until_settled(served.hub.desk, raised.id)) == "the agent cancelled it"
+
+        again = ask(client, "And now?")
+        await served.hub.desk.answer((await next_ask(served.hub.desk)).id, words("yes"))
+        assert await said(again) == (False, "yes")
+
+
+async def test_nobody_answers_in_time(tmp_path: Path) -> None:
+    options = Options(ask_user_timeout=1)
+    async with serve(tmp_path / "state", options=options), Client(relay_to(tmp_path / "state")) as client:
+        assert await said(ask(client)) == (
+            True,
+            "User did not respond within the timeout period. Proceeding with your best judgment.",
+        )
+
+
+async def test_no_hub_is_an_error_result_at_once_and_a_hub_that_comes_later_is_found(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    async with Client(relay_to(state), mode="legacy") as client:
+        is_error, text = await said(ask(client))
+        assert is_error
+        assert text.startswith("No hub of Handraise answers")
+
+        async with serve(state) as served:
+            call = ask(client)
+            await served.hub.desk.answer((await next_ask(served.hub.desk)).id, words("here I am"))
+            assert await said(call) == (False, "here I am")
+
+
+async def test_a_run_reaches_the_hub_as_its_file_says(tmp_path: Path) -> None:
+    state, nowhere = tmp_path / "state", tmp_path / "nowhere"
+    async with serve(state) as served:
+        project = await served.hub.desk.add_project(str(tmp_path), "here", Options())
+        run = await asyncio.to_thread(Neighbour(state).post, "/api/runs", {"project": "here", "timeout": 60})
+        assert json.loads(Path(run["path"]).read_text())["projectId"] == project.id
+        async with Client(relay_to(nowhere, ASK_USER_CONFIG=run["path"])) as client:
+            call = ask(client)
+            raised = await next_ask(served.hub.desk)
+            assert raised.project == project.id
+            assert raised.expires_at is not None
+            assert (raised.expires_at - raised.opened_at).total_seconds() == pytest.approx(60, abs=1)
+            await served.hub.desk.answer(raised.id, words("by file"))
+            assert await said(call) == (False, "by file")
+
+        await asyncio.to_thread(Neighbour(state).delete, f"/api/runs/{run['streamToken']}")
+        assert not Path(run["path"]).exists()
+
+
+async def test_a_run_that_has_ended_is_told_so(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    async with serve(state) as served:
+        await served.hub.desk.add_project(str(tmp_path), "here", Options())
+        run = await asyncio.to_thread(Neighbour(state).post, "/api/runs", {"project": "here"})
+        kept = tmp_path / "kept.json"
+        kept.touch(0o600)
+        kept.write_bytes(Path(run["path"]).read_bytes())
+        await asyncio.to_thread(Neighbour(state).delete, f"/api/runs/{run['streamToken']}")
+        async with relay_process(state, ASK_USER_CONFIG=str(kept)) as relay:
+            relay.send(id=1, method="tools/call", params={"name": ASK_USER, "arguments": {"question": "Which?"}})
+            told = await relay.hear()
+
+            assert told["result"]["isError"]
+            assert "not active" in told["result"]["content"][0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"), [({"apiUrl": "http://example.org"}, "must name this machine"), ({"timeout": 5}, "timeout")]
+)
+async def test_a_configuration_that_is_wrong_is_refused_before_anything_is_said(
+    tmp_path: Path, change: dict[str, Any], words: str
+) -> None:
+    good = {
+        "apiUrl": "http://127.0.0.1:9",
+        "streamToken": "a1b2c3d4-e5f6-7890-abcd-ef1234567890",
+        "userId": 0,
+        "projectId": 1,
+    }
+    file = tmp_path / "run.json"
+    file.touch(0o600)
+    file.write_text(json.dumps({**good, **change}))
+    async with relay_process(tmp_path, ASK_USER_CONFIG=str(file)) as relay:
+        assert await relay.process.wait() == 2
+        assert relay.process.stderr
+        assert words in (await relay.process.stderr.read()).decode()
+
+
+class Relay:
+    """A relay process, and lines to and from it."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+
+    def send(self, **message: Any) -> None:
+        assert self.process.stdin
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+
+    async def hear(self) -> dict[str, Any]:
+        assert self.process.stdout
+        async with asyncio.timeout(DEADLINE):
+            told: dict[str, Any] = json.loads(await self.process.stdout.readline())
+        return told
+
+    async def greet(self) -> None:
+        about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        self.send(id=0, method="initialize", params=about)
+        await self.hear()
+        self.send(method="notifications/initialized")
+
+
+@asynccontextmanager
+async def relay_process(state: Path, **variables: str) -> AsyncIterator[Relay]:
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", RELAY, "mcp", "--state", str(state)),
+        env={**os.environ, **variables},
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+    )
+    try:
+        yield Relay(process)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.communicate()
+
+
+@asynccontextmanager
+async def hub_process(state: Path) -> AsyncIterator[asyncio.subprocess.Process]:
+    hub = await asyncio.create_subprocess_exec(sys.executable, "-c", HUB, str(state), stdout=asyncio.subprocess.PIPE)
+    try:
+        assert hub.stdout
+        async with asyncio.timeout(DEADLINE):
+            assert await hub.stdout.readline() == b"up\n"
+        yield hub
+    finally:
+        if hub.returncode is None:
+            hub.kill()
+        await hub.communicate()
+
+
+def owner(state: Path) -> httpx2.AsyncClient:
+    transport = httpx2.AsyncHTTPTransport(uds=str(state / "hub.sock"))
+    return httpx2.AsyncClient(transport=transport, base_url="http://hub", timeout=DEADLINE)
+
+
+async def open_asks(state: Path) -> list[dict[str, Any]]:
+    """As soon as there is one."""
+    async with owner(state) as client, client.stream("GET", "/api/feed", params={"after": 0}) as feed:
+        async for line in feed.aiter_lines():
+            if '"ask.opened"' in line:
+                told = await client.get("/api/asks", params={"state": "open"})
+                return list(told.json()["asks"])
+    raise AssertionError("the feed ended")
+
+
+async def answer(state: Path, ask_id: str, text: str) -> None:
+    async with owner(state) as client:
+        told = await client.post(f"/api/asks/{ask_id}/answer", json={"answer": {"answers": [{"text": text}]}})
+        assert told.status_code == 200, told.text
+
+
+def reason(ask: Ask) -> str:
+    assert isinstance(ask.settlement, Withdrawn)
+    return ask.settlement.reason
