@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Self
 
 import msgspec
 from msgspec import Struct
@@ -18,7 +19,7 @@ from handraise.hub import Hub
 from handraise.model.asks import KINDS
 from handraise.model.items import Item
 from handraise.model.sessions import PHASES, Phase, Session
-from handraise.surfaces.web.app import WebApp
+from handraise.surfaces.web.stream import Streams
 from handraise.surfaces.web.visit import Visit, Way
 
 _MEDIA = "text/plain; version=0.0.4; charset=utf-8"
@@ -50,11 +51,13 @@ class _Settled(Struct, frozen=True):
 
 
 class Metrics:
-    """Follows the store's commits from the moment it is made; `begin` tells it what was open before."""
+    """Entered with `async with`, inside the hub's own. `statuses` counts answers over HTTP."""
 
-    def __init__(self, hub: Hub, state: Path) -> None:
+    def __init__(self, hub: Hub, state: Path, streams: Streams) -> None:
+        self.statuses: Counter[int] = Counter()
         self._hub = hub
         self._state = state
+        self._streams = streams
         self._opened: dict[str, _Ask] = {}
         self._registry = CollectorRegistry()
         self._answers = Histogram(
@@ -64,18 +67,18 @@ class Metrics:
             registry=self._registry,
             buckets=_SECONDS,
         )
-        hub.store.listen(self._heard)
 
-    async def begin(self) -> None:
+    async def __aenter__(self) -> Self:
+        self._hub.store.listen(self._heard)
         for ask in await self._hub.store.asks(state="open"):
-            self._opened.setdefault(ask.id, _Ask(ask.id, ask.kind, ask.opened_at))
+            self._opened[ask.id] = _Ask(ask.id, ask.kind, ask.opened_at)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """The store forgets its listeners when it is closed."""
 
     def way(self) -> Way:
         return Way("GET", "/metrics", "viewer", self._show, "For Prometheus", media="text/plain")
-
-    def watch(self, app: WebApp) -> None:
-        """What the application counts by itself is read there."""
-        self._app = app
 
     async def _show(self, _: Visit) -> Response:
         sessions = await self._hub.store.sessions()
@@ -114,9 +117,9 @@ class Metrics:
         return GaugeMetricFamily("handraise_journal_lag_bytes", "Said by Claude, not yet taken in", value=behind)
 
     def _web(self) -> Iterable[Metric]:
-        yield GaugeMetricFamily("handraise_streams_open", "Clients that follow the feed", value=self._app.streams.open)
+        yield GaugeMetricFamily("handraise_streams_open", "Clients that follow the feed", value=self._streams.open)
         family = CounterMetricFamily("handraise_http_responses", "Answers over HTTP, by status", labels=["status"])
-        for status, count in sorted(self._app.answered.items()):
+        for status, count in sorted(self.statuses.items()):
             family.add_metric([str(status)], count)
         yield family
 

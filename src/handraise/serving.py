@@ -53,6 +53,8 @@ class Service:
     options: Options = field(default_factory=Options)
     temper: Temper = field(default_factory=Temper)
     limit: int = 8
+    page: Path | None = None
+    """Where the built page lies, if not beside the code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +84,15 @@ async def serving(service: Service, streams: Streams | None = None) -> AsyncIter
         gate = Gate(opened.store, now, os.urandom)
         port = listen_on_port(service.host, service.port)
         base = _base(service, port.getsockname()[1])
-        metrics = Metrics(opened, service.state)
-        await metrics.begin()
         streams = streams or Streams()
         outside = Outside(opened, service.options, service.state, base, streams.closing)
         streams.also = outside.relaying.as_event
+        metrics = Metrics(opened, service.state, streams)
         app = _app(service, opened, gate, base, streams, (metrics.way(), *outside.ways()))
-        metrics.watch(app)
+        metrics.statuses = app.answered
         listeners = [Listening(app, port, tls=tls), Listening(app, listen_on_socket(service.state / "hub.sock"))]
         code = await gate.make_code(OWNER, "admin", TheHub(), "start")
-        async with outside, _up(listeners, app.streams):
+        async with metrics, outside, _up(listeners, streams):
             with _address(service.state, base):
                 yield Serving(opened, app, gate, base, f"{base}/login?code={quote(code)}")
 
@@ -121,7 +122,7 @@ def _app(service: Service, opened: Hub, gate: Gate, base: str, streams: Streams,
     secure = service.tls_cert is not None or service.behind_proxy
     # Browsers send a cookie to every port of a host: two hubs must not overwrite each other's.
     cookie = f"handraise_{base.rpartition(':')[2]}"
-    page = Page()
+    page = Page(service.page)
     door = Door(
         opened.desk,
         gate,

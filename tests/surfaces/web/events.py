@@ -25,7 +25,9 @@ class Event:
 
 async def events(response: httpx2.Response) -> AsyncIterator[Event]:
     """Whole ones only: what a broken connection cut off is not dispatched."""
-    kind, own_id, data = "message", None, []
+    kind: str = "message"
+    own_id: str | None = None
+    data: list[str] = []
     buffer = b""
     async for piece in response.aiter_raw():
         buffer += piece

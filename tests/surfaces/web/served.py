@@ -72,8 +72,9 @@ class Served:
     async def ask(self, body: Body = WHICH, *, session: str | None = None) -> Ask:
         """An open one, as if an agent outside had raised it."""
         name = f"a_{next(self._count)}"
-        asker = "session" if session else "agent"
-        ask = Ask(name, session, None, body, "ask_user", Origin(name), datetime.now(UTC), asker)
+        ask = Ask(
+            name, session, None, body, "ask_user", Origin(name), datetime.now(UTC), "session" if session else "agent"
+        )
         await self.up.hub.store.apply([OpenAsk(ask)])
         return ask
 
@@ -88,6 +89,7 @@ class Served:
 async def served(tmp: Path, streams: Streams | None = None, **settings: Any) -> AsyncIterator[Served]:
     """A hub on any port that is free."""
     state = tmp / "state"
+    settings.setdefault("page", tmp / "no page")
     service = Service(state, Path("/bin/false"), {}, port=0, **settings)
     async with asyncio.timeout(100), serving(service, streams) as up:
         yield Served(up, state)

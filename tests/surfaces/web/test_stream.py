@@ -69,7 +69,7 @@ async def test_a_pruned_or_unknown_cursor_gets_an_explicit_reset(
     async with served(tmp_path) as hub, hub.client("viewer") as client:
         await hub.publish(*"abcde")
         await hub.up.hub.store.apply([Prune(3)])
-        headers = {"last-event-id": last.encode()} if last else {}
+        headers = [(b"last-event-id", last.encode())] if last else []
         async with client.stream("GET", "/api/feed", params=query, headers=headers) as response:
             assert response.status_code == 200
             told = [event async for event in events(response)]
@@ -103,7 +103,7 @@ async def test_previews_have_no_id_and_no_place(tmp_path: Path) -> None:
         async with feed(client, session="s_1") as stream:
             await anext(stream)
             asleep = asyncio.create_task(asyncio.sleep(30))
-            seen = asyncio.create_task(anext(stream))  # type: ignore[arg-type]
+            seen = asyncio.ensure_future(anext(stream))
             while not seen.done() and not asleep.done():
                 # Who has not caught up yet is shown none.
                 for session in ("s_2", "s_1"):

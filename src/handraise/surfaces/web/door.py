@@ -68,15 +68,14 @@ class Door:
     async def enter(self, way: Way, request: Request) -> Response:
         """Performs a way for whoever may, and says why to whoever may not."""
         try:
-            visitor, source, by_cookie = await self._recognise(request)
+            visitor, source, by_cookie = await self._recognise(way, request)
             _check_login(way, visitor)
-            if way.own_guard:
-                desk = self.desk.seat(visitor.person, source)
-                return await way.act(Visit(request, visitor, desk, self.gate, b""))
-            self._check_page(request, source, by_cookie=by_cookie)
             await self._check_role(way, request, visitor, source)
             _check_query(way, request)
-            sent = await receive_body(request, way.largest, json_only=by_cookie)
+            sent = b""
+            if not way.own_guard:
+                self._check_page(request, source, by_cookie=by_cookie)
+                sent = await receive_body(request, way.largest, json_only=by_cookie)
             desk = self.desk.seat(visitor.person, source)
             return await way.act(Visit(request, visitor, desk, self.gate, sent))
         except (Unreachable, BadRequest) as error:
@@ -90,7 +89,7 @@ class Door:
             log.exception("%s %s failed", request.method, way.path)
             return failed(500, "fault", "Something went wrong inside the hub; its log says what.")
 
-    async def _recognise(self, request: Request) -> tuple[Visitor, str, bool]:
+    async def _recognise(self, way: Way, request: Request) -> tuple[Visitor, str, bool]:
         """Who it is, from where, and whether only a cookie or a proxy says so."""
         peer = request.scope.get("extensions", {}).get("handraise.peer")
         if peer is not None:
@@ -101,7 +100,7 @@ class Door:
             if visitor is None:
                 raise Unreachable(401, "unknown_token", "This token is not known, or no longer good.")
             return visitor, "api", False
-        cookie = request.cookies.get(self.cookie)
+        cookie = None if way.own_guard else request.cookies.get(self.cookie)
         visitor = await self.gate.admit(unquote(cookie)) if cookie else None
         if visitor is not None and visitor.role != "agent":
             return visitor, "web", True

@@ -59,7 +59,8 @@ def may_change(
 
 
 def _name(host: str) -> str:
+    """Without its port; as it is, if that is none."""
     lowered = host.lower()
-    if lowered.startswith("["):
-        return lowered.partition("]")[0] + "]"
-    return lowered.rpartition(":")[0] if lowered.count(":") == 1 else lowered
+    name, colon, port = lowered.rpartition(":")
+    is_port = port == "" or (port.isascii() and port.isdigit())
+    return name if colon and is_port and (name.endswith("]") or ":" not in name) else lowered

@@ -116,10 +116,10 @@ class _Connection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        super().data_received(data)
         if self._waits is not None:
             self._head += len(data)
-        super().data_received(data)
-        if self._waits is not None and self._head > LARGEST_HEAD and not self.transport.is_closing():
+        if self._head > LARGEST_HEAD and not self.transport.is_closing():
             self._refuse(431, "too_large", f"The address and headers are larger than {LARGEST_HEAD} bytes.")
 
     def on_message_begin(self) -> None:
@@ -148,10 +148,10 @@ class _Connection(HttpToolsProtocol):
 
     def _await_head(self) -> None:
         self._head_is_there()
-        self._head = 0
         self._waits = self.loop.call_later(SLOW_HEAD, self._cut_off)
 
     def _head_is_there(self) -> None:
+        self._head = 0
         if self._waits is not None:
             self._waits.cancel()
             self._waits = None

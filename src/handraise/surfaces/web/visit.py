@@ -98,7 +98,7 @@ class Way:
     """How many bytes a body may have."""
     media: str = "application/json"
     own_guard: bool = False
-    """The act itself sees who comes, and reads the body: for those who send no cookie and no token."""
+    """The act itself reads what was sent, and lets in who shows a secret there; no cookie speaks for anybody."""
 
 
 def answer(value: object, status: int = 200) -> Response:
