@@ -1,0 +1,226 @@
+"""The relay endpoints of the ask-user specification, over real HTTP."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from handraise.model.projects import Options
+from handraise.serving import Service, Serving, serving
+
+OPTIONS = [{"label": "Option A", "description": "Simple"}, {"label": "Option B"}]
+NOBODYS = "a1b2c3d4-e5f6-7890-abcd-ef1234567890"
+
+
+class Stream:
+    """A run: its MCP server, and the page on which somebody answers."""
+
+    def __init__(self, served: Serving, server: httpx2.AsyncClient, page: httpx2.AsyncClient) -> None:
+        self.served = served
+        self.server = server
+        self.page = page
+        self.token = ""
+        self.project = ""
+
+    async def open(self, name: str) -> None:
+        made = await self.page.post("/api/runs", json={"project": name})
+        assert made.status_code == 201, made.text
+        self.token = made.json()["streamToken"]
+        self.project = json.loads(Path(made.json()["path"]).read_text())["projectId"]
+
+    async def relay(self, question: str = "Which?", **more: Any) -> httpx2.Response:
+        told = {"streamToken": self.token, "question": question, **more}
+        return await self.server.post("/claude/relay-question", params={"p": self.project}, json=told)
+
+    async def poll(self, **more: Any) -> httpx2.Response:
+        return await self.server.get(
+            "/claude/poll-answer", params={"p": self.project, "streamToken": self.token, **more}
+        )
+
+    async def submit(self, **told: Any) -> httpx2.Response:
+        sent = {"streamToken": self.token, **told}
+        return await self.page.post("/claude/submit-answer", params={"p": self.project}, json=sent)
+
+
+@pytest.fixture
+async def stream(tmp_path: Path) -> AsyncIterator[Stream]:
+    async with opened(tmp_path) as found:
+        yield found
+
+
+@asynccontextmanager
+async def opened(tmp_path: Path) -> AsyncIterator[Stream]:
+    async with serving(Service(tmp_path / "state", Path("/bin/false"), {}, port=0)) as served:
+        await served.hub.desk.add_project(str(tmp_path), "here", Options())
+        code = served.link.partition("code=")[2]
+        async with (
+            httpx2.AsyncClient(base_url=served.base) as server,
+            httpx2.AsyncClient(base_url=served.base, headers={"origin": served.base}) as page,
+        ):
+            await page.get("/login", params={"code": code})
+            found = Stream(served, server, page)
+            await found.open("here")
+            yield found
+
+
+async def test_a_question_is_relayed_answered_and_delivered_once(stream: Stream) -> None:
+    relayed = await stream.relay(options=OPTIONS)
+    assert relayed.status_code == 200
+    ask = relayed.json()["askId"]
+    waiting = await stream.poll()
+    assert (waiting.status_code, waiting.json()) == (202, {"status": "waiting"})
+
+    assert (await stream.submit(answer="Option A", selectedOptions=[0])).status_code == 200
+    first, second = await stream.poll(), await stream.poll()
+    assert first.status_code == 200
+    assert first.json() == {"status": "answered", "answer": "Option A", "selectedOptions": [0], "askId": ask}
+    assert (second.status_code, second.json()) == (202, {"status": "waiting"})
+
+
+async def test_free_text_and_several_options(stream: Stream) -> None:
+    await stream.relay()
+    await stream.submit(answer="my own words")
+    assert (await stream.poll()).json()["answer"] == "my own words"
+
+    await stream.relay("And which?", options=OPTIONS, multiSelect=True)
+    await stream.submit(answer="and more", selectedOptions=[0, 1])
+    told = (await stream.poll()).json()
+    assert (told["answer"], told["selectedOptions"]) == ("Option A, Option B, and more", [0, 1])
+
+
+async def test_a_held_poll_ends_with_the_answer(stream: Stream) -> None:
+    ask = (await stream.relay()).json()["askId"]
+    held = asyncio.create_task(stream.poll(wait=30, askId=ask))
+    await stream.submit(answer="soon", askId=ask)
+
+    assert (await held).json()["answer"] == "soon"
+
+
+async def test_several_questions_at_once_do_not_overwrite_each_other(stream: Stream) -> None:
+    one, two = [(await stream.relay(text)).json()["askId"] for text in ("One?", "Two?")]
+    unclear = await stream.submit(answer="to which?")
+    assert unclear.status_code == 400
+    assert "askId" in unclear.json()["error"]["message"]
+
+    assert (await stream.submit(answer="second", askId=two)).status_code == 200
+    assert (await stream.submit(answer="first", askId=one)).status_code == 200
+    assert (await stream.poll(askId=one)).json()["answer"] == "first"
+    assert (await stream.poll(askId=two)).json()["answer"] == "second"
+
+
+async def test_a_late_answer_never_reaches_the_next_question(stream: Stream) -> None:  # lesson 27
+    first = (await stream.relay("First?")).json()["askId"]
+    await stream.submit(answer="one", askId=first)
+    await stream.poll()
+    second = (await stream.relay("Second?")).json()["askId"]
+
+    late = await stream.submit(answer="another", askId=first)
+    assert late.status_code == 409
+    assert (await stream.poll(askId=second)).status_code == 202
+
+
+@pytest.mark.parametrize(("token", "status"), [(NOBODYS, 403), ("../../secret", 400), ("", 400), (None, 400), (7, 400)])
+async def test_a_stream_that_is_not_active_is_refused(stream: Stream, token: object, status: int) -> None:
+    told = {"streamToken": token, "question": "Which?"}
+    relayed = await stream.server.post("/claude/relay-question", params={"p": stream.project}, json=told)
+
+    assert relayed.status_code == status
+
+
+async def test_another_project_and_another_stream_are_refused(stream: Stream, tmp_path: Path) -> None:
+    ask = (await stream.relay()).json()["askId"]
+    own, stream.project = stream.project, "p_other"
+    assert (await stream.relay()).status_code == 403
+    assert (await stream.poll()).status_code == 403
+    assert (await stream.submit(answer="x", askId=ask)).status_code == 403
+
+    stream.project = own
+    await stream.open("here")
+    assert (await stream.poll(askId=ask)).status_code == 403
+    assert (await stream.submit(answer="x", askId=ask)).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "told",
+    [b"{", b"[]", b'{"question": 7}', b'{"question": ""}', b'{"question": "Which?", "options": [{"label": ""}]}'],
+)
+async def test_bad_input_is_told(stream: Stream, told: bytes) -> None:
+    sent = told.replace(b"{", b'{"streamToken": "%s",' % stream.token.encode(), 1) if told.endswith(b"}") else told
+    relayed = await stream.server.post("/claude/relay-question", params={"p": stream.project}, content=sent)
+
+    assert relayed.status_code == 400
+    assert relayed.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("told", [{"answer": ""}, {"answer": "x", "selectedOptions": [7]}, {"selectedOptions": "0"}])
+async def test_an_answer_that_does_not_fit_leaves_the_question_open(stream: Stream, told: dict[str, Any]) -> None:
+    await stream.relay(options=OPTIONS)
+
+    assert (await stream.submit(**told)).status_code == 400
+    assert (await stream.poll()).status_code == 202
+
+
+async def test_only_somebody_who_is_logged_in_and_on_our_page_answers(stream: Stream) -> None:  # lesson 45
+    await stream.relay()
+    told = {"streamToken": stream.token, "answer": "x"}
+    nobody = await stream.server.post("/claude/submit-answer", params={"p": stream.project}, json=told)
+    assert nobody.status_code in (401, 403)
+    foreign = await stream.page.post(
+        "/claude/submit-answer", params={"p": stream.project}, json=told, headers={"origin": "http://example.org"}
+    )
+    assert foreign.status_code == 403
+    made = await stream.served.gate.make("agent", "agent", stream.served.hub.desk.person, "test")
+    agent = await stream.server.post(
+        "/claude/submit-answer",
+        params={"p": stream.project},
+        json=told,
+        headers={"authorization": f"Bearer {made.secret}"},
+    )
+    assert agent.status_code == 403
+    assert (await stream.poll()).status_code == 202
+
+
+async def test_the_question_is_on_the_stream_as_the_page_waits_for_it(stream: Stream) -> None:
+    async with stream.page.stream("GET", "/api/feed", params={"after": 0}) as feed:
+        lines = feed.aiter_lines()
+        ask = (await stream.relay(options=OPTIONS)).json()["askId"]
+        async with asyncio.timeout(30):
+            async for line in lines:
+                if line == "event: ask_user_question":
+                    break
+            told = json.loads((await anext(lines)).removeprefix("data: "))
+
+    assert told == {
+        "type": "ask_user_question",
+        "data": {
+            "question": "Which?",
+            "options": [{"label": "Option A", "description": "Simple"}, {"label": "Option B", "description": ""}],
+            "multiSelect": False,
+            "streamToken": stream.token,
+            "askId": ask,
+        },
+    }
+
+
+async def test_a_run_that_has_ended_asks_nothing_more(stream: Stream) -> None:
+    assert (await stream.page.delete(f"/api/runs/{stream.token}")).status_code == 200
+    assert (await stream.relay()).status_code == 403
+    assert (await stream.page.delete(f"/api/runs/{stream.token}")).status_code == 404
+
+
+async def test_an_answer_outlives_the_hub(tmp_path: Path) -> None:
+    async with opened(tmp_path) as first:
+        ask = (await first.relay()).json()["askId"]
+        await first.submit(answer="kept")
+        token, project = first.token, first.project
+    async with (
+        serving(Service(tmp_path / "state", Path("/bin/false"), {}, port=0)) as served,
+        httpx2.AsyncClient(base_url=served.base) as server,
+    ):
+        polled = await server.get("/claude/poll-answer", params={"p": project, "streamToken": token})
+    assert polled.json() == {"status": "answered", "answer": "kept", "selectedOptions": [], "askId": ask}
