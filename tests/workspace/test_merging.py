@@ -1,0 +1,166 @@
+"""What is ours goes into a project's files and out again; whatever else is there stays as it is."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from handraise.model.projects import Options
+from handraise.model.tools import ASK_USER, SERVER, qualified
+from handraise.workspace import merging
+from handraise.workspace.merging import FILES, MCP, NOTES, RECORD, SETTINGS, Texts, Unmergeable
+from handraise.workspace.wanted import wanted_for
+
+NOTHING: Texts = dict.fromkeys((*FILES, RECORD))
+WANTED = wanted_for(Options(mode="plan", allowed_tools=("Read",)).over(Options()))
+ENTRY = {"command": SERVER, "args": ["mcp"]}
+
+
+def read(texts: Texts, name: str) -> Any:
+    return json.loads(texts[name] or "null")
+
+
+def test_an_empty_project_gets_all_three_files() -> None:
+    after = merging.synced(NOTHING, WANTED)
+
+    assert read(after, MCP) == {"mcpServers": {SERVER: ENTRY}}
+    assert read(after, SETTINGS) == {
+        "permissions": {"allow": ["Read", qualified(ASK_USER)], "defaultMode": "plan"},
+        "enabledMcpjsonServers": [SERVER],
+    }
+    assert qualified(ASK_USER) in (after[NOTES] or "")
+    assert merging.removed(after) == NOTHING
+
+
+def test_no_server_stands_in_the_settings_where_claude_would_ignore_it() -> None:
+    assert "mcpServers" not in read(merging.synced(NOTHING, WANTED), SETTINGS)
+
+
+def test_what_is_there_stays() -> None:
+    before = {
+        **NOTHING,
+        MCP: json.dumps({"mcpServers": {"other": {"command": "x"}}, "more": 1}),
+        SETTINGS: json.dumps({"permissions": {"allow": ["Bash(ls)"], "deny": ["WebFetch"]}, "env": {"A": "b"}}),
+        NOTES: "# My project\n\nBe kind.\n",
+    }
+    after = merging.synced(before, WANTED)
+
+    assert read(after, MCP) == {"mcpServers": {"other": {"command": "x"}, SERVER: ENTRY}, "more": 1}
+    settings = read(after, SETTINGS)
+    assert settings["permissions"]["allow"] == ["Bash(ls)", "Read", qualified(ASK_USER)]
+    assert (settings["permissions"]["deny"], settings["env"]) == (["WebFetch"], {"A": "b"})
+    assert (after[NOTES] or "").startswith("# My project\n\nBe kind.\n\n")
+
+
+def test_what_somebody_had_allowed_before_stays_allowed_afterwards() -> None:
+    mine = {"permissions": {"allow": [qualified(ASK_USER)], "defaultMode": "plan"}, "enabledMcpjsonServers": [SERVER]}
+    before = {**NOTHING, MCP: json.dumps({"mcpServers": {SERVER: ENTRY}}), SETTINGS: json.dumps(mine)}
+
+    rest = merging.removed(merging.synced(before, WANTED))
+    assert (read(rest, MCP), read(rest, SETTINGS)) == (read(before, MCP), mine)
+
+
+def test_the_mode_that_was_there_comes_back() -> None:
+    before = {**NOTHING, SETTINGS: json.dumps({"permissions": {"defaultMode": "acceptEdits"}})}
+    after = merging.synced(before, WANTED)
+
+    assert read(after, SETTINGS)["permissions"]["defaultMode"] == "plan"
+    assert read(merging.removed(after), SETTINGS) == {"permissions": {"defaultMode": "acceptEdits"}}
+
+
+def test_other_options_take_the_place_of_the_first() -> None:
+    first = merging.synced(NOTHING, WANTED)
+    off = wanted_for(Options(ask_user_enabled=False, allowed_tools=("Grep",)).over(Options()))
+    second = merging.synced(first, off)
+
+    assert second[MCP] is None
+    assert second[NOTES] is None
+    assert read(second, SETTINGS) == {"permissions": {"allow": ["Grep"]}}
+    assert merging.removed(second) == NOTHING
+
+
+def test_what_somebody_added_later_stays() -> None:
+    after = merging.synced(NOTHING, WANTED)
+    after[NOTES] = (after[NOTES] or "") + "\nMine.\n"
+    after[MCP] = json.dumps({"mcpServers": {**read(after, MCP)["mcpServers"], "mine": {"command": "y"}}})
+    rest = merging.removed(after)
+
+    assert rest[NOTES] == "\nMine.\n"
+    assert read(rest, MCP) == {"mcpServers": {"mine": {"command": "y"}}}
+
+
+def test_the_indentation_is_kept() -> None:
+    before = {**NOTHING, MCP: '{\n\t"mcpServers": {}\n}\n'}
+
+    assert '\n\t"mcpServers": {\n\t\t"handraise"' in (merging.synced(before, WANTED)[MCP] or "")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        (MCP, "{", "is not JSON"),
+        (SETTINGS, "// why\n{}", "is not JSON"),
+        (SETTINGS, "[]", "does not hold a JSON object"),
+        (MCP, '{"mcpServers": []}', "'mcpServers' is not an object"),
+        (SETTINGS, '{"permissions": {"allow": "all"}}', "'allow' is not a list"),
+        (MCP, '{"mcpServers": {"handraise": {"command": "mine"}}}', "that is not ours"),
+        (NOTES, merging._BEGIN + "cut", "not its end"),
+        (RECORD, "what?", "cannot be read"),
+    ],
+)
+def test_what_cannot_be_changed_is_left_alone_and_named(name: str, text: str, words: str) -> None:
+    with pytest.raises(Unmergeable, match=words) as told:
+        merging.synced({**NOTHING, name: text}, WANTED)
+    assert name in str(told.value)
+
+
+def test_a_hub_elsewhere_is_named() -> None:
+    wanted = wanted_for(Options().over(Options()), "/srv/state")
+
+    assert wanted.server["args"] == ["mcp", "--state", "/srv/state"]
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+words = st.text("abcxyz", min_size=1, max_size=6)
+servers = st.dictionaries(words, st.dictionaries(words, texts, max_size=2), max_size=3)
+settings = st.fixed_dictionaries(
+    {},
+    optional={
+        "permissions": st.fixed_dictionaries(
+            {"deny": st.lists(words, min_size=1, max_size=2)},
+            optional={
+                "allow": st.lists(words | st.just("Read"), min_size=1, max_size=3),
+                "defaultMode": st.sampled_from(["plan", "default"]),
+            },
+        ),
+        "enabledMcpjsonServers": st.lists(words, min_size=1, max_size=2),
+        "other": texts,
+    },
+)
+projects = st.fixed_dictionaries(
+    {
+        MCP: st.none() | servers.filter(bool).map(lambda each: json.dumps({"mcpServers": each})),
+        SETTINGS: st.none() | settings.filter(bool).map(lambda each: json.dumps(each, indent=4)),
+        NOTES: st.none() | texts.filter(lambda text: "<!--" not in text and text != ""),
+        RECORD: st.none(),
+    }
+)
+
+
+@given(projects)
+def test_twice_is_the_same_as_once(before: Texts) -> None:
+    once = merging.synced(before, WANTED)
+
+    assert merging.synced(once, WANTED) == once
+
+
+@given(projects)
+def test_taking_it_out_leaves_what_was_there(before: Texts) -> None:
+    after = merging.removed(merging.synced(before, WANTED))
+
+    assert {name: read(after, name) for name in (MCP, SETTINGS)} == {
+        name: read(before, name) for name in (MCP, SETTINGS)
+    }
+    assert (after[NOTES], after[RECORD]) == (before[NOTES], None)
