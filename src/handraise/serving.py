@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
+import platformdirs
+
 from handraise.desk.gate import Gate
 from handraise.hub import Hub, hub, now
 from handraise.metrics import Metrics
@@ -26,6 +28,7 @@ from handraise.surfaces.web.page import Page
 from handraise.surfaces.web.server import Listening, listen_on_port, listen_on_socket
 from handraise.surfaces.web.stream import Streams
 from handraise.surfaces.web.visit import Way
+from handraise.workspaces import Workspaces
 
 _ADDRESS = "address"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -87,8 +90,11 @@ async def serving(service: Service, streams: Streams | None = None) -> AsyncIter
         streams = streams or Streams()
         outside = Outside(opened, service.options, service.state, base, streams.closing)
         streams.also = outside.relaying.as_event
+        workspaces = Workspaces(
+            opened.store, service.options, service.state, Path(platformdirs.user_state_dir("handraise"))
+        )
         metrics = Metrics(opened, service.state, streams)
-        app = _app(service, opened, gate, base, streams, (metrics.way(), *outside.ways()))
+        app = _app(service, opened, gate, base, streams, (metrics.way(), workspaces.way(), *outside.ways()))
         metrics.statuses = app.answered
         listeners = [Listening(app, port, tls=tls), Listening(app, listen_on_socket(service.state / "hub.sock"))]
         code = await gate.make_code(OWNER, "admin", TheHub(), "start")

@@ -7,7 +7,9 @@ from typing import Any
 import click
 
 from handraise.cli.neighbour import Failed, NoHub
+from handraise.cli.projects import project
 from handraise.cli.ps import ps
+from handraise.cli.relaying import mcp
 from handraise.cli.serve import demo, serve
 from handraise.cli.staying import attach, inbox, run
 from handraise.cli.steer import answer, interrupt, mode, say, stop
@@ -34,7 +36,7 @@ def main() -> None:
     """Claude Code raises its hand; you answer from anywhere."""
 
 
-for command in (serve, demo, run, attach, inbox, ps, say, interrupt, stop, mode, answer, token):
+for command in (serve, demo, run, attach, inbox, ps, say, interrupt, stop, mode, answer, token, project, mcp):
     main.add_command(command)
 
 

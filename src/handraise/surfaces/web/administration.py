@@ -8,12 +8,14 @@ from starlette.responses import Response, StreamingResponse
 
 from handraise.model import tokens
 from handraise.model.audit import Entry, What
-from handraise.model.projects import Project
+from handraise.model.options import BadOption, check
+from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
 from handraise.surfaces.web import shapes
 from handraise.surfaces.web.visit import BadRequest, Parameter, Visit, Way, answer
 
 _ENTRIES = 500
+_LINES = "application/x-ndjson"
 
 
 async def list_projects(visit: Visit) -> Response:
@@ -22,11 +24,13 @@ async def list_projects(visit: Visit) -> Response:
 
 async def add_project(visit: Visit) -> Response:
     wanted = visit.body(shapes.NewProject)
+    _check(wanted.options)
     return answer(await visit.desk.add_project(wanted.path, wanted.name, wanted.options), 201)
 
 
 async def change_project(visit: Visit) -> Response:
     wanted = visit.body(shapes.ProjectChange)
+    _check(wanted.options)
     return answer(await visit.desk.change_project(visit.path("id"), wanted.name, wanted.options))
 
 
@@ -71,7 +75,7 @@ async def revoke_token(visit: Visit) -> Response:
 async def audit(visit: Visit) -> Response:
     limit, after = visit.number("limit", least=1, most=10_000), visit.number("after") or 0
     if visit.choice("as", ("lines",)) == "lines":
-        return StreamingResponse(_lines(visit, after, limit), media_type="application/x-ndjson")
+        return StreamingResponse(_lines(visit, after, limit), media_type=_LINES)
     limit = limit or _ENTRIES
     found = await _entries(visit, after, limit + 1)
     page = found[:limit]
@@ -107,6 +111,13 @@ def _token(token: tokens.Token) -> shapes.Token:
     )
 
 
+def _check(options: Options | None) -> None:
+    try:
+        check(options or Options())
+    except BadOption as error:
+        raise BadRequest(str(error), 422, "invalid") from error
+
+
 _AUDIT = (
     Parameter("after", "entries after this number", "integer"),
     Parameter("session", "a session's id"),
@@ -127,5 +138,5 @@ WAYS = (
     Way("GET", "/api/tokens", "admin", list_tokens, "The tokens", gives=shapes.Tokens),
     Way("POST", "/api/tokens", "admin", make_token, "Make one", shapes.NewToken, shapes.MadeToken, 201),
     Way("DELETE", "/api/tokens/{id}", "admin", revoke_token, "Revoke one, at once", gives=shapes.Done),
-    Way("GET", "/api/audit", "admin", audit, "Who did what", gives=shapes.Audit, parameters=_AUDIT),
+    Way("GET", "/api/audit", "admin", audit, "Who did what", gives=shapes.Audit, parameters=_AUDIT, or_media=_LINES),
 )

@@ -50,6 +50,8 @@ def _operation(way: Way, by_shape: dict[Any, Any]) -> dict[str, Any]:
             schema["enum"] = list(each.choices)
         parameters.append({"name": each.name, "in": "query", "description": each.says, "schema": schema})
     content = {way.media: {"schema": by_shape[way.gives]} if way.gives else {}}
+    if way.or_media:
+        content[way.or_media] = {}
     refusal = {"description": "why not", "content": {"application/json": {"schema": by_shape[shapes.Failed]}}}
     operation: dict[str, Any] = {
         "summary": way.says,

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from handraise.desk.gate import Gate, Visitor
 from handraise.desk.interface import Desk
 from handraise.model.tokens import Role
+from handraise.surfaces.web.misspelled import explain
 
 S = TypeVar("S", bound=Struct)
 
@@ -40,7 +41,7 @@ class Visit:
         try:
             return msgspec.json.decode(self.sent or b"{}", type=shape)
         except msgspec.ValidationError as error:
-            raise BadRequest(f"{error}.", 422, "invalid") from error
+            raise BadRequest(explain(error, shape), 422, "invalid") from error
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise BadRequest("The body is not valid JSON.") from error
 
@@ -97,6 +98,8 @@ class Way:
     largest: int = 1024 * 1024
     """How many bytes a body may have."""
     media: str = "application/json"
+    or_media: str | None = None
+    """What it gives to who wants it so."""
     own_guard: bool = False
     """The act itself reads what was sent, and lets in who shows a secret there; no cookie speaks for anybody."""
 

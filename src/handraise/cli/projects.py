@@ -1,0 +1,143 @@
+"""`handraise project`: directories and their options, and the files by which a Claude that is run by hand knows us."""
+
+import json
+import os
+from difflib import get_close_matches
+from typing import Any
+
+import click
+
+from handraise.cli.neighbour import Neighbour
+from handraise.cli.places import json_option, state_folder, state_option
+
+_LISTS = ("allowed_tools", "add_dirs")
+_TEXTS = ("mode", "model", "append_system_prompt")
+_NUMBERS = (
+    "ask_user_timeout",
+    "parallel",
+    "cost_limit_usd",
+    *(f"patience.{kind}" for kind in ("question", "permission", "plan", "form")),
+)
+_SWITCHES = ("ask_user_enabled",)
+KEYS = (*_TEXTS, *_LISTS, *_SWITCHES, *_NUMBERS)
+"""Every option that can be set, as it is written on the command line."""
+
+
+@click.group()
+def project() -> None:
+    """Add, list and change projects; sync their files."""
+
+
+@project.command()
+@click.argument("path", type=click.Path(exists=True, file_okay=False, resolve_path=True))
+@click.argument("settings", nargs=-1, metavar="[KEY=VALUE]...")
+@click.option("--name", help="The directory's own unless set.")
+@state_option
+@json_option
+def add(path: str, settings: tuple[str, ...], name: str | None, state: str | None, as_json: bool) -> None:
+    """Add a directory.
+
+    \b
+    handraise project add . ask_user_timeout=600 mode=plan
+    """
+    body = {"path": path, "name": name, "options": _changed({}, settings)}
+    _show([Neighbour(state_folder(state)).post("/api/projects", body)], as_json)
+
+
+@project.command("list")
+@state_option
+@json_option
+def list_all(state: str | None, as_json: bool) -> None:
+    """List the projects, each with its options."""
+    _show(Neighbour(state_folder(state)).get("/api/projects")["projects"], as_json)
+
+
+@project.command("set")
+@click.argument("project")
+@click.argument("settings", nargs=-1, required=True, metavar="KEY=VALUE...")
+@click.option("--name", help="Another name.")
+@state_option
+@json_option
+def change(project: str, settings: tuple[str, ...], name: str | None, state: str | None, as_json: bool) -> None:
+    """Change options of a project; `KEY=` leaves one to the settings again."""
+    neighbour = Neighbour(state_folder(state))
+    found = _find(neighbour, project)
+    body = {"name": name, "options": _changed(found["options"], settings)}
+    _show([neighbour.patch(f"/api/projects/{found['id']}", body)], as_json)
+
+
+@project.command()
+@click.argument("project", required=False)
+@click.option("--all", "everywhere", is_flag=True, help="All projects.")
+@click.option("--remove", is_flag=True, help="Take out what is ours.")
+@state_option
+@json_option
+def sync(project: str | None, everywhere: bool, remove: bool, state: str | None, as_json: bool) -> None:
+    """Write .mcp.json, .claude/settings.local.json and a section of CLAUDE.md, for a Claude that is run by hand.
+
+    What is there stays, and is backed up; --remove undoes it. Without PROJECT it is the one of this directory.
+    """
+    neighbour = Neighbour(state_folder(state))
+    projects = neighbour.get("/api/projects")["projects"] if everywhere else [_find(neighbour, project or os.getcwd())]
+    for each in projects:
+        done = neighbour.post(f"/api/projects/{each['id']}/sync", {"remove": remove})
+        changed = ", ".join(done["changed"]) or "nothing to change"
+        click.echo(json.dumps(done) if as_json else f"{each['name']}: {changed}")
+
+
+def _find(neighbour: Neighbour, named: str) -> dict[str, Any]:
+    projects: list[dict[str, Any]] = neighbour.get("/api/projects")["projects"]
+    for each in projects:
+        if named in (each["id"], each["name"], each["path"]) or os.path.realpath(named) == each["path"]:
+            return each
+    raise click.UsageError(f"There is no project {named!r}; add it with: handraise project add {named}")
+
+
+def _changed(options: dict[str, Any], settings: tuple[str, ...]) -> dict[str, Any]:
+    """The options with these settings over them."""
+    changed = {**options, "patience": dict(options.get("patience", {}))}
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals:
+            raise click.UsageError(f"{setting!r} is not KEY=VALUE.")
+        if key not in KEYS:
+            raise click.UsageError(f"There is no option {key}. Perhaps {_nearest(key)} was meant.")
+        kind, _, inner = key.partition(".")
+        place, name = (changed["patience"], inner) if inner else (changed, kind)
+        if text:
+            place[name] = _value(key, text)
+        else:
+            place.pop(name, None)
+    return changed
+
+
+def _value(key: str, text: str) -> object:
+    if key in _LISTS:
+        return [each.strip() for each in text.split(",") if each.strip()]
+    if key in _TEXTS:
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        what = "true or false" if key in _SWITCHES else "a number"
+        raise click.UsageError(f"{key} must be {what}, not {text!r}.") from None
+
+
+def _nearest(key: str) -> str:
+    return get_close_matches(key, KEYS, 1, cutoff=0.0)[0]
+
+
+def _show(projects: list[dict[str, Any]], as_json: bool) -> None:
+    for each in projects:
+        if as_json:
+            click.echo(json.dumps(each))
+            continue
+        click.echo(f"{each['id']}  {each['name']}  {each['path']}")
+        for key, value in _flat(each["options"]):
+            click.echo(f"    {key} = {json.dumps(value, ensure_ascii=False)}")
+
+
+def _flat(options: dict[str, Any]) -> list[tuple[str, object]]:
+    patience = [(f"patience.{kind}", value) for kind, value in options.get("patience", {}).items() if value is not None]
+    rest = [(key, value) for key, value in options.items() if key != "patience" and value not in (None, [], ())]
+    return [*rest, *patience]

@@ -1,0 +1,36 @@
+"""Whether a project can have these options. What is stored is never checked again: an older hub may have kept it."""
+
+from msgspec.structs import asdict
+
+from handraise.model.projects import Options
+from handraise.model.tools import ASK_USER_LEAST, ASK_USER_MOST
+
+MODES = ("default", "manual", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions")
+"""The permission modes that Claude Code knows."""
+
+
+class BadOption(Exception):
+    """A value that a project cannot have. The text names the key and says what it must be."""
+
+
+def check(options: Options) -> None:
+    """Raises BadOption unless every value makes sense."""
+    if options.mode is not None and options.mode not in MODES:
+        raise BadOption(f"mode must be one of {', '.join(MODES)}.")
+    seconds = options.ask_user_timeout
+    if seconds is not None and not ASK_USER_LEAST <= seconds <= ASK_USER_MOST:
+        raise BadOption(f"ask_user_timeout must be from {ASK_USER_LEAST} to {ASK_USER_MOST} seconds, not {seconds}.")
+    for key in ("model", "append_system_prompt"):
+        value = getattr(options, key)
+        if value is not None and not value.strip():
+            raise BadOption(f"{key} must not be empty; leave it out instead.")
+    for key in ("allowed_tools", "add_dirs"):
+        if not all(each.strip() for each in getattr(options, key)):
+            raise BadOption(f"{key} must not hold an empty text.")
+    for kind, patience in asdict(options.patience).items():
+        if patience is not None and patience <= 0:
+            raise BadOption(f"patience.{kind} must be more than 0 seconds; leave it out to wait for ever.")
+    if options.parallel is not None and options.parallel < 1:
+        raise BadOption("parallel must be at least 1.")
+    if options.cost_limit_usd is not None and options.cost_limit_usd <= 0:
+        raise BadOption("cost_limit_usd must be more than 0.")

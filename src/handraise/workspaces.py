@@ -1,0 +1,52 @@
+"""The way to sync the files of a project: which project, which options, and where its hub is."""
+
+from pathlib import Path
+
+from msgspec import Struct
+from starlette.responses import Response
+
+from handraise.desk.interface import NotFound
+from handraise.model.projects import Options
+from handraise.store.interface import Store
+from handraise.surfaces.web.visit import BadRequest, Visit, Way, answer
+from handraise.workspace.merging import Unmergeable
+from handraise.workspace.syncing import sync
+from handraise.workspace.wanted import wanted_for
+
+
+class Syncing(Struct, frozen=True, forbid_unknown_fields=True):
+    """Put in what is ours, or take it out."""
+
+    remove: bool = False
+
+
+class Synced(Struct, frozen=True):
+    """Which files of the project changed."""
+
+    project: str
+    path: str
+    changed: list[str]
+
+
+class Workspaces:
+    """`state` is named in the files only where it is not the usual place, so that they can be shared."""
+
+    def __init__(self, store: Store, general: Options, state: Path, usual: Path) -> None:
+        self._store = store
+        self._general = general
+        self._state = None if state == usual else str(state)
+
+    async def sync(self, visit: Visit) -> Response:
+        wanted = visit.body(Syncing)
+        project = await self._store.project(visit.path("id"))
+        if project is None:
+            raise NotFound(f"There is no project {visit.path('id')}.")
+        files = None if wanted.remove else wanted_for(project.options.over(self._general), self._state)
+        try:
+            changed = sync(project.path, files)
+        except Unmergeable as error:
+            raise BadRequest(str(error), 409, "unmergeable") from error
+        return answer(Synced(project.id, project.path, changed))
+
+    def way(self) -> Way:
+        return Way("POST", "/api/projects/{id}/sync", "admin", self.sync, "Sync its files", Syncing, Synced)
