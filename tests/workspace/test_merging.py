@@ -15,7 +15,7 @@ from handraise.workspace.wanted import wanted_for
 
 NOTHING: Texts = dict.fromkeys((*FILES, RECORD))
 WANTED = wanted_for(Options(mode="plan", allowed_tools=("Read",)).over(Options()))
-ENTRY = {"command": SERVER, "args": ["mcp"]}
+ENTRY = {"command": SERVER, "args": ["mcp"], "alwaysLoad": True}
 
 
 def read(texts: Texts, name: str) -> Any:

@@ -29,5 +29,6 @@ def wanted_for(options: Options, state: str | None = None) -> Wanted:
     if not options.ask_user_enabled:
         return Wanted(mode=options.mode, allow=options.allowed_tools)
     place = ["--state", state] if state else []
-    server = {"command": SERVER, "args": ["mcp", *place]}
+    # Without `alwaysLoad` the model never sees the tool: it hides behind ToolSearch.
+    server = {"command": SERVER, "args": ["mcp", *place], "alwaysLoad": True}
     return Wanted(server, options.mode, (*options.allowed_tools, qualified(ASK_USER)), SECTION)

@@ -1,0 +1,50 @@
+"""Options: what a project cannot have is named, with what it must be."""
+
+import pytest
+from msgspec.structs import replace
+
+from handraise.model.options import MODES, BadOption, check
+from handraise.model.projects import Options, Patience
+
+
+def test_everything_may_be_left_out() -> None:
+    check(Options())
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_mode_that_claude_knows_is_good(mode: str) -> None:
+    check(Options(mode=mode))
+
+
+@pytest.mark.parametrize("seconds", [30, 300, 900])
+def test_a_time_limit_within_bounds_is_good(seconds: int) -> None:
+    check(Options(ask_user_timeout=seconds))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (Options(mode="yolo"), "mode must be one of default, manual"),
+        (Options(ask_user_timeout=29), "ask_user_timeout must be from 30 to 900 seconds, not 29"),
+        (Options(ask_user_timeout=901), "ask_user_timeout must be from 30 to 900"),
+        (Options(model=" "), "model must not be empty"),
+        (Options(append_system_prompt=""), "append_system_prompt must not be empty"),
+        (Options(allowed_tools=("Read", "")), "allowed_tools must not hold an empty text"),
+        (Options(patience=Patience(plan=0)), "patience.plan must be more than 0"),
+        (Options(parallel=0), "parallel must be at least 1"),
+        (Options(cost_limit_usd=-1), "cost_limit_usd must be more than 0"),
+    ],
+)
+def test_a_value_that_makes_no_sense_is_named(options: Options, words: str) -> None:
+    with pytest.raises(BadOption, match=words):
+        check(options)
+
+
+def test_a_projects_own_options_lie_over_the_general_ones() -> None:
+    general = Options(mode="plan", ask_user_enabled=False, ask_user_timeout=60, patience=Patience(question=9, form=8))
+    own = Options(ask_user_enabled=True, patience=Patience(question=5))
+
+    filled = own.over(general)
+    assert (filled.mode, filled.ask_user_enabled, filled.ask_user_timeout) == ("plan", True, 60)
+    assert filled.patience == Patience(question=5, form=8)
+    assert Options().over(Options()) == replace(Options(), ask_user_enabled=True, ask_user_timeout=300)

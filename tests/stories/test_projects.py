@@ -1,0 +1,149 @@
+"""Stories of projects: from the command line, and with a Claude that is run by hand in a synced one."""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from handraise.claude.locate import locate
+from handraise.cli.main import main
+from handraise.demo.pieces import Script, say, use
+from handraise.demo.told import Told
+from handraise.model.answers import Choice, Choices
+from handraise.model.tools import ASK_USER, qualified
+from stories.outsiders import Agent, Yard, next_ask
+
+TOOL = qualified(ASK_USER)
+
+
+def ask(told: Told) -> Script:
+    told = yield [use(TOOL, question="Which?")]
+    yield [say(f"{told.result().is_error}: {told.result().text}")]
+
+
+async def handraise(yard: Yard, *words: str) -> Result:
+    """The command, as somebody types it in the project."""
+    return await asyncio.to_thread(CliRunner().invoke, main, ["project", *words, "--state", str(yard.state)])
+
+
+async def test_a_project_is_added_changed_and_listed(tmp_path: Path) -> None:
+    async with Yard(tmp_path, ask) as yard, yard.serve():
+        added = await handraise(yard, "add", str(yard.work), "mode=plan", "allowed_tools=Read,Bash(ls:*)", "--json")
+        assert json.loads(added.output)["options"]["mode"] == "plan"
+        await handraise(yard, "set", "work", "ask_user_timeout=60", "patience.question=120", "mode=")
+        listed = await handraise(yard, "list", "--json")
+
+        assert json.loads(listed.output)["options"] == {
+            "allowed_tools": ["Read", "Bash(ls:*)"],
+            "ask_user_timeout": 60,
+            "patience": {"question": 120.0, "permission": None, "plan": None, "form": None},
+        }
+        shown = await handraise(yard, "list")
+        assert "    patience.question = 120.0" in shown.output
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("ask_user_timout=60", "Perhaps ask_user_timeout was meant"),
+        ("ask_user_timeout=10", "ask_user_timeout must be from 30 to 900 seconds, not 10"),
+        ("ask_user_timeout=soon", "ask_user_timeout must be a number"),
+        ("mode=yolo", "mode must be one of default"),
+        ("mode", "is not KEY=VALUE"),
+    ],
+)
+async def test_a_value_that_cannot_be_is_refused_with_the_reason(tmp_path: Path, setting: str, words: str) -> None:
+    async with Yard(tmp_path, ask) as yard, yard.serve():
+        told = await handraise(yard, "add", str(yard.work), setting)
+
+        assert told.exit_code != 0
+        assert words in told.output
+        assert json.loads((await handraise(yard, "list", "--json")).output or "[]") == []
+
+
+async def test_the_api_names_the_nearest_key(tmp_path: Path) -> None:
+    async with Yard(tmp_path, ask) as yard, yard.serve() as served:
+        answered = await asyncio.to_thread(_post, yard.state, {"path": str(yard.work), "options": {"modell": "x"}})
+
+        assert "There is no key modell" in answered
+        assert "Perhaps model was meant." in answered
+        assert await served.hub.desk.projects() == []
+
+
+async def test_a_claude_that_is_run_by_hand_in_a_synced_project_raises_its_hand(tmp_path: Path) -> None:
+    async with Yard(tmp_path, ask) as yard, yard.serve() as served:
+        await handraise(yard, "add", str(yard.work))
+        synced = await handraise(yard, "sync", "work")
+        assert synced.output == "work: .mcp.json, .claude/settings.local.json, CLAUDE.md\n"
+        path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
+        async with by_hand(yard, path) as agent:
+            raised = await next_ask(served.hub.desk)
+            assert raised.project == (await served.hub.desk.projects())[0].id
+            await served.hub.desk.answer(raised.id, Choices((Choice(text="that one"),)))
+
+            assert await agent.result() == "False: that one"
+        undone = await handraise(yard, "sync", "--all", "--remove")
+        assert undone.output == "work: .mcp.json, .claude/settings.local.json, CLAUDE.md\n"
+        assert sorted(each.name for each in yard.work.iterdir() if each.is_file()) == []
+
+
+async def test_a_file_that_cannot_be_parsed_is_left_alone_with_a_clear_error(tmp_path: Path) -> None:
+    async with Yard(tmp_path, ask) as yard, yard.serve():
+        await handraise(yard, "add", str(yard.work))
+        (yard.work / ".mcp.json").write_text("{ // mine\n}")
+        told = await handraise(yard, "sync", "work")
+
+        assert told.exit_code == 4
+        assert ".mcp.json is not JSON" in told.output
+        assert (yard.work / ".mcp.json").read_text() == "{ // mine\n}"
+
+
+async def test_a_time_limit_of_the_project_holds_for_agents_in_it(tmp_path: Path) -> None:
+    async with Yard(tmp_path, ask) as yard, yard.serve() as served:
+        await handraise(yard, "add", str(tmp_path), "ask_user_timeout=120")
+        async with yard.agent(yard.stdio(), f"--allowedTools={TOOL}"):
+            raised = await next_ask(served.hub.desk)
+            assert raised.expires_at is not None
+            assert round((raised.expires_at - raised.opened_at).total_seconds()) == 120
+
+
+def by_hand(yard: Yard, path: str) -> Any:
+    """`claude -p` in the project, with nothing but what the project's files say."""
+    return _ByHand(yard, path)
+
+
+class _ByHand:
+    def __init__(self, yard: Yard, path: str) -> None:
+        self._yard = yard
+        self._path = path
+
+    async def __aenter__(self) -> Agent:
+        self._process = await asyncio.create_subprocess_exec(
+            *(locate(), "-p", "--output-format", "stream-json", "--verbose", "--", "Begin."),
+            cwd=self._yard.work,
+            env={**self._yard.environment, "PATH": self._path},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            limit=64 * 1024 * 1024,
+        )
+        return Agent(self._process)
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._process.returncode is None:
+            self._process.kill()
+        await self._process.wait()
+
+
+def _post(state: Path, body: dict[str, Any]) -> str:
+    from handraise.cli.neighbour import Failed, Neighbour
+
+    try:
+        Neighbour(state).post("/api/projects", body)
+    except Failed as error:
+        return str(error)
+    return ""
