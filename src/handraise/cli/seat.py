@@ -13,7 +13,7 @@ import click
 
 from handraise.cli.neighbour import Failed, NoHub
 from handraise.desk.interface import Conflict, Desk, DeskError, NotFound, Refused, Seen, TooLate, Unreached, Words
-from handraise.desk.remote import RemoteDesk
+from handraise.desk.remote import NotLetIn, RemoteDesk
 from handraise.model.sessions import Session
 from handraise.surfaces.terminal.plain import Plain
 from handraise.surfaces.terminal.screen import Screen
@@ -38,6 +38,20 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
+class Where:
+    """The hub of this machine, or another one by its address and a token."""
+
+    state: Path
+    address: str | None = None
+    token: str | None = None
+
+    def desk(self) -> RemoteDesk:
+        if self.address is not None:
+            return RemoteDesk(self.address, self.token, source="terminal")
+        return RemoteDesk(self.state / "hub.sock", source="terminal")
+
+
+@dataclass(frozen=True, slots=True)
 class Manner:
     """How to stay."""
 
@@ -47,28 +61,28 @@ class Manner:
     detach: bool = False
 
 
-def begin(state: Path, wanted: Wanted, manner: Manner) -> int:
+def begin(where: Where, wanted: Wanted, manner: Manner) -> int:
     """Starts, resumes or forks a session, and stays with it."""
     named = Path(wanted.project) if wanted.project is not None else Path.cwd()
-    if named.is_dir():
+    if where.address is None and named.is_dir():
         wanted = replace(wanted, project=str(named.resolve()))
-    return _perform(_begin(state, wanted, manner))
+    return _perform(_begin(where, wanted, manner))
 
 
-def join(state: Path, session: str, manner: Manner) -> int:
+def join(where: Where, session: str, manner: Manner) -> int:
     """Stays with a session that is there."""
-    return _perform(_join(state, session, manner))
+    return _perform(_join(where, session, manner))
 
 
-def clear_inbox(state: Path, manner: Manner) -> int:
+def clear_inbox(where: Where, manner: Manner) -> int:
     """Stays with the open asks of all sessions."""
     if not _is_terminal():
         raise click.UsageError("The inbox needs a terminal; for scripts there are: handraise ps, handraise answer.")
-    return _perform(_inbox(state, manner))
+    return _perform(_inbox(where, manner))
 
 
-async def _begin(state: Path, wanted: Wanted, manner: Manner) -> int:
-    async with RemoteDesk(state / "hub.sock") as desk:
+async def _begin(where: Where, wanted: Wanted, manner: Manner) -> int:
+    async with where.desk() as desk:
         cursor = await desk.newest()
         session = (await _started(desk, wanted)).session
         if manner.detach:
@@ -87,8 +101,8 @@ async def _started(desk: Desk, wanted: Wanted) -> Seen:
     return await desk.start(wanted.words or "", wanted.project or ".", mode=wanted.mode, model=wanted.model)
 
 
-async def _join(state: Path, session: str, manner: Manner) -> int:
-    async with RemoteDesk(state / "hub.sock") as desk:
+async def _join(where: Where, session: str, manner: Manner) -> int:
+    async with where.desk() as desk:
         found = (await desk.session(session)).session
         before = await desk.items(session, limit=_HISTORY)
         # The first of them is followed, too: what was before and what comes are one stream, and nothing is in it twice.
@@ -96,8 +110,8 @@ async def _join(state: Path, session: str, manner: Manner) -> int:
         return await _stay(desk, found, cursor, manner)
 
 
-async def _inbox(state: Path, manner: Manner) -> int:
-    async with RemoteDesk(state / "hub.sock") as desk:
+async def _inbox(where: Where, manner: Manner) -> int:
+    async with where.desk() as desk:
         return await _stay(desk, None, await desk.newest(), manner)
 
 
@@ -150,5 +164,7 @@ def _perform(work: Coroutine[None, None, int]) -> int:
         raise Failed(409, error.code, str(error)) from error
     except NotFound as error:
         raise Failed(404, error.code, f"{error} See what there is with: handraise ps") from error
+    except NotLetIn as error:
+        raise Failed(403, error.code, f"{error} A token goes into $HANDRAISE_TOKEN.") from error
     except DeskError as error:
         raise Failed(400, error.code, str(error)) from error

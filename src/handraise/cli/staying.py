@@ -2,6 +2,7 @@
 
 import base64
 import mimetypes
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from handraise.cli.places import state_folder, state_option
 
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
+hub_option = click.option(
+    "--hub", metavar="URL", envvar="HANDRAISE_HUB", help="Another machine's hub; its token is in $HANDRAISE_TOKEN."
+)
 plain_option = click.option("--plain", is_flag=True, help="Numbered choices and typed lines; nothing is drawn.")
 
 
@@ -30,8 +34,9 @@ plain_option = click.option("--plain", is_flag=True, help="Numbered choices and 
 @click.option("--json", "as_json", is_flag=True, help="Every item as one JSON object a line.")
 @click.option("--patience", type=float, metavar="SECONDS", help="Without a terminal: how long to wait for an answer.")
 @plain_option
+@hub_option
 @state_option
-def run(text: str | None, state: str | None, plain: bool, **given: Any) -> None:  # noqa: ANN401 (click's own)
+def run(text: str | None, state: str | None, hub: str | None, plain: bool, **given: Any) -> None:  # noqa: ANN401 (click's own)
     """Start a session in this directory and stay with it.
 
     Ctrl-C interrupts the turn, twice leaves; Ctrl-D leaves at once. The session goes on.
@@ -44,15 +49,17 @@ def run(text: str | None, state: str | None, plain: bool, **given: Any) -> None:
     handraise run --resume s_… "And now the documentation"
     handraise run --json --patience 600 "Update the changelog" > items.ndjson
     """
-    from handraise.cli.seat import Manner, Wanted, begin
+    from handraise.cli.seat import Manner, Wanted, Where, begin
 
     manner = Manner(plain, given.pop("as_json"), given.pop("patience"), given.pop("detach"))
     if given["fork"] and not given["resume"]:
         raise click.UsageError("--fork needs --resume ID: the session to begin from.")
     wanted = Wanted(_words(text, given.pop("images"), resuming=given["resume"] is not None), **given)
-    folder = state_folder(state)
-    _ensure_hub(folder, quiet=manner.as_json)
-    sys.exit(begin(folder, wanted, manner))
+    if hub is None:
+        _ensure_hub(state_folder(state), quiet=manner.as_json)
+    elif wanted.project is None and wanted.resume is None:
+        raise click.UsageError("Another machine has other directories: name one of its projects with --project.")
+    sys.exit(begin(Where(state_folder(state), hub, os.environ.get("HANDRAISE_TOKEN")), wanted, manner))
 
 
 @click.command()
@@ -60,31 +67,36 @@ def run(text: str | None, state: str | None, plain: bool, **given: Any) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Every item as one JSON object a line.")
 @click.option("--patience", type=float, metavar="SECONDS", help="Without a terminal: how long to wait for an answer.")
 @plain_option
+@hub_option
 @state_option
-def attach(session: str, state: str | None, as_json: bool, patience: float | None, plain: bool) -> None:
+def attach(
+    session: str, state: str | None, hub: str | None, as_json: bool, patience: float | None, plain: bool
+) -> None:
     """Join a session: what it did last, and what comes.
 
     \b
     handraise attach s_…
     """
-    from handraise.cli.seat import Manner, join
+    from handraise.cli.seat import Manner, Where, join
 
-    sys.exit(join(state_folder(state), session, Manner(plain, as_json, patience)))
+    where = Where(state_folder(state), hub, os.environ.get("HANDRAISE_TOKEN"))
+    sys.exit(join(where, session, Manner(plain, as_json, patience)))
 
 
 @click.command()
 @plain_option
+@hub_option
 @state_option
-def inbox(state: str | None, plain: bool) -> None:
+def inbox(state: str | None, hub: str | None, plain: bool) -> None:
     """Answer whatever is open, from all sessions; what comes later arrives by itself.
 
     \b
     handraise inbox
     handraise inbox --plain
     """
-    from handraise.cli.seat import Manner, clear_inbox
+    from handraise.cli.seat import Manner, Where, clear_inbox
 
-    sys.exit(clear_inbox(state_folder(state), Manner(plain)))
+    sys.exit(clear_inbox(Where(state_folder(state), hub, os.environ.get("HANDRAISE_TOKEN")), Manner(plain)))
 
 
 def _words(text: str | None, images: tuple[str, ...], *, resuming: bool) -> str | tuple[dict[str, Any], ...] | None:

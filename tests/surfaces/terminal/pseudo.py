@@ -19,7 +19,7 @@ CTRL_C, CTRL_D = "\x03", "\x04"
 PAGE_DOWN = "\x1b[6~"
 
 
-class Emulator(pyte.HistoryScreen):  # type: ignore[misc]
+class Emulator(pyte.HistoryScreen):
     """Answers cursor-position requests, and remembers what must never happen."""
 
     def __init__(self, columns: int, rows: int, reply: Callable[[str], None]) -> None:

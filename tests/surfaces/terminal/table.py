@@ -51,8 +51,17 @@ class Table:
         """An open one."""
         name = f"a_{next(self._count)}"
         expires = now() + timedelta(seconds=patience) if patience is not None else None
-        asker = "session" if session else "agent"
-        ask = Ask(name, session, None, body, "Tool", Origin(name), now(), asker, expires_at=expires)
+        ask = Ask(
+            name,
+            session,
+            None,
+            body,
+            "Tool",
+            Origin(name),
+            now(),
+            asker="session" if session else "agent",
+            expires_at=expires,
+        )
         await self.hub.store.apply([OpenAsk(ask)])
         self.hub.inbox.opened(ask)
         return ask

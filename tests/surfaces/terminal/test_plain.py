@@ -1,7 +1,7 @@
 """Numbered choices, typed."""
 
 from handraise.model.asks import Question
-from handraise.surfaces.terminal.plain import keys_of, told
+from handraise.surfaces.terminal.plain import how, keys_of, told
 from surfaces.terminal.asked import CHECKS, DATABASE, NOON, NPM, dialogue, play
 
 
@@ -13,8 +13,8 @@ def test_a_card_is_told_in_lines_and_says_how_it_is_answered() -> None:
         "  1 SQLite – one file",
         "  2 Postgres – a server",
         "  3 Free text  o",
-        "A number, then Enter.",
     ]
+    assert how(dialogue(Question((DATABASE,)))) == "A number, then Enter."
 
 
 def test_nothing_is_folded() -> None:

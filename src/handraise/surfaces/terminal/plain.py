@@ -21,15 +21,26 @@ from handraise.surfaces.terminal.editor import edit
 from handraise.surfaces.terminal.harmless import seal
 from handraise.surfaces.terminal.lines import Line, text_of
 from handraise.surfaces.terminal.stay import Stay
+from handraise.surfaces.terminal.tray import CALM
 
 _WHOLE = 10**6
 """Nothing is folded: a screen reader reads all of it."""
 
 
 def told(dialogue: Dialogue, width: int, now: datetime, place: str) -> list[str]:
-    """A card as lines of plain text, and how it is answered."""
+    """A card as lines of plain text."""
     rows = cards.card(dialogue, Frame(width, _WHOLE, now, place=place, keys=False))
-    return [text_of(row).removeprefix(cards.BAR[1]).rstrip() for row in rows] + [_how(dialogue)]
+    return [text_of(row).removeprefix(cards.BAR[1]).rstrip() for row in rows]
+
+
+def how(dialogue: Dialogue) -> str:
+    """How the card is answered."""
+    back = " < goes back." if dialogue.at or dialogue.writing else ""
+    if dialogue.writing is not None:
+        return f"Type a line, then Enter.{back}"
+    if dialogue.step.several:
+        return f"Numbers with blanks between them, then Enter; Enter alone takes what is marked.{back}"
+    return f"A number, then Enter.{back}"
 
 
 def keys_of(dialogue: Dialogue, typed: str) -> list[str]:
@@ -82,6 +93,13 @@ class Plain:
             width, _ = self.size
             for each in told(current, width, self._clock(), self._stay.tray.place):
                 _print(seal(each))
+            # Said as soon as a line counts: what was typed before was meant for something else.
+            wait = 0.0 if self._stay.tray.is_ready(self._clock()) else CALM.total_seconds()
+            asyncio.get_running_loop().call_later(wait, self._tell_how, stands, how(current))
+
+    def _tell_how(self, stands: tuple[object, ...], text: str) -> None:
+        if stands == self._shown:
+            _print(text)
 
     def call(self, _ask: Ask) -> None:
         sys.stdout.write("\a")
@@ -127,15 +145,6 @@ class Plain:
             return
         for key in keys_of(current, typed):
             self._stay.press(key)
-
-
-def _how(dialogue: Dialogue) -> str:
-    back = " < goes back." if dialogue.at or dialogue.writing else ""
-    if dialogue.writing is not None:
-        return f"Type a line, then Enter.{back}"
-    if dialogue.step.several:
-        return f"Numbers with blanks between them, then Enter; Enter alone takes what is marked.{back}"
-    return f"A number, then Enter.{back}"
 
 
 def _print(text: str) -> None:

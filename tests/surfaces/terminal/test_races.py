@@ -1,0 +1,138 @@
+"""The prompt races with every other surface: whoever is first counts, and everybody else is told."""  # lessons 30, 33
+
+import asyncio
+from pathlib import Path
+
+from handraise.model.answers import Allow, Choice, Choices, Deny
+from handraise.model.asks import Question
+from surfaces.terminal.asked import DATABASE, NPM
+from surfaces.terminal.pseudo import CTRL_D, ENTER
+from surfaces.terminal.table import Table, table
+
+ONE = Question((DATABASE,))
+READY = "Esc later"
+
+
+async def test_answered_elsewhere_the_prompt_goes_at_once_and_says_who_what_and_where(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
+        ask = await laid.ask(ONE)
+        await terminal.until("Which database?", READY)
+        await laid.answer(ask, Choices((Choice(("SQLite",)),)))
+        await terminal.until("ann chose SQLite · Which database? · web", "Nothing needs you", gone="1 SQLite")
+
+
+async def test_half_typed_text_is_kept_where_it_can_still_be_sent(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid:
+        await laid.session()
+        async with laid.terminal("attach", "s_1") as terminal:
+            ask = await laid.ask(NPM, session="s_1")
+            await terminal.until("Run `npm test`?", READY)
+            terminal.type("d")
+            await terminal.until("Why? Claude reads it")
+            terminal.type("because of the data")
+            await terminal.until("› because of the data")
+            await laid.answer(ask, Allow())
+            await terminal.until("ann allowed", "was not sent; it is kept", "› because of the data", gone="▌")
+
+
+async def test_an_ask_that_runs_out_of_time_says_so(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
+        await laid.ask(ONE, patience=3)
+        await terminal.until("Which database?", "left")
+        await terminal.until("Nobody answered in time", gone="1 SQLite")
+
+
+async def test_an_ask_that_is_withdrawn_says_why(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
+        ask = await laid.ask(ONE)
+        await terminal.until("Which database?", READY)
+        await laid.hub.inbox.withdraw(ask.id, "the turn was interrupted")
+        await terminal.until("Withdrawn: the turn was interrupted", gone="1 SQLite")
+
+
+async def test_the_next_ask_does_not_take_the_key_that_was_meant_for_the_last_one(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:  # lesson 28
+        first, second = await laid.ask(NPM), await laid.ask(NPM)
+        await terminal.until("ask 1 of 2", READY)
+        terminal.type("a", "a", "a")
+        await terminal.until("You allowed", gone="ask 1 of 2")
+        await terminal.until("Run `npm test`?", READY)
+        assert await laid.given(first) == Allow()
+        assert (await laid.hub.desk.ask(second.id)).state == "open"
+
+
+async def test_two_terminals_answer_and_the_second_is_told_the_truth(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid, laid.terminal("inbox") as one, laid.terminal("inbox", "--plain") as other:
+        ask = await laid.ask(NPM)
+        await one.until(READY)
+        await other.until("A number, then Enter.")
+        one.type("a")
+        await one.until("You allowed")
+        await other.until("allowed · Run `npm test`?")
+        assert await laid.given(ask) == Allow()
+
+
+async def test_output_that_streams_meanwhile_does_not_tear_the_prompt(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid:
+        await laid.session()
+        async with laid.terminal("attach", "s_1", rows=30) as terminal:
+            ask = await laid.ask(NPM, session="s_1")
+            await terminal.until(READY)
+            terminal.type("d")
+            await terminal.until("Why? Claude reads it")
+            for number in range(60):
+                await laid.publish(f"Paragraph {number} says **something**.")
+                terminal.type("x")
+                await asyncio.sleep(0)
+            await terminal.until("Paragraph 59", "✋ Permission", "› " + "x" * 60, "needs you")
+            shown = terminal.lines
+            at = next(place for place, row in enumerate(shown) if "✋ Permission" in row)
+            assert [row[:1] for row in shown[at:-1]] == ["▌"] * (len(shown) - at - 1)
+            numbers = [row for row in terminal.everything.split("\n") if "Paragraph" in row]
+            assert numbers == [f"  Paragraph {number} says something." for number in range(60)]
+            terminal.type(ENTER)
+            await terminal.until("You denied (xxx")
+            assert await laid.given(ask) == Deny("x" * 60)
+
+
+async def test_a_hub_that_restarts_is_found_again_with_the_same_prompt_and_nothing_twice(tmp_path: Path) -> None:
+    laid = Table(tmp_path)
+    async with laid.serve():
+        terminal = laid.terminal("inbox")
+        await terminal.__aenter__()
+        ask = await laid.ask(ONE)
+        await terminal.until("Which database?", READY)
+        terminal.type("3")
+        await terminal.until("In your own words")
+        terminal.type("Duck")
+    try:
+        await terminal.until("The hub went away", "› Duck")
+        terminal.type("DB", ENTER)
+        await terminal.until("nothing was answered. Choose again to try again.")
+        async with laid.serve():
+            await terminal.until("The hub is back", "› DuckDB", gone="No connection")
+            terminal.type(ENTER)
+            await terminal.until("You chose DuckDB")
+            assert await laid.given(ask) == Choices((Choice(text="DuckDB"),))
+            assert terminal.everything.count("The hub is back") == 1
+            terminal.type(CTRL_D)
+            assert await terminal.end() == 0
+    finally:
+        await terminal.__aexit__(None, None, None)
+
+
+async def test_an_ask_answered_while_the_hub_was_away_is_told_when_it_is_back(tmp_path: Path) -> None:
+    laid = Table(tmp_path)
+    async with laid.serve():
+        terminal = laid.terminal("inbox")
+        await terminal.__aenter__()
+        ask = await laid.ask(NPM)
+        await terminal.until(READY)
+    try:
+        await terminal.until("The hub went away")
+        async with laid.serve():
+            await laid.answer(ask, Deny("no"))
+            await terminal.until("ann denied (no)", gone="Allow once")
+            assert terminal.everything.count("ann denied") == 1
+    finally:
+        await terminal.__aexit__(None, None, None)
