@@ -53,8 +53,7 @@ class Waiting:
         if pending is None or pending.ask != ask.id or isinstance(ask.settlement, Withdrawn | None):
             return []
         try:
-            if pending.settled:
-                self._wire.reopen(ask.origin.reference)
+            self._wire.reopen(ask.origin.reference)  # perhaps it was written before, and not taken
             line = replying.reply(self._wire, ask)
         except LocalWireError:
             return []
