@@ -57,7 +57,7 @@ function Middle() {
 
 function Side() {
   return (
-    <div class="side">
+    <aside class="side" aria-label={t.name}>
       <header class="brand">
         <a data-inside href="/" class="brand-name">
           <Icon name="hand" />
@@ -83,7 +83,7 @@ function Side() {
           <Icon name="gear" />
         </a>
       </footer>
-    </div>
+    </aside>
   );
 }
 

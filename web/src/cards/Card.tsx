@@ -58,9 +58,9 @@ function Whole({ ask, stage, where, fold }: { ask: Ask; stage: Stage; where: "in
       onFocusIn={() => (chosen.value = ask.id)}
     >
       <Who ask={ask} where={where} fold={fold} />
-      <h3 id={id} class="asked">
+      <h2 id={id} class="asked">
         <Asked ask={ask} directory={directory} />
-      </h3>
+      </h2>
       {stage.is === "expired" && <p class="note late">{t.card.lateSays}</p>}
       <Controls ask={ask} acting={acting} />
       <Progress ask={ask} stage={stage} />

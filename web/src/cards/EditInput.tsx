@@ -49,7 +49,7 @@ export function EditInput({ ask, send, leave, disabled }: Props) {
       {edited === null && <p class="note trouble">{t.permission.badJson}</p>}
       <div class="row-of-buttons">
         <button type="submit" class="primary" disabled={disabled || edited === null}>
-          {t.permission.editSend} <kbd>Ctrl Enter</kbd>
+          {t.permission.editSend} <kbd aria-hidden="true">Ctrl Enter</kbd>
         </button>
         <button type="button" class="quiet" onClick={leave}>
           {t.cancel}

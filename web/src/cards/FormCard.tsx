@@ -48,7 +48,7 @@ export function FormCard({ ask, act, disabled }: Acting & { ask: AskOf<"form"> }
       </fieldset>
       <div class="controls">
         <button type="submit" class="primary" disabled={disabled}>
-          {t.form.send} <kbd>Ctrl Enter</kbd>
+          {t.form.send} <kbd aria-hidden="true">Ctrl Enter</kbd>
         </button>
         <button type="button" id={`decline-${ask.id}`} class="danger" disabled={disabled} onClick={() => act({ action: "decline" })}>
           {t.form.decline}

@@ -36,7 +36,7 @@ export function Options({ name, prompt, given, disabled, pick, openOther, say, t
                 <strong>{reveal(option.label)}</strong>
                 {option.description && <span class="quiet-text">{reveal(option.description)}</span>}
               </span>
-              {index < 9 && <kbd>{index + 1}</kbd>}
+              {index < 9 && <kbd aria-hidden="true">{index + 1}</kbd>}
             </label>
           ))}
           {!free && (
@@ -45,7 +45,7 @@ export function Options({ name, prompt, given, disabled, pick, openOther, say, t
               <span class="row-text">
                 <strong>{t.question.other}</strong>
               </span>
-              <kbd>0</kbd>
+              <kbd aria-hidden="true">0</kbd>
             </label>
           )}
         </div>

@@ -67,7 +67,7 @@ export function PermissionCard({ ask, act, disabled, directory }: Acting & { ask
           />
           <div class="row-of-buttons">
             <button type="submit" class="danger" disabled={disabled}>
-              {t.permission.denySend} <kbd>Enter</kbd>
+              {t.permission.denySend} <kbd aria-hidden="true">Enter</kbd>
             </button>
             <button type="button" class="danger quiet" disabled={disabled} onClick={() => deny(true)}>
               {t.permission.denyStop}
@@ -82,13 +82,13 @@ export function PermissionCard({ ask, act, disabled, directory }: Acting & { ask
         <>
           <div class="controls">
             <button type="button" class="primary" disabled={disabled} onClick={() => allow()}>
-              {t.permission.allow} <kbd>a</kbd>
+              {t.permission.allow} <kbd aria-hidden="true">a</kbd>
             </button>
             <button type="button" class="danger" disabled={disabled} onClick={beginDenying}>
-              {t.permission.deny} <kbd>d</kbd>
+              {t.permission.deny} <kbd aria-hidden="true">d</kbd>
             </button>
             <button type="button" class="quiet" disabled={disabled} onClick={() => (doing.value = "editing")}>
-              {t.permission.edit_} <kbd>e</kbd>
+              {t.permission.edit_} <kbd aria-hidden="true">e</kbd>
             </button>
           </div>
           <Longer ask={ask} disabled={disabled} allow={allow} />
@@ -109,7 +109,7 @@ function Longer({ ask, disabled, allow }: { ask: AskOf<"permission">; disabled: 
           <span>
             <Quoted text={reveal(offer.scope)} />
           </span>
-          <kbd>{offer.for === "session" ? "s" : "w"}</kbd>
+          <kbd aria-hidden="true">{offer.for === "session" ? "s" : "w"}</kbd>
         </button>
       ))}
       {suggested.length > 0 && (

@@ -53,7 +53,7 @@ export function PlanCard({ ask, act, disabled }: Acting & { ask: AskOf<"plan"> }
         </label>
       ) : (
         <div class="plan-text" tabIndex={0} role="region" aria-label={t.card.kinds.plan}>
-          <Markdown text={reveal(edited ? plan : ask.body.plan)} />
+          <Markdown text={reveal(edited ? plan : ask.body.plan)} strict />
         </div>
       )}
       {edited && (
@@ -88,7 +88,7 @@ export function PlanCard({ ask, act, disabled }: Acting & { ask: AskOf<"plan"> }
           />
           <div class="row-of-buttons">
             <button type="submit" class="primary" disabled={disabled || !feedback.trim()}>
-              {t.plan.sendBack} <kbd>Enter</kbd>
+              {t.plan.sendBack} <kbd aria-hidden="true">Enter</kbd>
             </button>
             <button type="button" class="quiet" onClick={() => (doing.value = "deciding")}>
               {t.cancel}
@@ -98,19 +98,19 @@ export function PlanCard({ ask, act, disabled }: Acting & { ask: AskOf<"plan"> }
       ) : (
         <div class="controls">
           <button type="button" class="primary" disabled={disabled} onClick={() => approve("default")}>
-            {t.plan.ask} <kbd>a</kbd>
+            {t.plan.ask} <kbd aria-hidden="true">a</kbd>
           </button>
           <button type="button" disabled={disabled} onClick={() => approve("acceptEdits")}>
-            {t.plan.accept} <kbd>y</kbd>
+            {t.plan.accept} <kbd aria-hidden="true">y</kbd>
           </button>
           <button type="button" disabled={disabled} onClick={() => begin("revising")}>
-            {t.plan.revise} <kbd>d</kbd>
+            {t.plan.revise} <kbd aria-hidden="true">d</kbd>
           </button>
           <button type="button" class="quiet" disabled={disabled} onClick={() => act({ outline: true })}>
-            {t.plan.outline} <kbd>p</kbd>
+            {t.plan.outline} <kbd aria-hidden="true">p</kbd>
           </button>
           <button type="button" class="quiet" disabled={disabled} onClick={() => (doing.value === "editing" ? (doing.value = "deciding") : begin("editing"))}>
-            {doing.value === "editing" ? t.close : t.plan.edit} <kbd>e</kbd>
+            {doing.value === "editing" ? t.close : t.plan.edit} <kbd aria-hidden="true">e</kbd>
           </button>
         </div>
       )}

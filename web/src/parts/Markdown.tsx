@@ -7,17 +7,17 @@ import { texts as t } from "../texts";
 import { Copy } from "./Copy";
 import type { Token } from "marked";
 
-export function Markdown({ text }: { text: string }) {
+export function Markdown({ text, strict = false }: { text: string; strict?: boolean }) {
   const blocks = useMemo(() => blocksOf(text), [text]);
   return (
     <div class="prose">
-      {blocks.map((block, at) => (isCode(block) ? <Code key={at} code={block.text} language={block.lang ?? ""} /> : <Block key={at} raw={block.raw} token={block} />))}
+      {blocks.map((block, at) => (isCode(block) ? <Code key={at} code={block.text} language={block.lang ?? ""} /> : <Block key={at} raw={block.raw} token={block} strict={strict} />))}
     </div>
   );
 }
 
 const Block = memo(
-  ({ token }: { raw: string; token: Token }) => <div class="block" dangerouslySetInnerHTML={{ __html: htmlOf(token) }} />,
+  ({ token, strict }: { raw: string; token: Token; strict: boolean }) => <div class="block" dangerouslySetInnerHTML={{ __html: htmlOf(token, strict) }} />,
   (before, after) => before.raw === after.raw,
 );
 

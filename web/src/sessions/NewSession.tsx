@@ -115,7 +115,7 @@ export function NewSession() {
         {trouble.value && <p class="note trouble" role="alert">{reveal(trouble.value)}</p>}
         <div class="row-of-buttons">
           <button type="submit" class="primary" disabled={busy.value}>
-            {t.start.button} <kbd>Ctrl Enter</kbd>
+            {t.start.button} <kbd aria-hidden="true">Ctrl Enter</kbd>
           </button>
         </div>
       </form>

@@ -1,7 +1,7 @@
 /** Markdown of strangers, as harmless HTML: no raw HTML, no pictures, links that show where they go. */
 import DOMPurify from "dompurify";
 import { Marked, type Token, type Tokens } from "marked";
-import { revealTurns } from "./reveal";
+import { revealLetters, revealTurns } from "./reveal";
 
 const TAGS = ["p", "br", "hr", "em", "strong", "del", "code", "pre", "a", "ul", "ol", "li", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "span", "input"];
 const SAFE = /^(https?:|mailto:)/i;
@@ -24,15 +24,17 @@ export function blocksOf(text: string): Token[] {
   return marked.lexer(revealTurns(text)).filter((token) => token.type !== "space");
 }
 
-/** One block as HTML that may be put into the page. */
-export function htmlOf(token: Token): string {
-  return DOMPurify.sanitize(marked.parser([token]), {
+/** One block as HTML that may be put into the page. `strict` is for what somebody decides upon: every hidden character shows. */
+export function htmlOf(token: Token, strict: boolean): string {
+  const html = DOMPurify.sanitize(marked.parser([token]), {
     ALLOWED_TAGS: TAGS,
     ALLOWED_ATTR: ["href", "class", "start", "align"],
     ALLOWED_URI_REGEXP: SAFE,
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
   });
+  // Once more, since an entity (`&#x202e;`) is a character only now.
+  return strict ? revealLetters(html) : revealTurns(html);
 }
 
 export function isCode(token: Token): token is Tokens.Code {

@@ -10,15 +10,20 @@ const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** The text with `⟨U+202E⟩` for each hidden character and `⟨80 blanks⟩` for long padding. */
 export function reveal(text: string): string {
+  return revealLetters(text)
+    .replace(EMPTY_LINES, (run) => `\n⟨${run.split("\n").length - 1} empty lines⟩\n`)
+    .replace(LONG_BLANK, (run) => ` ⟨${run.length} blanks⟩ `);
+}
+
+/** Only the hidden characters; padding stays as it is. */
+export function revealLetters(text: string): string {
   let before = " ";
   let marked = "";
   for (const letter of text) {
     marked += isHidden(letter, before) ? mark(letter) : letter;
     before = letter;
   }
-  return marked
-    .replace(EMPTY_LINES, (run) => `\n⟨${run.split("\n").length - 1} empty lines⟩\n`)
-    .replace(LONG_BLANK, (run) => ` ⟨${run.length} blanks⟩ `);
+  return marked;
 }
 
 export function hasHidden(text: string): boolean {

@@ -1,0 +1,51 @@
+"""The real CLI, a scripted model and a hub that serves: what a page shows is what Claude does."""
+
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from handraise.claude.locate import locate
+from handraise.demo.environment import environment
+from handraise.demo.model import ScriptedModel
+from handraise.demo.pieces import Scripted
+from handraise.demo.toy import FILES
+from handraise.serving import Service, Serving, serving
+
+
+@dataclass(frozen=True)
+class Home:
+    """`serve` may be entered again and again, at the same address: what it leaves behind goes on."""
+
+    service: Service
+    work: Path
+
+    def serve(self) -> AbstractAsyncContextManager[Serving]:
+        return serving(self.service)
+
+
+@asynccontextmanager
+async def home(tmp: Path, script: Scripted, **settings: Any) -> AsyncIterator[Home]:
+    """Ends every Claude at the end."""
+    work = tmp / "work"
+    work.mkdir()
+    for name, text in FILES.items():
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        (work / name).write_text(text)
+    (tmp / "home").mkdir()
+    async with ScriptedModel({"script": script}) as model:
+        around = environment(model.url("script"), str(tmp / "home"))
+        made = Home(Service(tmp / "state", locate(), around, port=_free_port(), **settings), work)
+        try:
+            yield made
+        finally:
+            async with made.serve() as last:
+                await last.hub.crew.stop_all()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

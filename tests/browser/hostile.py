@@ -1,0 +1,28 @@
+"""Texts that tried to become something else in systems like ours."""
+
+TEXTS = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<svg onload=alert(1)><circle/></svg>",
+    "</textarea></pre></code><iframe srcdoc='<script>alert(1)</script>'>",
+    "[click](javascript:alert(1)) and [fine](https://example.com/path) and <https://example.org>",
+    "[https://good.example](https://evil.example/login)",
+    "![tracker](https://evil.example/pixel.png)",
+    "[data](data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==)",
+    "<style>body{display:none}</style><link rel=stylesheet href=//evil.example>",
+    "<div style='position:fixed;inset:0;background:#fff'>cover</div>",
+    "<button class=primary onclick=alert(1)>Allow once</button>",
+    "<a href='https://evil.example' class='card primary' target=_self>Allow</a>",
+    "echo safe \u202e /fr- mr ;ohce",
+    "zero\u200bwidth \u2066isolate\u2069 \u00a0 tag\U000e0041",
+    "```html\n<script>alert(1)</script>\n```",
+    "```'onmouseover=alert(1)\ncode\n```",
+    "&lt;script&gt;alert(1)&lt;/script&gt; &#x202e;",
+    "| a | b |\n|---|---|\n| <img src=x onerror=alert(1)> | `x` |",
+    "<math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>",
+    "a" * 3000,
+    " " * 400 + "; rm -rf ~",
+    "\n" * 60 + "the end",
+    "<!--><script>alert(1)</script>-->",
+    "{{constructor.constructor('alert(1)')()}} ${alert(1)} %3Cscript%3E",
+)

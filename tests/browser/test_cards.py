@@ -1,0 +1,129 @@
+"""Every kind of card, asked by the real CLI, answered by mouse and by keyboard."""
+
+from pathlib import Path
+
+from playwright.async_api import Page, expect
+
+from browser.home import home
+from browser.window import needs_browser, window
+from handraise.demo.pieces import Script, say, use
+from handraise.demo.scenarios import SCENARIOS
+from handraise.demo.told import Told
+
+pytestmark = needs_browser
+
+
+async def armed(page: Page, kind: str) -> None:
+    """A card of this kind is there, and takes keys and clicks."""
+    await expect(page.locator(f".card.{kind}.stage-open")).to_have_count(1)
+    await page.wait_for_timeout(250)
+
+
+async def test_the_whole_demo_by_keyboard_alone(tmp_path: Path) -> None:
+    async with home(tmp_path, SCENARIOS["health_endpoint"]) as at, at.serve() as up, window() as screen:
+        page = await screen.open(up)
+        await up.hub.desk.start("Add a health endpoint.", str(at.work), title="Health")
+
+        await armed(page, "question")
+        await expect(page).to_have_title("(1) Handraise")
+        await page.keyboard.press("2")
+        await expect(page.locator(".card legend")).to_contain_text("What should it report")
+        await page.keyboard.press("1")
+        await page.keyboard.press("Enter")
+        await armed(page, "plan")
+        await page.keyboard.press("a")
+        for file in ("service.py", "test_health.py"):
+            await armed(page, "permission")
+            await expect(page.locator(".card .asked")).to_contain_text(file)
+            await expect(page.locator(".card .diff")).to_contain_text("+")
+            await page.keyboard.press("a")
+        await expect(page.locator(".card .asked")).to_have_text("Run python3 -m unittest -v?")
+        await armed(page, "permission")
+        await page.keyboard.press("a")
+
+        await expect(page.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
+        await page.keyboard.press("g")
+        await page.keyboard.press("s")
+        await page.locator("a.session").click()
+        await expect(page.locator("main").get_by_text("all tests pass")).to_be_visible()
+        await expect(page.locator(".line-card.permission")).to_have_count(3)
+        await expect(page.locator(".line-card").first).to_contain_text("You answered: /healthz · Uptime")
+        await expect(page.locator(".line-card").last).to_contain_text("delivered")
+        assert "/healthz" in (at.work / "service.py").read_text()
+
+
+async def test_a_denial_an_edit_and_a_plan_sent_back_by_mouse(tmp_path: Path) -> None:
+    async with home(tmp_path, SCENARIOS["health_endpoint"]) as at, at.serve() as up, window() as screen:
+        session = (await up.hub.desk.start("Add a health endpoint.", str(at.work), title="Health")).session
+        page = await screen.open(up, f"/sessions/{session.id}")
+
+        await armed(page, "question")
+        await page.locator("main").get_by_text("Other…").click()
+        await page.get_by_label("Your own answer").fill("/alive")
+        await page.reload()  # the draft survives
+        await armed(page, "question")
+        await expect(page.get_by_label("Your own answer")).to_have_value("/alive")
+        await page.get_by_role("button", name="Next").click()
+        await page.locator("main").get_by_text("Free disk space").click()
+        await page.get_by_role("button", name="Send answers").click()
+
+        await armed(page, "plan")
+        await page.get_by_role("button", name="Send back…").click()
+        await page.get_by_label("What should be different?").fill("Mention the port.")
+        await page.get_by_role("button", name="Send back", exact=True).click()
+        await expect(page.locator(".card.plan")).to_contain_text("Mention the port.")
+        await armed(page, "plan")
+        await page.get_by_role("button", name="Approve, and ask for each edit").click()
+
+        await expect(page.locator(".card .asked")).to_contain_text("service.py")
+        await armed(page, "permission")
+        await page.get_by_role("button", name="Edit").click()
+        await page.locator(".card textarea").fill("print('edited by a person')\n")
+        await page.get_by_role("button", name="Allow as edited").click()
+        await expect(page.locator(".card .asked")).to_contain_text("test_health.py")
+        await armed(page, "permission")
+        await page.get_by_role("button", name="Deny").click()
+        await page.get_by_label("Tell Claude what to do instead").fill("Not without asking Ann.")
+        await page.get_by_role("button", name="Deny", exact=True).click()
+
+        await expect(page.locator("main").get_by_text("You denied Write")).to_contain_text("“Not without asking Ann.”")
+        await expect(page.locator("main").get_by_text("I stop here rather than leave half a change")).to_be_visible()
+        assert (at.work / "service.py").read_text() == "print('edited by a person')\n"
+
+
+def run_twice(told: Told) -> Script:
+    told = yield [use("Bash", command="touch first", description="Make a file")]
+    told = yield [use("Bash", command="touch first", description="Make it again")]
+    yield [say("Both done." if not told.result().is_error else "Not done.")]
+
+
+async def test_what_is_allowed_for_the_session_is_a_rule_that_can_be_revoked(tmp_path: Path) -> None:
+    async with home(tmp_path, run_twice) as at, at.serve() as up, window() as screen:
+        session = (await up.hub.desk.start("Run it.", str(at.work))).session
+        page = await screen.open(up, f"/sessions/{session.id}")
+        await armed(page, "permission")
+        await expect(page.locator(".offer").first).to_contain_text("touch")
+        await page.locator(".offer").first.click()
+        await expect(page.locator("main").get_by_text("Both done.")).to_be_visible()
+        await expect(page.locator(".line-card").first).to_contain_text("for this session")
+        await expect(page.locator(".line-card").last).to_contain_text("A rule allowed")
+        await page.goto(f"{up.base}/admin/rules")
+        await page.get_by_role("button", name="Revoke").click()
+        await expect(page.locator("main").get_by_text("No rules.")).to_be_visible()
+
+
+async def test_two_browsers_answer_at_once_and_both_tell_the_truth(tmp_path: Path) -> None:  # lessons 30, 33
+    async with home(tmp_path, run_twice) as at, at.serve() as up, window() as screen:
+        session = (await up.hub.desk.start("Run it.", str(at.work))).session
+        one = await screen.open(up, f"/sessions/{session.id}")
+        two = await screen.open(up, f"/sessions/{session.id}")
+        await armed(one, "permission")
+        await armed(two, "permission")
+        await two.get_by_role("button", name="Deny").click()
+        with screen.trouble_expected():  # a refusal is a line in the browser's own console
+            await one.keyboard.press("a")
+            await two.keyboard.press("Enter")
+            for page in (one, two):
+                await expect(page.locator(".line-card").first).to_contain_text("delivered")
+        lines = [await page.locator(".line-card .line-text").first.inner_text() for page in (one, two)]
+        assert lines[0] == lines[1]

@@ -1,0 +1,245 @@
+"""Sizes, hostile text, long histories, and what a screen reader meets."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Page, expect
+
+from browser.hostile import TEXTS
+from browser.test_cards import armed
+from browser.window import PAGE, PHONE, WIDE, needs_browser, window
+from handraise.model.asks import Form, Option, Permission, Plan, Prompt, Question
+from handraise.model.items import ActionEnded, ActionStarted, Content, Notice, Text, Thinking
+from handraise.store.changes import Publish
+from surfaces.web.served import Served, served
+
+pytestmark = needs_browser
+
+AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+FORM = Form(
+    "Where does the lamp go?",
+    "forms",
+    {
+        "properties": {
+            "street": {"type": "string", "title": "Street"},
+            "floor": {"type": "integer", "minimum": 0, "maximum": 99, "default": 0},
+            "lift": {"type": "boolean", "title": "Lift"},
+            "door": {"type": "string", "enum": ["left", "right"]},
+        },
+        "required": ["street"],
+    },
+)
+
+
+async def settled(hub: Served, name: str) -> dict[str, Any]:
+    ask = await hub.up.hub.desk.ask(name)
+    assert ask.settlement is not None
+    async with hub.client("viewer") as client:
+        told: dict[str, Any] = (await client.get(f"/api/asks/{name}")).json()["settlement"]["answer"]
+        return told
+
+
+async def test_a_form_is_checked_before_it_is_sent(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        ask = await hub.ask(FORM)
+        page = await screen.open(hub.up)
+        await armed(page, "form")
+        await page.get_by_role("button", name="Send").click()
+        await expect(page.locator("main").get_by_text("Street is required.")).to_be_visible()
+        await page.keyboard.type("Odeon 4")
+        await page.get_by_label("floor").fill("3")
+        await page.get_by_label("Lift").check()
+        await page.get_by_label("door").select_option("right")
+        await page.keyboard.press("Control+Enter")
+        await expect(page.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
+        assert await settled(hub, ask.id) == {
+            "action": "accept",
+            "content": {"street": "Odeon 4", "floor": 3, "lift": True, "door": "right"},
+        }
+
+
+async def test_a_phone_has_three_tabs_and_the_card_fills_it(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        ask = await hub.ask(Plan("# A plan\n\n- one\n- two"))
+        page = await screen.open(hub.up, viewport=PHONE, has_touch=True, is_mobile=True)
+        await armed(page, "plan")
+        card = await page.locator(".card").bounding_box()
+        assert card is not None
+        assert card["width"] > PHONE["width"] * 0.9
+        for button in await page.locator(".card .controls button").all():
+            box = await button.bounding_box()
+            assert box is not None
+            assert box["height"] >= 44
+        assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        await page.get_by_role("link", name="Sessions").tap()
+        await expect(page.get_by_role("searchbox")).to_be_visible()
+        await page.get_by_role("link", name="Inbox").tap()
+        await armed(page, "plan")
+        await page.get_by_role("button", name="Approve, and accept edits").tap()
+        await expect(page.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
+        assert await settled(hub, ask.id) == {"approve": True, "mode": "acceptEdits"}
+
+
+async def test_a_card_that_has_just_appeared_ignores_clicks(tmp_path: Path) -> None:
+    # Presses at the very moment in which the card is put into the page.
+    script = """
+      addEventListener("DOMContentLoaded", () => new MutationObserver(() => {
+        const button = document.querySelector(".card .primary");
+        if (button && !window.pressed) { window.pressed = true; button.click(); }
+      }).observe(document, { childList: true, subtree: true }));
+    """
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        ask = await hub.ask(Permission("Bash", {"command": "npm test"}))
+        page = await screen.open(hub.up, script=script)
+        await armed(page, "permission")
+        assert await page.evaluate("window.pressed")
+        assert (await hub.up.hub.desk.ask(ask.id)).settlement is None
+        await page.get_by_role("button", name="Allow once").click()
+        await expect(page.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
+
+
+async def test_hostile_text_stays_text_everywhere(tmp_path: Path) -> None:  # lessons 39, 43
+    trap = "window.trapped = []; window.alert = (said) => window.trapped.push(said); window.own = alert;"
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        session = await hub.session(phase="working")
+        now = datetime.now(UTC)
+        contents: list[Content] = []
+        for at, text in enumerate(TEXTS):
+            contents += [
+                Text(text, f"m{at}"),
+                Thinking(text, f"m{at}"),
+                ActionStarted(f"t{at}", "command", text[:200] or "x", "Bash", {"command": text, text[:50]: text}),
+                ActionEnded(f"t{at}", "command", text[:200] or "x", False, text),
+                Notice("warning", text),
+            ]
+        await hub.up.hub.store.apply([Publish(session.id, now, each) for each in contents])
+        for text in TEXTS:
+            options = (Option(text or "x", text, text), Option("B"))
+            await hub.ask(Question((Prompt(text or "x", text[:12], options),)), session=session.id)
+            await hub.ask(
+                Permission("Bash", {"command": text, text[:50]: text}, text, text, text, (), (text,), f"+{text}", text),
+                session=session.id,
+            )
+            await hub.ask(Plan(text or "x"), session=session.id)
+            schema = {"properties": {text[:50]: {"type": "string", "title": text, "description": text}}}
+            await hub.ask(Form(text, text[:50], schema), session=session.id)
+        page = await screen.open(hub.up, f"/sessions/{session.id}", script=trap)
+        await expect(page.locator(".card")).to_have_count(4 * len(TEXTS))
+        await page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
+        await page.wait_for_timeout(300)
+
+        assert await page.evaluate("window.trapped") == []
+        strangers = "main :is(img, iframe, object, embed, script, style, link, base, meta, video, audio, math)"
+        assert await page.locator(strangers).count() == 0
+        assert await page.locator("main svg:not(.icon)").count() == 0
+        assert await page.locator("main [style]:not(#say)").count() == 0
+        assert await page.evaluate(_HANDLERS) == []
+        links = await page.locator(".prose a").evaluate_all("all => all.map(a => [a.protocol, a.rel, a.target])")
+        assert links
+        assert {tuple(each) for each in links} <= {
+            (protocol, "noopener noreferrer nofollow", "_blank") for protocol in ("http:", "https:", "mailto:")
+        }
+        shown = await page.locator("main").inner_text()
+        assert "\u202e" not in shown
+        assert "⟨U+202E⟩" in shown
+        assert all(url.startswith((hub.up.base, "data:", "blob:")) for url in screen.requested), screen.requested
+
+
+_HANDLERS = """
+  [...document.querySelectorAll("main *")]
+    .flatMap((each) => each.getAttributeNames())
+    .filter((name) => name.startsWith("on"))
+"""
+
+
+async def test_ten_thousand_items_open_at_once_and_history_comes_by_scrolling(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        session = await hub.session(phase="working")
+        await hub.publish(*(f"Line {number} of many, with `code`." for number in range(10_000)), session=session.id)
+        page = await screen.open(hub.up, f"/sessions/{session.id}")
+        await expect(page.locator("main").get_by_text("Line 9999 of many")).to_be_visible()
+        assert await page.locator(".prose").count() <= 400
+        first = await page.locator(".prose").first.inner_text()
+        history = page.locator(".history")
+        await history.evaluate("element => element.scrollTo({ top: 0 })")
+        await expect(page.locator(".prose").first).not_to_have_text(first)
+        await expect(page.get_by_role("button", name="Jump to now")).to_be_visible()
+        top = await history.evaluate("element => element.scrollTop")
+        assert top > 0, "what was read has moved"
+        await hub.publish("And one more.", session=session.id)
+        await expect(page.get_by_role("button", name="1 new")).to_be_visible()
+        assert await history.evaluate("element => element.scrollTop") == pytest.approx(top, abs=80)
+        await page.get_by_role("button", name="1 new").click()
+        await expect(page.locator(".prose").get_by_text("And one more.")).to_be_in_viewport()
+
+
+async def test_a_card_is_painted_soon_after_its_event(tmp_path: Path) -> None:
+    # From the stream's message to the frame in which the card is drawn.
+    script = """
+      const Real = EventSource;
+      window.EventSource = class extends Real {
+        constructor(...all) {
+          super(...all);
+          this.addEventListener("message", (event) => {
+            if (!event.data.includes("ask.opened")) return;
+            const heard = performance.now();
+            const look = () => {
+              if (document.querySelector(".card")) window.took = performance.now() - heard;
+              else requestAnimationFrame(look);
+            };
+            requestAnimationFrame(look);
+          });
+        }
+      };
+    """
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        page = await screen.open(hub.up, script=script)
+        await expect(page.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
+        await hub.ask(Permission("Bash", {"command": "npm test"}))
+        await page.wait_for_function("window.took !== undefined")
+        assert await page.evaluate("window.took") < 500  # 50 on a quiet machine
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+async def test_a_screen_reader_finds_no_barrier(tmp_path: Path, theme: str, size: dict[str, int]) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        session = await hub.session(phase="working")
+        await hub.publish("Some **words**, a [link](https://example.com/a) and\n\n```python\nx = 1\n```", session="s_1")
+        await hub.ask(Permission("Bash", {"command": "npm test\nnpm run build"}, "Run the tests"), session=session.id)
+        await hub.ask(Permission("Write", {"file_path": "/work/a", "content": "x"}, diff="@@ -1 +1 @@\n-y\n+x\n"))
+        await hub.ask(FORM)
+        await hub.ask(Plan("# A plan\n\n1. `one`"))
+        page = await screen.open(hub.up, color_scheme=theme, viewport=size, bypass_csp=True)
+        await page.add_script_tag(path=AXE)
+        for path in ("/", f"/sessions/{session.id}", "/sessions", "/admin/rules", "/admin/tokens", "/admin/statistics"):
+            await page.evaluate(
+                "path => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }", path
+            )
+            await page.wait_for_timeout(350)
+            await check(page, path)
+            for _ in range(3 if path == "/" else 0):
+                await page.keyboard.press("j")
+                await page.wait_for_timeout(300)
+                await check(page, path)
+
+
+async def check(page: Page, path: str) -> None:
+    found = await page.evaluate(
+        "axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations)"
+    )
+    told = [(each["id"], [node["html"][:160] for node in each["nodes"]]) for each in found]
+    assert told == [], f"{path}: {json.dumps(told, indent=1)}"
+
+
+async def test_the_first_visit_is_small_and_stays_at_home(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        page = await screen.open(hub.up)
+        await expect(page.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
+        sizes = "performance.getEntriesByType('resource').map((each) => each.encodedBodySize)"
+        total = sum(await page.evaluate(sizes)) + (PAGE / "index.html").stat().st_size
+        assert total < 110_000
+        assert all(url.startswith((hub.up.base, "data:")) for url in screen.requested), screen.requested

@@ -1,0 +1,98 @@
+"""A real browser before a real hub. Whatever the page complains about fails the test."""
+
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
+
+from handraise.model.actors import TheHub
+from handraise.serving import Serving
+
+PROGRAM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+)
+PAGE = Path(str(files("handraise.surfaces.web"))) / "page"
+WIDE = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
+PATIENCE = 15_000
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+needs_browser = pytest.mark.skipif(
+    PROGRAM is None or not (PAGE / "index.html").is_file(),
+    reason="needs Chromium (dev/browser) and the built page (make page)",
+)
+
+expect.set_options(timeout=PATIENCE)
+
+
+@dataclass
+class Window:
+    """A browser, and what its pages complained about."""
+
+    browser: Browser
+    complaints: list[str] = field(default_factory=list)
+    requested: set[str] = field(default_factory=set)
+    _quiet: bool = False
+
+    async def open(self, up: Serving, path: str = "/", *, script: str | None = None, **context: Any) -> Page:
+        """A page that is logged in, at this address."""
+        page = await self.stranger(up, script=script, **context)
+        code = await up.gate.make_code("owner", "admin", TheHub(), "test")
+        await page.goto(f"{up.base}/login?code={code}")
+        await page.goto(up.base + path)
+        await expect(page.locator(".connection.live").first).to_be_attached()
+        return page
+
+    async def stranger(self, up: Serving, *, script: str | None = None, **context: Any) -> Page:
+        """A page of a browser that the hub does not know."""
+        context.setdefault("viewport", WIDE)
+        made = await self.browser.new_context(base_url=up.base, **context)
+        made.set_default_timeout(PATIENCE)
+        if script:
+            await made.add_init_script(script)
+        page = await made.new_page()
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", self._hear)
+        page.on("request", lambda request: self.requested.add(request.url))
+        return page
+
+    @contextmanager
+    def trouble_expected(self) -> Iterator[None]:
+        """While the hub is away, or refuses, a browser says so by itself."""
+        self._quiet = True
+        try:
+            yield
+        finally:
+            self._quiet = False
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning") and not self._quiet:
+            self.complaints.append(message.text)
+
+
+@asynccontextmanager
+async def window() -> AsyncIterator[Window]:
+    """Closed at the end, and the test fails if a page complained."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=PROGRAM, args=list(FLAGS))
+        opened = Window(browser)
+        try:
+            yield opened
+        finally:
+            await browser.close()
+    assert opened.complaints == []
