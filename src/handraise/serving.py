@@ -16,7 +16,7 @@ from handraise.desk.gate import Gate
 from handraise.hub import Hub, hub, now
 from handraise.metrics import Metrics
 from handraise.model.actors import TheHub
-from handraise.model.projects import Options
+from handraise.model.projects import Options, OwnFile, no_own_file
 from handraise.model.rules import Rule
 from handraise.outside.ways import Outside
 from handraise.session.machine import Temper
@@ -56,6 +56,7 @@ class Service:
     options: Options = field(default_factory=Options)
     temper: Temper = field(default_factory=Temper)
     limit: int = 8
+    own_file: Callable[[str], OwnFile] = no_own_file
     page: Path | None = None
     """Where the built page lies, if not beside the code."""
 
@@ -73,34 +74,45 @@ class Serving:
 
 @asynccontextmanager
 async def serving(service: Service, streams: Streams | None = None) -> AsyncIterator[Serving]:
-    """Up while it is entered; leaving ends every stream at once, and waits for nobody."""
+    """A hub that is up while this is entered."""
+    _tls(service)  # what is refused is refused before anybody is adopted
+    async with (
+        hub(
+            service.state,
+            service.program,
+            service.environment,
+            rules=service.rules,
+            options=service.options,
+            temper=service.temper,
+            limit=service.limit,
+            own_file=service.own_file,
+        ) as opened,
+        reachable(opened, service, streams) as up,
+    ):
+        yield up
+
+
+@asynccontextmanager
+async def reachable(opened: Hub, service: Service, streams: Streams | None = None) -> AsyncIterator[Serving]:
+    """A hub over HTTP while this is entered; leaving ends every stream at once, and waits for nobody."""
     tls = _tls(service)
-    async with hub(
-        service.state,
-        service.program,
-        service.environment,
-        rules=service.rules,
-        options=service.options,
-        temper=service.temper,
-        limit=service.limit,
-    ) as opened:
-        gate = Gate(opened.store, now, os.urandom)
-        port = listen_on_port(service.host, service.port)
-        base = _base(service, port.getsockname()[1])
-        streams = streams or Streams()
-        outside = Outside(opened, service.options, service.state, base, streams.closing)
-        streams.also = outside.relaying.as_event
-        workspaces = Workspaces(
-            opened.store, service.options, service.state, Path(platformdirs.user_state_dir("handraise"))
-        )
-        metrics = Metrics(opened, service.state, streams)
-        app = _app(service, opened, gate, base, streams, (metrics.way(), workspaces.way(), *outside.ways()))
-        metrics.statuses = app.answered
-        listeners = [Listening(app, port, tls=tls), Listening(app, listen_on_socket(service.state / "hub.sock"))]
-        code = await gate.make_code(OWNER, "admin", TheHub(), "start")
-        async with metrics, outside, _up(listeners, streams):
-            with _address(service.state, base):
-                yield Serving(opened, app, gate, base, f"{base}/login?code={quote(code)}")
+    gate = Gate(opened.store, now, os.urandom)
+    port = listen_on_port(service.host, service.port)
+    base = _base(service, port.getsockname()[1])
+    streams = streams or Streams()
+    outside = Outside(opened, service.options, service.state, base, streams.closing)
+    streams.also = outside.relaying.as_event
+    workspaces = Workspaces(
+        opened.store, service.options, service.state, Path(platformdirs.user_state_dir("handraise"))
+    )
+    metrics = Metrics(opened, service.state, streams)
+    app = _app(service, opened, gate, base, streams, (metrics.way(), workspaces.way(), *outside.ways()))
+    metrics.statuses = app.answered
+    listeners = [Listening(app, port, tls=tls), Listening(app, listen_on_socket(service.state / "hub.sock"))]
+    code = await gate.make_code(OWNER, "admin", TheHub(), "start")
+    async with metrics, outside, _up(listeners, streams):
+        with _address(service.state, base):
+            yield Serving(opened, app, gate, base, f"{base}/login?code={quote(code)}")
 
 
 def where(state: Path) -> str | None:

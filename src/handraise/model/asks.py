@@ -213,6 +213,22 @@ def ask_as_json(ask: Ask) -> dict[str, Any]:
     }
 
 
+def ask_from_json(told: dict[str, Any]) -> Ask:
+    """An ask as the API showed it: all of it but where it came from."""
+    kind = told["kind"]
+    settlement = told["settlement"]
+    fields = {key: told[key] for key in ("id", "session", "project", "tool", "asker", "agent", "why")}
+    times = {key: msgspec.convert(told[key], datetime | None) for key in ("expires_at", "delivered_at")}
+    return Ask(
+        body=msgspec.convert(told["body"], _BODIES[kind]),
+        origin=Origin(""),
+        opened_at=msgspec.convert(told["opened_at"], datetime),
+        settlement=_settlement(kind, settlement) if settlement else None,
+        **fields,
+        **times,
+    )
+
+
 def read_body(kind: str, told: str | bytes) -> Body:
     """A body as it was stored."""
     return msgspec.json.decode(told, type=_BODIES[kind])

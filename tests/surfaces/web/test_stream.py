@@ -82,8 +82,6 @@ async def test_a_place_that_is_no_number_is_refused_at_the_door(tmp_path: Path) 
         for after in ("x", "-1", "1.5", "9" * 30):
             refused = await client.get("/api/feed", params={"after": after})
             assert (refused.status_code, told(refused)["code"]) == (422, "invalid")
-        refused = await client.get("/api/feed", params={"session": "s_none"})
-        assert (refused.status_code, told(refused)["message"]) == (404, "There is no session s_none.")
 
 
 async def test_pings_are_events_without_an_id(tmp_path: Path) -> None:  # lesson 48

@@ -22,6 +22,8 @@ OWNER = "owner"
 
 log = logging.getLogger("handraise.web")
 
+_LONGEST_SURFACE = 40
+_OUR_OWN = ("hub", "rule", "start")
 _STATUS: dict[type[interface.DeskError], int] = {
     interface.NotFound: 404,
     interface.Refused: 409,
@@ -76,7 +78,7 @@ class Door:
             if not way.own_guard:
                 self._check_page(request, source, by_cookie=by_cookie)
                 sent = await receive_body(request, way.largest, json_only=by_cookie)
-            desk = self.desk.seat(visitor.person, source)
+            desk = self.desk.seat(visitor.person, source if by_cookie else _surface(request) or source)
             return await way.act(Visit(request, visitor, desk, self.gate, sent))
         except (Unreachable, BadRequest) as error:
             return failed(error.status, error.code, str(error))
@@ -161,6 +163,13 @@ def _check_query(way: Way, request: Request) -> None:
         if name not in known:
             there_is = f"there is {', '.join(known)}" if known else "there is none"
             raise BadRequest(f"There is no parameter {name[:100]!r} here; {there_is}.", 422, "invalid")
+
+
+def _surface(request: Request) -> str | None:
+    """What a client that is no browser calls itself; the hub's own names are not for others."""
+    named = request.headers.get("handraise-surface", "")
+    is_name = len(named) <= _LONGEST_SURFACE and named.isascii() and named.isidentifier()
+    return named.lower() if is_name and named.lower() not in _OUR_OWN else None
 
 
 def _about(way: Way, request: Request) -> dict[str, str]:

@@ -57,7 +57,7 @@ async def say(visit: Visit) -> Response:
     wanted = visit.body(shapes.Words)
     if wanted.content and (wanted.text or wanted.images):
         raise BadRequest("Send `text` and `images`, or `content`, not both.", 422, "invalid")
-    words = msgspec.to_builtins(wanted.content) if wanted.content else _words(wanted.text or "", wanted.images)
+    words = _words(wanted.content or wanted.text or "", wanted.images)
     said = await visit.desk.say(visit.path("id"), words, str(wanted.id) if wanted.id else None)
     return answer(shapes.Said(said.id, said.session, said.by, said.source, said.at), 202)
 
@@ -83,18 +83,27 @@ async def change_model(visit: Visit) -> Response:
 
 
 async def resume(visit: Visit) -> Response:
-    return answer(_session(await visit.desk.resume(visit.path("id"), visit.body(shapes.MaybeWords).say)), 202)
+    said = visit.body(shapes.MaybeWords).say
+    words = _words(said, ()) if said is not None else None
+    return answer(_session(await visit.desk.resume(visit.path("id"), words)), 202)
 
 
 async def fork(visit: Visit) -> Response:
-    words = visit.body(shapes.MaybeWords).say
-    if not words:
+    said = visit.body(shapes.MaybeWords).say
+    if not said:
         raise Refused("A fork begins with something to say.")
-    return answer(_session(await visit.desk.fork(visit.path("id"), words)), 202)
+    return answer(_session(await visit.desk.fork(visit.path("id"), _words(said, ()))), 202)
 
 
 async def items(visit: Visit) -> Response:
-    session = (await visit.desk.session(visit.path("id"))).session.id
+    return await _page(visit, (await visit.desk.session(visit.path("id"))).session.id)
+
+
+async def all_items(visit: Visit) -> Response:
+    return await _page(visit, visit.text("session"))
+
+
+async def _page(visit: Visit, session: str | None) -> Response:
     limit = visit.number("limit", least=1, most=5000) or _ITEMS
     cursor = await visit.desk.newest()
     before, after = visit.number("before"), visit.number("after")
@@ -109,16 +118,15 @@ async def items(visit: Visit) -> Response:
     return Response(body, media_type="application/json")
 
 
-def _words(text: str, images: tuple[shapes.Image, ...]) -> str | tuple[dict[str, Any], ...]:
-    if not text.strip() and not images:
+def _words(said: str | shapes.Blocks, images: tuple[shapes.Image, ...]) -> str | tuple[dict[str, Any], ...]:
+    if not images and isinstance(said, str) and said.strip():
+        return said
+    pictures = tuple(shapes.ImageBlock(shapes.Source(each.media_type, each.data)) for each in images)
+    text = (shapes.TextBlock(said),) if isinstance(said, str) and said.strip() else ()
+    blocks: tuple[dict[str, Any], ...] = msgspec.to_builtins((*(text if isinstance(said, str) else said), *pictures))
+    if not blocks:
         raise BadRequest("There is nothing to say.", 422, "invalid")
-    if not images:
-        return text
-    pictures = tuple(
-        {"type": "image", "source": {"type": "base64", "media_type": each.media_type, "data": each.data}}
-        for each in images
-    )
-    return (*([{"type": "text", "text": text}] if text.strip() else []), *pictures)
+    return blocks
 
 
 def _session(seen: Seen) -> shapes.Session:
@@ -166,6 +174,8 @@ _PLACE = (
     Parameter("before", "the last ones before this cursor", "integer"),
     Parameter("limit", "how many", "integer"),
 )
+
+_PLACE_OF_ALL = (*_PLACE, Parameter("session", "only this session's"))
 
 WAYS = (
     Way(
@@ -242,5 +252,14 @@ WAYS = (
         "Its timeline, a page",
         gives=shapes.Items,
         parameters=_PLACE,
+    ),
+    Way(
+        "GET",
+        "/api/items",
+        "viewer",
+        all_items,
+        "What the feed holds, a page",
+        gives=shapes.Items,
+        parameters=_PLACE_OF_ALL,
     ),
 )

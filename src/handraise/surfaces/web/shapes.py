@@ -52,10 +52,13 @@ class DocumentBlock(Struct, frozen=True, forbid_unknown_fields=True, tag_field="
     source: Source
 
 
+Blocks = tuple[TextBlock | ImageBlock | DocumentBlock, ...]
+
+
 class NewSession(Struct, frozen=True, forbid_unknown_fields=True):
     """What a new session is to be; with `resume` or `fork`, what it goes on from."""
 
-    say: str
+    say: str | Blocks
     project: str | None = None
     mode: Name | None = None
     model: Name | None = None
@@ -99,7 +102,7 @@ class Words(Struct, frozen=True, forbid_unknown_fields=True):
     """Something to say: text, pictures, or blocks as the Messages API takes them. `id` makes it idempotent."""
 
     text: str | None = None
-    content: tuple[TextBlock | ImageBlock | DocumentBlock, ...] | None = None
+    content: Blocks | None = None
     images: tuple[Image, ...] = ()
     id: UUID | None = None
 
@@ -107,7 +110,7 @@ class Words(Struct, frozen=True, forbid_unknown_fields=True):
 class MaybeWords(Struct, frozen=True, forbid_unknown_fields=True):
     """Perhaps something to say."""
 
-    say: str | None = None
+    say: str | Blocks | None = None
 
 
 class Said(Struct, frozen=True):

@@ -57,10 +57,7 @@ class Streams:
 
     async def follow(self, visit: Visit) -> Response:
         """The act behind `/api/feed`."""
-        session = visit.text("session")
-        if session is not None:
-            await visit.desk.session(session)
-        return EventStream(self, visit, await _place(visit), session)
+        return EventStream(self, visit, await _place(visit), visit.text("session"))
 
     def ways(self) -> tuple[Way, ...]:
         return (
