@@ -1,4 +1,4 @@
-"""Where the `handraise` command begins. One relay runs for each agent, so that it must not pay for what others need."""
+"""Where the `handraise` command begins. A relay runs for each agent, and `ps` at every turn: neither pays for others."""
 
 import sys
 
@@ -9,6 +9,22 @@ def main() -> None:
         from handraise.askers.relay import main as relay
 
         sys.exit(relay(sys.argv[2:]))
+    if sys.argv[1:] in (["ps"], ["ps", "--json"]) and _listed(as_json="--json" in sys.argv):
+        return
     from handraise.cli.main import main as command
 
     command()
+
+
+def _listed(*, as_json: bool) -> bool:
+    """`ps` without what reads a command line; whatever goes wrong is told by the command itself."""
+    from handraise.cli.folder import state_folder
+    from handraise.cli.neighbour import Failed, Neighbour, NoHub
+    from handraise.cli.table import listing
+
+    try:
+        rows = listing(Neighbour(state_folder(None)), as_json=as_json)
+    except (NoHub, Failed):
+        return False
+    sys.stdout.write("".join(f"{row}\n" for row in rows))
+    return True

@@ -1,5 +1,6 @@
-"""The commands, put together; and how a mistake is told."""
+"""The commands, put together; and how a mistake is told. Each command's module is imported when it is called."""
 
+import importlib
 import json
 import sys
 from typing import Any
@@ -7,19 +8,40 @@ from typing import Any
 import click
 
 from handraise.cli.neighbour import Failed, NoHub
-from handraise.cli.projects import project
-from handraise.cli.ps import ps
-from handraise.cli.relaying import mcp
-from handraise.cli.serve import demo, serve
-from handraise.cli.staying import attach, inbox, run
-from handraise.cli.steer import answer, interrupt, mode, say, stop
-from handraise.cli.tokens import token
 
 WRONG, NO_HUB, REFUSED = 2, 3, 4
+# In the order in which they are listed: the command, and the module of handraise.cli that it is in.
+COMMANDS = {
+    "serve": "serve",
+    "demo": "serve",
+    "run": "staying",
+    "attach": "staying",
+    "inbox": "staying",
+    "ps": "ps",
+    "say": "steer",
+    "interrupt": "steer",
+    "stop": "steer",
+    "mode": "steer",
+    "answer": "steer",
+    "token": "tokens",
+    "project": "projects",
+    "doctor": "doctor",
+    "mcp": "relaying",
+    "completion": "completion",
+}
 
 
 class Told(click.Group):
     """Says a refusal as a sentence and an exit code: 3 no hub, 4 refused, 1 anything else that failed."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        found: click.Command = getattr(importlib.import_module(f"handraise.cli.{COMMANDS[name]}"), name)
+        return found
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 (click's own)
         try:
@@ -34,10 +56,6 @@ class Told(click.Group):
 @click.version_option(package_name="handraise")
 def main() -> None:
     """Claude Code raises its hand; you answer from anywhere."""
-
-
-for command in (serve, demo, run, attach, inbox, ps, say, interrupt, stop, mode, answer, token, project, mcp):
-    main.add_command(command)
 
 
 def _fail(sentence: str, code: int) -> None:

@@ -1,14 +1,20 @@
-"""Talks to the hub of this machine over its Unix socket. On the standard library alone: a command starts at once."""
+"""Talks to the hub of this machine over its Unix socket. On the smallest part of the standard library.
 
-import http.client
+`http.client` alone takes longer to import than Python takes to start: only the feed pays for it.
+"""
+
 import json
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
+
 _DEADLINE = 30.0
+_NONE_HERE = "No hub answers here. Start one with: handraise serve"
 
 
 class NoHub(Exception):
@@ -53,10 +59,8 @@ class Neighbour:
     def feed(self, after: int | None = None, session: str | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
         """Events as they come: `message` for items, `preview`, `reset`. Ends when the hub does."""
         given = {key: value for key, value in {"after": after, "session": session}.items() if value is not None}
-        connection = _Connection(self._socket, None)
-        response = _request(connection, "GET", f"/api/feed?{urlencode(given)}")
         event, found = "message", ""
-        for line in response:
+        for line in self._stream(f"/api/feed?{urlencode(given)}"):
             text = line.decode().rstrip("\n")
             if text.startswith("event: "):
                 event = text[7:]
@@ -68,35 +72,43 @@ class Neighbour:
                 event, found = "message", ""
 
     def _ask(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 (JSON)
-        connection = _Connection(self._socket, _DEADLINE)
+        sent = b"" if body is None else json.dumps(body).encode()
+        head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {len(sent)}\r\n"
         try:
-            response = _request(connection, method, path, body)
-            return json.loads(response.read() or b"null")
-        finally:
-            connection.close()
+            with self._connect(_DEADLINE) as connection:
+                connection.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + sent)
+                told = b"".join(iter(lambda: connection.recv(65536), b""))
+        except (FileNotFoundError, ConnectionError, TimeoutError) as error:
+            raise NoHub(_NONE_HERE) from error
+        first, _, content = told.partition(b"\r\n\r\n")
+        if not first.startswith(b"HTTP/"):
+            raise NoHub(_NONE_HERE)
+        return _read(int(first.split(None, 2)[1]), content)
+
+    def _stream(self, path: str) -> "HTTPResponse":
+        from http.client import HTTPConnection, HTTPException
+
+        connection = HTTPConnection("localhost")
+        try:
+            connection.sock = self._connect(None)
+            connection.request("GET", path)
+            response = connection.getresponse()
+        except (OSError, HTTPException) as error:
+            raise NoHub(_NONE_HERE) from error
+        if response.status >= 400:
+            _read(response.status, response.read())
+        return response
+
+    def _connect(self, deadline: float | None) -> socket.socket:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection.settimeout(deadline)
+        connection.connect(str(self._socket))
+        return connection
 
 
-class _Connection(http.client.HTTPConnection):
-    def __init__(self, path: Path, deadline: float | None) -> None:
-        super().__init__("localhost", timeout=deadline)
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(str(self._path))
-
-
-def _request(
-    connection: http.client.HTTPConnection, method: str, path: str, body: object = None
-) -> http.client.HTTPResponse:
-    sent = None if body is None else json.dumps(body).encode()
-    try:
-        connection.request(method, path, sent, {"content-type": "application/json"} if sent else {})
-        response = connection.getresponse()
-    except (FileNotFoundError, ConnectionError, TimeoutError) as error:
-        raise NoHub("No hub answers here. Start one with: handraise serve") from error
-    if response.status >= 400:
-        told = json.loads(response.read() or b"{}").get("error", {})
-        raise Failed(response.status, told.get("code", "error"), told.get("message", response.reason))
-    return response
+def _read(status: int, content: bytes) -> Any:  # noqa: ANN401 (JSON)
+    told = json.loads(content or b"null")
+    if status >= 400:
+        error = (told or {}).get("error", {})
+        raise Failed(status, error.get("code", "error"), error.get("message", f"The hub said {status}."))
+    return told

@@ -1,17 +1,10 @@
-"""Where things are on this machine."""
-
-import os
-from pathlib import Path
+"""Where things are on this machine, as options of commands."""
 
 import click
-import platformdirs
 
+from handraise.cli.folder import state_folder
 
-def state_folder(given: str | None) -> Path:
-    """`--state`, then `$HANDRAISE_STATE`, then the platform's place."""
-    named = given or os.environ.get("HANDRAISE_STATE")
-    return Path(named).expanduser() if named else Path(platformdirs.user_state_dir("handraise"))
-
+__all__ = ["json_option", "state_folder", "state_option"]
 
 state_option = click.option(
     "--state", metavar="DIR", help="The hub's folder; $HANDRAISE_STATE, or the platform's place for state."

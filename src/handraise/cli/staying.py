@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from handraise.cli.neighbour import Neighbour
+from handraise.cli.neighbour import Failed, Neighbour, NoHub
 from handraise.cli.places import state_folder, state_option
 
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -62,8 +62,17 @@ def run(text: str | None, state: str | None, hub: str | None, plain: bool, **giv
     sys.exit(begin(Where(state_folder(state), hub, os.environ.get("HANDRAISE_TOKEN")), wanted, manner))
 
 
+def _sessions(ctx: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
+    """For the shell: the sessions whose id begins like this."""
+    try:
+        found = Neighbour(state_folder(ctx.params.get("state"))).get("/api/sessions")["sessions"]
+    except (NoHub, Failed):
+        return []
+    return [each["id"] for each in found if each["id"].startswith(begun)]
+
+
 @click.command()
-@click.argument("session")
+@click.argument("session", shell_complete=_sessions)
 @click.option("--json", "as_json", is_flag=True, help="Every item as one JSON object a line.")
 @click.option("--patience", type=float, metavar="SECONDS", help="Without a terminal: how long to wait for an answer.")
 @plain_option

@@ -1,0 +1,43 @@
+"""How long `handraise ps` takes, as a ratio to `python -c pass`: a person waits for it, and a prompt may call it."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+TRIES = 15
+
+
+def fastest(*command: str, **environment: str) -> float:
+    """Of several tries: what else runs on the machine only makes it slower."""
+    took = []
+    for _ in range(TRIES):
+        begun = time.perf_counter()
+        subprocess.run(command, env={**os.environ, **environment}, check=False, capture_output=True)
+        took.append(time.perf_counter() - begun)
+    return min(took)
+
+
+def main() -> None:
+    handraise = str(Path(sys.executable).with_name("handraise"))
+    with (
+        tempfile.TemporaryDirectory() as state,
+        subprocess.Popen([handraise, "serve", "--state", state, "--port", "0"], stdout=subprocess.DEVNULL) as hub,
+    ):
+        while not (Path(state) / "hub.sock").exists():
+            if hub.poll() is not None:
+                sys.exit("the hub did not start")
+            time.sleep(0.05)
+        python = fastest(sys.executable, "-c", "pass")
+        standard = fastest(sys.executable, "-c", "import json, socket, datetime, pathlib")
+        ps = fastest(handraise, "ps", HANDRAISE_STATE=state)
+        hub.terminate()
+    print(f"python -c pass                 {python * 1000:5.0f} ms   1.0")
+    print(f"with json, socket and the like {standard * 1000:5.0f} ms  {standard / python:4.1f}")
+    print(f"handraise ps, asking a hub     {ps * 1000:5.0f} ms  {ps / python:4.1f}")
+
+
+if __name__ == "__main__":
+    main()
