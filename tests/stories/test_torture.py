@@ -39,7 +39,8 @@ from stories.hub_process import (
     answer_to,
 )
 
-DEADLINE = 120.0
+SILENCE = 90.0
+"""After so many seconds without an answer the story has come to a halt."""
 LONGEST_LIFE = 0.6
 MOMENTS = 120
 FORMS = {"type": "stdio", "command": sys.executable, "args": [str(Path(__file__).with_name("form_server.py"))]}
@@ -143,7 +144,7 @@ class Theatre:
         for kills in range(wanted):
             if await self._one_life(dice):
                 return kills
-        async with asyncio.timeout(DEADLINE), self._hub() as said:
+        async with self._hub() as said:
             assert await _hear(said, b"finished\n"), (self._tmp / "hubs.log").read_text()
         return wanted
 
@@ -154,7 +155,7 @@ class Theatre:
         first = dice.choice((b"", b"up\n", b"answered\n", b"moment", b"moment"))
         if first == b"moment":
             waits, moment, first = LONGEST_LIFE, dice.randint(1, MOMENTS), b"up\n"
-        async with self._hub(moment) as said, asyncio.timeout(DEADLINE):
+        async with self._hub(moment) as said:
             if first and not await _hear(said, first):
                 return False
             try:
@@ -206,10 +207,13 @@ class Theatre:
 
 async def _hear(said: asyncio.StreamReader, wanted: bytes) -> bool:
     """Whether this, or that the story is over, was said before the hub died."""
-    while line := await said.readline():
+    while True:
+        async with asyncio.timeout(SILENCE):
+            line = await said.readline()
         if line in (wanted, b"finished\n"):
             return True
-    return False
+        if not line:
+            return False
 
 
 def _told(requests: Sequence[Request]) -> str:
