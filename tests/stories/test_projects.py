@@ -70,8 +70,8 @@ async def test_the_api_names_the_nearest_key(tmp_path: Path) -> None:
     async with Yard(tmp_path, ask) as yard, yard.serve() as served:
         answered = await asyncio.to_thread(_post, yard.state, {"path": str(yard.work), "options": {"modell": "x"}})
 
-        assert "There is no key modell" in answered
-        assert "Perhaps model was meant." in answered
+        assert "There is no key `modell`" in answered
+        assert "Perhaps `model` was meant." in answered
         assert await served.hub.desk.projects() == []
 
 

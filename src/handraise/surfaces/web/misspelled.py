@@ -17,8 +17,8 @@ def explain(error: msgspec.ValidationError, shape: type[Struct]) -> str:
         return f"{told}."
     name, _, place = told.removeprefix(_UNKNOWN).partition("`")
     meant = get_close_matches(name, sorted(set(_keys(shape))), 1, cutoff=0.0)
-    hint = f" Perhaps {meant[0]} was meant." if meant else ""
-    return f"There is no key {name[:100]}{place}.{hint}"
+    hint = f" Perhaps `{meant[0]}` was meant." if meant else ""
+    return f"There is no key `{name[:100]}`{place}.{hint}"
 
 
 def _keys(shape: type[Struct]) -> Iterator[str]:
