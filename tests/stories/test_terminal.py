@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -267,3 +268,22 @@ async def test_a_failed_turn_is_a_failed_command(tmp_path: Path) -> None:
         code, _, err = await laid.script("attach", "s_nowhere", "--state", str(tmp_path / "empty"))
         assert code == 3
         assert "handraise serve" in err
+
+
+async def test_a_hub_is_started_in_the_background_and_outlives_the_command(tmp_path: Path) -> None:
+    async with House(tmp_path, choose_then_run) as home:
+        laid = Desk(home)
+        try:
+            code, out, err = await laid.script("run", "Hello.")
+            assert "No hub runs here; starting one in the background" in err
+            # Nobody is logged in here, so that the turn fails; the hub and the session are there.
+            assert code == 1, (out, err)
+            code, out, _ = await laid.script("ps")
+            assert code == 0
+            assert "Hello." in out
+            assert (laid.state / "hub.log").exists()
+        finally:
+            hub = int((laid.state / "hub.lock").read_text())
+            os.kill(hub, signal.SIGTERM)
+            while Path(f"/proc/{hub}").exists():
+                await asyncio.sleep(0.05)

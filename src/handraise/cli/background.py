@@ -9,6 +9,7 @@ from handraise.cli.neighbour import Neighbour, NoHub
 
 LOG = "hub.log"
 _PATIENCE = 30.0
+_PORT_TAKEN = "cannot be used"
 _GRACE = 2.0
 """When ours could not start because another one was faster, that one needs a moment."""
 
@@ -17,9 +18,16 @@ def start_hub(state: Path) -> None:
     """Starts `handraise serve`, detached, and returns when it answers; raises NoHub with what its log says."""
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     log = state / LOG
+    # Somebody else may have the usual port; a hub on another one is better than none.
+    if not (_start(state, log) or (_PORT_TAKEN in _last(log) and _start(state, log, "--port", "0"))):
+        raise NoHub(f"The hub did not start. It said: {_last(log)}\nMore is in {log}; or start it: handraise serve")
+
+
+def _start(state: Path, log: Path, *options: str) -> bool:
+    """Whether a hub answers, ours or one that was faster."""
     with log.open("ab") as written:
         started = subprocess.Popen(
-            [sys.executable, "-m", "handraise", "serve", "--state", str(state)],
+            [sys.executable, "-m", "handraise", "serve", "--state", str(state), *options],
             stdin=subprocess.DEVNULL,
             stdout=written,
             stderr=written,
@@ -30,13 +38,11 @@ def start_hub(state: Path) -> None:
     ends = time.monotonic() + _PATIENCE
     while time.monotonic() < ends:
         if neighbour.is_there():
-            return
+            return True
         if started.poll() is not None:
-            ends = min(ends, time.monotonic() + _GRACE)
+            ends = min(ends, time.monotonic() + (0.0 if _PORT_TAKEN in _last(log) else _GRACE))
         time.sleep(0.05)
-    raise NoHub(
-        f"The hub did not start. It said: {_last(log)}\nMore is in {log}; or start it yourself: handraise serve"
-    )
+    return False
 
 
 def _last(log: Path) -> str:

@@ -1,4 +1,4 @@
-"""Where the `handraise` command begins. A relay runs for each agent, and `ps` at every turn: neither pays for others."""
+"""Where the `handraise` command begins. A relay runs for each agent, `ps` at every turn: neither pays for others."""
 
 import sys
 
