@@ -77,7 +77,7 @@ async def test_a_denial_an_edit_and_a_plan_sent_back_by_mouse(tmp_path: Path) ->
 
         await expect(page.locator(".card .asked")).to_contain_text("service.py")
         await armed(page, "permission")
-        await page.get_by_role("button", name="Edit").click()
+        await page.get_by_role("button", name="Edit", exact=True).click()
         await page.locator(".card textarea").fill("print('edited by a person')\n")
         await page.get_by_role("button", name="Allow as edited").click()
         await expect(page.locator(".card .asked")).to_contain_text("test_health.py")

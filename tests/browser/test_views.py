@@ -213,7 +213,7 @@ async def test_a_screen_reader_finds_no_barrier(tmp_path: Path, theme: str, size
         await hub.ask(Permission("Write", {"file_path": "/work/a", "content": "x"}, diff="@@ -1 +1 @@\n-y\n+x\n"))
         await hub.ask(FORM)
         await hub.ask(Plan("# A plan\n\n1. `one`"))
-        page = await screen.open(hub.up, color_scheme=theme, viewport=size, bypass_csp=True)
+        page = await screen.open(hub.up, color_scheme=theme, viewport=size, bypass_csp=True, reduced_motion="reduce")
         await page.add_script_tag(path=AXE)
         for path in ("/", f"/sessions/{session.id}", "/sessions", "/admin/rules", "/admin/tokens", "/admin/statistics"):
             await page.evaluate(

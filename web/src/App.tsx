@@ -15,6 +15,10 @@ import { SessionsList } from "./sessions/SessionsList";
 import { texts as t } from "./texts";
 
 const drawerHidden = signal(false);
+/** A phone: the list of sessions is a page of its own there. */
+const phone = matchMedia("(max-width: 45rem)");
+const narrow = signal(phone.matches);
+phone.addEventListener("change", () => (narrow.value = phone.matches));
 const elsewhere = computed(() => {
   const here = place.value;
   return here.view === "session" ? openAsks.value.filter((ask) => ask.session !== here.id).length : 0;
@@ -23,11 +27,12 @@ const elsewhere = computed(() => {
 export function App() {
   if (standing.value === "out") return <Login />;
   const { view } = place.value;
+  const alone = narrow.value && view === "sessions";
   const drawer = elsewhere.value > 0 && !drawerHidden.value;
   return (
     <div class={`page view-${view}${drawer ? " with-drawer" : ""}`}>
-      <Side />
-      <Middle />
+      <Side alone={alone} />
+      {!alone && <Middle />}
       {drawer && <Drawer />}
       <Tabs />
       {elsewhere.value > 0 && view === "session" && (
@@ -55,9 +60,11 @@ function Middle() {
   }
 }
 
-function Side() {
+function Side({ alone }: { alone: boolean }) {
+  const Frame = alone ? "main" : "aside";
   return (
-    <aside class="side" aria-label={t.name}>
+    <Frame class="side" aria-label={t.name}>
+      {alone && <h1 class="unseen">{t.sessions.title}</h1>}
       <header class="brand">
         <a data-inside href="/" class="brand-name">
           <Icon name="hand" />
@@ -83,7 +90,7 @@ function Side() {
           <Icon name="gear" />
         </a>
       </footer>
-    </aside>
+    </Frame>
   );
 }
 

@@ -306,6 +306,7 @@ export const texts = {
     path: "Directory",
     add: "Add",
     revoke: "Revoke",
+    acts: "What can be done",
     role: "Role",
     created: "Made",
     used: "Last used",

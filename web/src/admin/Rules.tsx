@@ -25,7 +25,9 @@ export function RulesPage() {
                 <th>{t.admin.scope}</th>
                 <th>{t.admin.where}</th>
                 <th>{t.admin.by}</th>
-                <th />
+                <th>
+                  <span class="unseen">{t.admin.acts}</span>
+                </th>
               </tr>
             </thead>
             <tbody>

@@ -43,7 +43,9 @@ function List() {
               <th>{t.admin.kind}</th>
               <th>{t.admin.created}</th>
               <th>{t.admin.used}</th>
-              <th />
+              <th>
+                  <span class="unseen">{t.admin.acts}</span>
+                </th>
             </tr>
           </thead>
           <tbody>
