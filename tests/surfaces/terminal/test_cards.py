@@ -58,6 +58,13 @@ def test_a_diff_is_coloured_and_reads_without_colours() -> None:
     assert (spans["-old"], spans["+new"], spans["@@ -1 +1 @@"]) == ("class:removed", "class:added", "class:hunk")
 
 
+def test_the_rest_of_a_long_row_cannot_pass_for_a_row_of_its_own() -> None:
+    forged = "+" + "x" * 55 + "-removed something else"
+    rows = shown(Permission("Edit", {"file_path": "/a"}, diff=f"@@ -1 +1 @@\n{forged}\n"))
+    assert not any(row.startswith("▌ -removed") for row in rows)
+    assert "▌ ↪ -removed something else" in rows
+
+
 def test_long_evidence_folds_and_says_how_much_more_there_is() -> None:
     asked = Permission("Write", {"file_path": "/a"}, diff="".join(f"+{number}\n" for number in range(200)))
     rows = shown(asked, frame=replace(FRAME, height=24))

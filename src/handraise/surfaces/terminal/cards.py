@@ -17,6 +17,7 @@ from handraise.surfaces.terminal.words import as_json, command_of, waiting
 
 BAR = ("class:accent", "▌ ")
 _INSIDE = 2
+_GOES_ON = ("class:dim", "↪ ")
 _LEAST = 3
 """How many rows of evidence are always shown."""
 
@@ -214,11 +215,17 @@ def diff(text: str, width: int) -> list[Line]:
     """A diff in colours; every line starts with what became of it, so that it reads without them."""
     styles = {"+": "class:added", "-": "class:removed", "@": "class:hunk"}
     rows = evidence(text).removesuffix("\n").split("\n")
-    return [row for each in rows for row in fold(line((styles.get(each[:1], ""), each)), width)]
+    return [row for each in rows for row in _whole_row(line((styles.get(each[:1], ""), each)), width)]
 
 
 def _verbatim(text: str, width: int) -> list[Line]:
-    return [row for each in evidence(text).split("\n") for row in fold(line(("class:code", each)), width)]
+    return [row for each in evidence(text).split("\n") for row in _whole_row(line(("class:code", each)), width)]
+
+
+def _whole_row(given: Line, width: int) -> list[Line]:
+    """A row that goes on says so, or the rest of a long one could pass for a row of its own."""
+    first, *rest = fold(given, width) if width_of(given) <= width else fold(given, width - width_of(_GOES_ON[1]))
+    return [first, *((_GOES_ON, *each) for each in rest)]
 
 
 def _preview(dialogue: Dialogue, width: int) -> list[Line]:

@@ -271,6 +271,8 @@ class Stay:
         match effect:
             case None:
                 pass
+            case PutAside() if self.session is None:
+                self.tray.turn(1, self._clock())
             case PutAside():
                 self.look_aside()
             case Edit(text=text, suffix=suffix):
