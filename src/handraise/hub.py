@@ -12,7 +12,7 @@ from handraise.desk.local import LocalDesk
 from handraise.feed import Feed
 from handraise.inbox.inbox import Inbox
 from handraise.model.actors import Person
-from handraise.model.projects import Options
+from handraise.model.projects import Options, OwnFile, no_own_file
 from handraise.model.rules import Rule
 from handraise.session.crew import Crew, Means
 from handraise.session.machine import Temper
@@ -56,10 +56,13 @@ async def hub(
     options: Options | None = None,
     temper: Temper | None = None,
     limit: int = 8,
+    own_file: Callable[[str], OwnFile] = no_own_file,
 ) -> AsyncIterator[Hub]:
     """Opens the store, adopts what lives, and serves until it is left; no Claude ends with it."""
     with _claimed(state):
-        means = Means(program, environment, state, clock, os.urandom, temper or Temper(), options or Options(), limit)
+        means = Means(
+            program, environment, state, clock, os.urandom, temper or Temper(), options or Options(), limit, own_file
+        )
         async with (
             SqliteStore(state / "hub.db") as store,
             Feed(store) as feed,

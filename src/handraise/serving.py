@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import ssl
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +12,9 @@ from urllib.parse import quote
 
 import platformdirs
 
+from handraise.claude.environment import environment
+from handraise.claude.locate import locate
+from handraise.config.settings import Settings, seconds_or_none
 from handraise.desk.gate import Gate
 from handraise.hub import Hub, hub, now
 from handraise.metrics import Metrics
@@ -25,7 +28,7 @@ from handraise.surfaces.web.app import WebApp
 from handraise.surfaces.web.door import OWNER, Door, TrustedProxy
 from handraise.surfaces.web.entering import Entrance
 from handraise.surfaces.web.page import Page
-from handraise.surfaces.web.server import Listening, listen_on_port, listen_on_socket
+from handraise.surfaces.web.server import CannotListen, Listening, listen_on_port, listen_on_socket
 from handraise.surfaces.web.stream import Streams
 from handraise.surfaces.web.visit import Way
 from handraise.workspaces import Workspaces
@@ -59,6 +62,30 @@ class Service:
     own_file: Callable[[str], OwnFile] = no_own_file
     page: Path | None = None
     """Where the built page lies, if not beside the code."""
+
+
+def arranged(
+    settings: Settings, state: Path, environ: Mapping[str, str], host: str | None = None, port: int | None = None
+) -> Service:
+    """A service as the settings want it; raises ClaudeMissing."""
+    web = settings.web
+    proxy = TrustedProxy(web.trusted_header, frozenset(web.trusted_addresses)) if web.trusted_header else None
+    return Service(
+        state=state,
+        program=locate(settings.claude.path),
+        environment=environment(environ, api_billing=settings.claude.use_api_billing),
+        host=host or web.host,
+        port=web.port if port is None else port,
+        tls_cert=Path(web.tls_cert).expanduser() if web.tls_cert else None,
+        tls_key=Path(web.tls_key).expanduser() if web.tls_key else None,
+        behind_proxy=web.behind_proxy,
+        allowed_hosts=frozenset(each.lower() for each in web.allowed_hosts),
+        proxy=proxy,
+        rules=settings.rules,
+        options=settings.options,
+        temper=Temper(move=settings.limits.move_seconds, idle=seconds_or_none(settings.limits.idle_seconds)),
+        limit=settings.limits.parallel,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +208,12 @@ def _address(state: Path, base: str) -> Iterator[None]:
 def _tls(service: Service) -> ssl.SSLContext | None:
     if service.tls_cert is not None:
         made = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        made.load_cert_chain(service.tls_cert, service.tls_key)
+        try:
+            made.load_cert_chain(service.tls_cert, service.tls_key)
+        except (OSError, ssl.SSLError) as error:
+            raise CannotListen(
+                f"The certificate {service.tls_cert} cannot be used: {error.strerror or error}."
+            ) from error
         return made
     if service.host not in _LOOPBACK and not service.behind_proxy:
         raise Exposed(

@@ -1,86 +1,85 @@
 """`handraise serve` and `handraise demo`."""
 
-import logging
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from handraise.cli.loop import run
 from handraise.cli.places import state_folder, state_option
 
+if TYPE_CHECKING:
+    from handraise.serving import Service
+
 
 @click.command()
-@click.option("--host", default=None, help="Where to listen; 127.0.0.1 unless set.")
-@click.option("--port", type=int, default=None, help="8420 unless set.")
+@click.option("--host", default=None, help="Where to listen; [web] host, else 127.0.0.1.")
+@click.option("--port", type=click.IntRange(0, 65535), default=None, help="[web] port, else 8420; 0 takes a free one.")
 @state_option
 @click.option("--stop-sessions", is_flag=True, help="End every Claude when the hub ends.")
-@click.option("--verbose", is_flag=True, help="Say more.")
-def serve(host: str | None, port: int | None, state: str | None, stop_sessions: bool, verbose: bool) -> None:
+@click.option("--no-link", is_flag=True, help="Print no login link; `handraise token link` makes one.")
+@click.option("--verbose", is_flag=True, help="Say more, on stderr.")
+def serve(
+    host: str | None, port: int | None, state: str | None, stop_sessions: bool, no_link: bool, verbose: bool
+) -> None:
     """Run the hub: the page, the API and the sessions.
 
     Sessions live on when the hub ends, and are adopted by the next one.
     """
-    from handraise.claude.environment import environment
-    from handraise.claude.locate import ClaudeMissing, locate
+    from handraise import logs
+    from handraise.claude.locate import ClaudeMissing
+    from handraise.config.files import load_layers
+    from handraise.config.reading import read_layers
+    from handraise.config.tables import SettingsRefused
+    from handraise.serving import arranged
 
+    logs.configure(sys.stderr, verbose=verbose)
     try:
-        program = locate()
-    except ClaudeMissing as error:
+        settings = read_layers(load_layers(os.environ))
+        service = arranged(settings, state_folder(state), os.environ, host, port)
+    except (ClaudeMissing, SettingsRefused) as error:
         raise click.ClickException(str(error)) from error
-    _log(verbose)
-    _run(
-        state_folder(state),
-        program,
-        environment(os.environ),
-        host or "127.0.0.1",
-        8420 if port is None else port,
-        stop_sessions,
-    )
+    _run(service, stop_sessions=stop_sessions, link=not no_link)
 
 
 @click.command()
 @click.option("--port", type=int, default=8420, help="8420 unless set.")
-@click.option("--verbose", is_flag=True, help="Say more.")
+@click.option("--verbose", is_flag=True, help="Say more, on stderr.")
 def demo(port: int, verbose: bool) -> None:
     """Meet every kind of ask: the real Claude Code, a scripted model, no account, no network."""
+    from handraise import logs
     from handraise.demonstration import demonstrate
 
-    _log(verbose)
+    logs.configure(sys.stderr, verbose=verbose)
     with tempfile.TemporaryDirectory(prefix="handraise-demo-") as folder:
         run(demonstrate(Path(folder), port, click.echo, lambda served: click.launch(served.link)))
 
 
-def _run(state: Path, program: Path, environment: Mapping[str, str], host: str, port: int, stop_sessions: bool) -> None:
+def _run(service: "Service", *, stop_sessions: bool, link: bool) -> None:
     from handraise.hub import HubRunning, StateExposed
-    from handraise.serving import Exposed, Service, serving, until_told
+    from handraise.serving import Exposed, serving, until_told, where
+    from handraise.store.interface import StoreError
+    from handraise.surfaces.web.server import CannotListen
 
     async def main() -> None:
-        service = Service(state, program, environment, host, port)
         async with serving(service) as up:
             found = up.hub.crew.adoption
             click.echo(f"Handraise is up at {up.base}")
             if found.living or found.lost:
                 click.echo(f"Adopted {len(found.living)} sessions; {len(found.lost)} were lost and can be resumed.")
-            click.echo(f"Log in once with this link (good for ten minutes):\n  {up.link}")
+            if link:
+                click.echo(f"Log in once with this link (good for ten minutes):\n  {up.link}")
             await until_told()
             if stop_sessions:
                 await up.hub.crew.stop_all()
 
     try:
         run(main())
-    except (HubRunning, StateExposed, Exposed) as error:
+    except HubRunning as error:
+        there = where(service.state)
+        raise click.ClickException(f"{error}{f' It is at {there}.' if there else ''}") from error
+    except (StateExposed, Exposed, CannotListen, StoreError) as error:
         raise click.ClickException(str(error)) from error
-    except OSError as error:
-        raise click.ClickException(f"{host}:{port} cannot be used: {error.strerror}.") from error
-
-
-def _log(verbose: bool) -> None:
-    logging.basicConfig(
-        level=logging.INFO if verbose else logging.WARNING,
-        stream=sys.stderr,
-        format="%(levelname)s %(name)s %(message)s",
-    )

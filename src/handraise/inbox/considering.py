@@ -38,6 +38,8 @@ class Surroundings:
     """The text of a file as it is now; None if there is none that can be shown."""
     ask_user: float = ASK_USER_SECONDS
     """How long `ask_user` waits, in seconds."""
+    stricter: Sequence[Rule] = ()
+    """Rules of the directory's own file, which Claude itself could write: they can only make a ruling stricter."""
 
 
 def consider(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime) -> Ask:
@@ -64,12 +66,21 @@ def _considered(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: date
     if not isinstance(ask.body, Permission):
         return replace(patient, why="Only a person can answer this.")
     call = Call(ask.body.tool, ask.body.input, around.directory, ask.project, ask.session, around.mode)
-    ruling = decide(call, rules, now, resolve=around.resolve)
+    ruling = _stricter(
+        decide(call, rules, now, resolve=around.resolve), decide(call, around.stricter, now, resolve=around.resolve)
+    )
     answer = _by_rule(ruling)
     if answer is None:
         return replace(patient, why=ruling.why, body=_made_ready(ask.body, call, around))
     by = ByRule(", ".join(ruling.rules) or "default", ruling.why)
     return replace(ask, why=ruling.why, settlement=Answered(answer, by, FROM_RULE, now))
+
+
+def _stricter(ruling: Ruling, own: Ruling) -> Ruling:
+    """The person's ruling, unless a rule of the directory's own file is stricter."""
+    if not own.rules or own.decision == "allow":
+        return ruling
+    return own if own.decision == "deny" or ruling.decision == "allow" else ruling
 
 
 def _by_rule(ruling: Ruling) -> Answer | None:

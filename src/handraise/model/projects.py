@@ -5,6 +5,7 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
+from handraise.model.rules import Rule
 from handraise.model.tools import ASK_USER_SECONDS
 
 
@@ -60,3 +61,19 @@ class Project(Struct, frozen=True):
     path: str
     options: Options = Options()
     created_at: datetime | None = None
+
+
+class OwnFile(Struct, frozen=True):
+    """What a directory's own settings file says. Claude could write it, so that its rules can only be stricter."""
+
+    options: Options = Options()
+    rules: tuple[Rule, ...] = ()
+
+
+class OwnFileUnfit(Exception):
+    """The directory's own file cannot be used. The text says why; until then a person is asked about everything."""
+
+
+def no_own_file(_directory: str) -> OwnFile:
+    """For hubs that read none."""
+    return OwnFile()

@@ -23,7 +23,8 @@ from handraise.feed import Feed
 from handraise.inbox.inbox import Inbox
 from handraise.model.asks import Withdrawn
 from handraise.model.items import Notice, SessionStarted
-from handraise.model.projects import Options
+from handraise.model.projects import Options, OwnFile, OwnFileUnfit, no_own_file
+from handraise.model.rules import Rule
 from handraise.model.sessions import Ended, Place, Session
 from handraise.session import own_tools, records, surroundings
 from handraise.session.facts import Stop
@@ -53,6 +54,8 @@ class Means:
     options: Options
     """What holds where a project says nothing."""
     limit: int = 8
+    own_file: Callable[[str], OwnFile] = no_own_file
+    """What a directory's own file says, read when a session is taken up there; raises OwnFileUnfit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,14 +226,15 @@ class Crew:
         await self._store.apply([*withdrawn, *records.ended(session, how)])
 
     async def _supervise(self, session: Session, running: Claude, options: Options) -> None:
+        stricter = self._own_file(session.directory).rules
         runner = Runner(
             session,
-            await self._machine(session),
+            await self._machine(session, options),
             running,
             store=self._store,
             inbox=self._inbox,
             feed=self._feed,
-            surroundings=lambda session: surroundings.around(session.directory, session.mode, options),
+            surroundings=lambda session: surroundings.around(session.directory, session.mode, options, stricter),
             clock=self._means.clock,
         )
         self._runners[session.id] = runner
@@ -254,17 +258,26 @@ class Crew:
         except StoreError:
             log.exception("nobody who waits can be started; the next one that ends tries again")
 
-    async def _machine(self, session: Session) -> Machine:
+    async def _machine(self, session: Session, options: Options) -> Machine:
         place = await self._store.place(session.id)
         memory = Memory.load(place.memory) if place else Memory()
         memory.title = session.title
         wire = Connection(place.offset if place else 0, memory.requests)
-        return Machine(session.id, session.project, memory, wire, self._means.temper)
+        temper = replace(self._means.temper, cost_usd=options.cost_limit_usd)
+        return Machine(session.id, session.project, memory, wire, temper)
 
     async def _options(self, session: Session) -> Options:
         """The project's, filled up with what holds for all."""
         project = await self._store.project(session.project) if session.project else None
-        return (project.options if project else Options()).over(self._means.options)
+        own = self._own_file(session.directory).options
+        return (project.options if project else Options()).over(own.over(self._means.options))
+
+    def _own_file(self, directory: str) -> OwnFile:
+        try:
+            return self._means.own_file(directory)
+        except OwnFileUnfit as error:
+            log.warning("%s: %s", directory, error)
+            return OwnFile(rules=(Rule(str(error), "ask", tool="*"),))
 
     async def _count(self, project: str | None) -> int:
         running = [await self._store.session(session_id) for session_id in self._running]

@@ -49,10 +49,12 @@ class Refused(Exception):
 
 
 class Temper(Struct, frozen=True):
-    """How patient a session is with Claude, in seconds; None is for ever."""
+    """How patient a session is with Claude, in seconds, and how costly it may be; None is without end."""
 
     move: float = 30.0
     idle: float | None = None
+    cost_usd: float | None = None
+    """How much a session may cost; beyond that it is stopped when its turn ends."""
 
 
 class Machine:
@@ -107,6 +109,8 @@ class Machine:
         if self.memory.phase == "stopping":
             raise Refused("The session is being stopped.")
         match wish:
+            case Speak() if self.temper.cost_usd is not None and self.memory.cost_usd >= self.temper.cost_usd:
+                raise Refused(f"The session has cost ${self.memory.cost_usd:.2f}, which is the project's limit.")
             case Speak(say):
                 content = say.content if isinstance(say.content, str) else list(say.content)
                 return [Write(self.wire.send_say(content, say.id)), WakeMe("idle", self.temper.idle)]
@@ -175,7 +179,11 @@ class Machine:
         memory.last_error = ended.error or ""
         if memory.phase != "stopping":
             memory.phase = "idle"
-        return [Publish(ended), WakeMe("idle", self.temper.idle)]
+        told: list[Command] = [Publish(ended), WakeMe("idle", self.temper.idle)]
+        limit = self.temper.cost_usd
+        if limit is None or memory.cost_usd < limit or memory.phase == "stopping":
+            return told
+        return [*told, *self._stop(f"it has cost ${memory.cost_usd:.2f}, and the project's limit is ${limit:.2f}")]
 
     def _want(self, subtype: str, value: str, **fields: object) -> Command:
         self.memory.wants_made += 1

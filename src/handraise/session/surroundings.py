@@ -2,22 +2,24 @@
 
 import os
 import stat
+from collections.abc import Sequence
 
 from handraise.inbox.considering import Surroundings
 from handraise.model.projects import Options
+from handraise.model.rules import Rule
 from handraise.model.tools import ASK_USER_SECONDS
 
 _LARGEST = 2 * 1024 * 1024
 
 
-def around(directory: str, mode: str, options: Options) -> Surroundings:
+def around(directory: str, mode: str, options: Options, stricter: Sequence[Rule] = ()) -> Surroundings:
     """The surroundings of an asker as they are now."""
 
     def read(path: str) -> str | None:
         return _read(os.path.join(directory, os.path.expanduser(path)))
 
     ask_user = options.ask_user_timeout or ASK_USER_SECONDS
-    return Surroundings(directory, mode, options.patience, os.path.realpath, read, ask_user)
+    return Surroundings(directory, mode, options.patience, os.path.realpath, read, ask_user, stricter)
 
 
 def _read(path: str) -> str | None:

@@ -1,0 +1,52 @@
+"""What the settings make of a hub: read at its start, and a directory's own file when a session begins there."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from handraise.claude.environment import environment
+from handraise.claude.locate import locate
+from handraise.config.files import load_layers
+from handraise.config.reading import project_rules, read_layers
+from handraise.config.settings import Settings, seconds_or_none
+from handraise.config.tables import SettingsRefused
+from handraise.model.projects import OwnFile, OwnFileUnfit
+from handraise.serving import Service
+from handraise.session.machine import Temper
+from handraise.surfaces.web.door import TrustedProxy
+
+
+def service(environ: Mapping[str, str], state: Path, host: str | None, port: int | None) -> Service:
+    """The hub that the settings describe; raises SettingsRefused or ClaudeMissing."""
+    settings = read_layers(load_layers(environ))
+    web, limits = settings.web, settings.limits
+    return Service(
+        state=state,
+        program=locate(settings.claude.path),
+        environment=environment(environ, api_billing=settings.claude.use_api_billing),
+        host=host or web.host,
+        port=web.port if port is None else port,
+        tls_cert=Path(web.tls_cert).expanduser() if web.tls_cert else None,
+        tls_key=Path(web.tls_key).expanduser() if web.tls_key else None,
+        behind_proxy=web.behind_proxy,
+        allowed_hosts=frozenset(each.lower() for each in web.allowed_hosts),
+        proxy=_proxy(settings),
+        rules=settings.rules,
+        options=settings.options,
+        temper=Temper(move=limits.move_seconds, idle=seconds_or_none(limits.idle_seconds)),
+        limit=limits.parallel,
+        own_file=lambda directory: _own_file(environ, directory),
+    )
+
+
+def _proxy(settings: Settings) -> TrustedProxy | None:
+    if settings.web.trusted_header is None:
+        return None
+    return TrustedProxy(settings.web.trusted_header, frozenset(settings.web.trusted_addresses))
+
+
+def _own_file(environ: Mapping[str, str], directory: str) -> OwnFile:
+    try:
+        layers = load_layers(environ, Path(directory))
+        return OwnFile(read_layers(layers).options, project_rules(layers, directory))
+    except SettingsRefused as error:
+        raise OwnFileUnfit(str(error)) from error

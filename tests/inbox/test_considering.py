@@ -1,0 +1,46 @@
+"""The rules of a directory's own file, which Claude could write: they make a ruling stricter, never softer."""
+
+from dataclasses import replace
+
+import pytest
+
+from handraise.inbox.considering import consider
+from handraise.model.answers import Deny
+from handraise.model.asks import Answered, Ask
+from handraise.model.rules import Decision, Rule
+from inbox.waiting_room import NOON, an_ask, bash, surroundings
+
+TESTS = Rule("r_tests", "allow", tool="Bash", command="npm test")
+
+
+def considered(own: Decision | None, *rules: Rule, command: str = "npm test") -> Ask:
+    stricter = (Rule("own", own, tool="Bash", command="npm test", message="not here"),) if own else ()
+    return consider(an_ask(bash(command)), replace(surroundings(), stricter=stricter), rules, NOON)
+
+
+@pytest.mark.parametrize(
+    ("own", "state"), [(None, "answered"), ("ask", "open"), ("deny", "answered"), ("allow", "answered")]
+)
+def test_what_a_person_allowed_can_be_narrowed_by_the_project(own: Decision | None, state: str) -> None:
+    assert considered(own, TESTS).state == state
+
+
+def test_a_project_that_denies_is_heard_although_the_person_allows() -> None:
+    settlement = considered("deny", TESTS).settlement
+    assert isinstance(settlement, Answered)
+    assert settlement.answer == Deny("not here")
+
+
+def test_a_project_cannot_allow_what_nobody_else_allows() -> None:
+    assert considered("allow").state == "open"
+
+
+def test_a_project_that_asks_does_not_soften_a_denial() -> None:
+    settlement = considered("ask", Rule("r_no", "deny", tool="Bash", message="never")).settlement
+    assert isinstance(settlement, Answered)
+    assert settlement.answer == Deny("never")
+
+
+def test_a_project_that_says_nothing_of_a_call_changes_nothing() -> None:
+    ls = Rule("r_ls", "allow", tool="Bash", command="ls")
+    assert considered("deny", ls, command="ls").state == "answered"

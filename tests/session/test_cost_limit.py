@@ -1,0 +1,36 @@
+"""What a session may cost: beyond it, it is stopped between turns, and takes nothing more."""
+
+import pytest
+
+from handraise.model.says import Say
+from handraise.session.commands import Terminate
+from handraise.session.facts import Speak
+from handraise.session.machine import Refused, Temper
+from handraise.session.memory import Memory
+from session.claude_says import ANA, NOON, Talk, init, of, result, working
+
+SAY = Say("u_1", "s_1", "go on", ANA, "web", NOON)
+LIMIT = Temper(cost_usd=1.0)
+
+
+def test_a_session_below_its_limit_goes_on() -> None:
+    talk = working(LIMIT)
+    assert of(Terminate, talk.hear(result(total_cost_usd=0.99))) == []
+    talk.machine.wish(Speak(SAY))
+
+
+def test_a_session_that_reaches_its_limit_is_stopped_when_the_turn_ends() -> None:
+    talk = working(LIMIT)
+    assert len(of(Terminate, talk.hear(result(total_cost_usd=1.2)))) == 1
+    assert talk.memory.stop_reason == "it has cost $1.20, and the project's limit is $1.00"
+
+
+def test_what_earlier_processes_cost_counts_too_and_a_say_is_refused() -> None:
+    talk = Talk(Memory(phase="idle", greeted=True, cost_before=1.0), temper=LIMIT)
+    with pytest.raises(Refused, match="limit"):
+        talk.machine.wish(Speak(SAY))
+
+
+def test_without_a_limit_nothing_is_too_much() -> None:
+    talk = working()
+    assert of(Terminate, talk.hear(result(total_cost_usd=5000.0), init())) == []
