@@ -70,26 +70,32 @@ class Door:
     async def enter(self, way: Way, request: Request) -> Response:
         """Performs a way for whoever may, and says why to whoever may not."""
         try:
-            visitor, source, by_cookie = await self._recognise(way, request)
-            _check_login(way, visitor)
-            await self._check_role(way, request, visitor, source)
-            _check_query(way, request)
-            sent = b""
-            if not way.own_guard:
-                self._check_page(request, source, by_cookie=by_cookie)
-                sent = await receive_body(request, way.largest, json_only=by_cookie)
-            desk = self.desk.seat(visitor.person, source if by_cookie else _surface(request) or source)
-            return await way.act(Visit(request, visitor, desk, self.gate, sent))
+            response = await self._perform(way, request)
         except (Unreachable, BadRequest) as error:
-            return failed(error.status, error.code, str(error))
+            response = failed(error.status, error.code, str(error))
         except interface.DeskError as error:
-            return _told(error)
+            response = _told(error)
         except self.troubles as error:
             log.error("%s %s: %s", request.method, way.path, type(error).__name__)  # noqa: TRY400 (known trouble)
-            return failed(503, "unavailable", str(error))
+            response = failed(503, "unavailable", str(error))
         except Exception:  # the outer door: whatever else goes wrong is ours, and is told without its text
             log.exception("%s %s failed", request.method, way.path)
-            return failed(500, "fault", "Something went wrong inside the hub; its log says what.")
+            response = failed(500, "fault", "Something went wrong inside the hub; its log says what.")
+        # The way and not the address: that may hold a code, and is as long as somebody likes.
+        log.info("%s %s", request.method, way.path, extra={"status": response.status_code})
+        return response
+
+    async def _perform(self, way: Way, request: Request) -> Response:
+        visitor, source, by_cookie = await self._recognise(way, request)
+        _check_login(way, visitor)
+        await self._check_role(way, request, visitor, source)
+        _check_query(way, request)
+        sent = b""
+        if not way.own_guard:
+            self._check_page(request, source, by_cookie=by_cookie)
+            sent = await receive_body(request, way.largest, json_only=by_cookie)
+        desk = self.desk.seat(visitor.person, source if by_cookie else _surface(request) or source)
+        return await way.act(Visit(request, visitor, desk, self.gate, sent))
 
     async def _recognise(self, way: Way, request: Request) -> tuple[Visitor, str, bool]:
         """Who it is, from where, and whether only a cookie or a proxy says so."""

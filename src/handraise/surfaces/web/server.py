@@ -27,8 +27,8 @@ _CREDENTIALS = struct.Struct("3i")
 _LOCAL_PEERPID = 2
 
 
-class PathTooLong(Exception):
-    """The system takes no socket with so long a path."""
+class CannotListen(Exception):
+    """There is no listening there. The text says why."""
 
 
 class Listening:
@@ -66,7 +66,7 @@ class Listening:
 def listen_on_socket(path: Path) -> socket.socket:
     """A Unix socket that only we can open; an old one that nobody listens on is replaced."""
     if len(os.fsencode(path)) > _SOCKET_PATH:
-        raise PathTooLong(f"The path {path} is too long for a socket; choose a shorter state folder (--state).")
+        raise CannotListen(f"The path {path} is too long for a socket; choose a shorter state folder (--state).")
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
@@ -80,9 +80,13 @@ def listen_on_socket(path: Path) -> socket.socket:
 
 
 def listen_on_port(host: str, port: int) -> socket.socket:
-    """A TCP socket; raises OSError where the port is taken."""
+    """A TCP socket; raises CannotListen, where the port is taken for one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.create_server((host, port), family=family, backlog=512)
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=512)
+    except (OSError, OverflowError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or "no such address"
+        raise CannotListen(f"{host}:{port} cannot be used: {why}. Choose another with --host and --port.") from error
     listener.setblocking(False)
     return listener
 

@@ -1,0 +1,122 @@
+"""A hub as a person starts it: `handraise serve` in a process of its own, with the real CLI and the scripted model."""
+
+import asyncio
+import os
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from handraise.demo.environment import environment
+from handraise.desk.remote import RemoteDesk
+
+DEADLINE = 60.0
+
+
+@dataclass
+class Process:
+    """One that runs. `said` is everything on stdout up to the moment it was up."""
+
+    child: asyncio.subprocess.Process
+    said: str
+    errors: Path
+
+    @property
+    def base(self) -> str:
+        found = re.search(r"up at (\S+)", self.said)
+        assert found, self.said
+        return found[1]
+
+    @property
+    def link(self) -> str:
+        found = re.search(r"^  (\S+)", self.said, re.MULTILINE)
+        assert found, self.said
+        return found[1]
+
+    async def stop(self, number: signal.Signals = signal.SIGTERM) -> float:
+        """Its seconds to a clean end."""
+        began = asyncio.get_running_loop().time()
+        self.child.send_signal(number)
+        async with asyncio.timeout(DEADLINE):
+            assert await self.child.wait() == 0, self.errors.read_text()
+        return asyncio.get_running_loop().time() - began
+
+
+def surroundings(tmp: Path, model_url: str = "http://127.0.0.1:9") -> dict[str, str]:
+    """The environment of a person whose Claude talks to the scripted model."""
+    (tmp / "home").mkdir(exist_ok=True)
+    return {
+        **environment(model_url, str(tmp / "home")),
+        "HANDRAISE_STATE": str(tmp / "state"),
+        "HANDRAISE_CONFIG": str(tmp / "handraise.toml"),
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
+
+
+def settle_in(tmp: Path, settings: str = "") -> None:
+    """Writes the settings; the scripted model is reached with a key."""
+    (tmp / "handraise.toml").write_text(f"[claude]\nuse_api_billing = true\n{settings}")
+
+
+@asynccontextmanager
+async def serve(tmp: Path, environ: dict[str, str], *options: str) -> AsyncIterator[Process]:
+    """Up when this is entered; killed when it is left, unless it has ended."""
+    errors = tmp / "errors.txt"
+    with errors.open("ab") as stderr:
+        child = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "handraise", "serve", "--port", "0", *options,
+            env=environ, stdout=asyncio.subprocess.PIPE, stderr=stderr,
+        )  # fmt: skip
+    assert child.stdout is not None
+    try:
+        said = ""
+        last = "token link" if "--no-link" in options else "/login?code="
+        async with asyncio.timeout(DEADLINE):
+            while last not in said:
+                line = await child.stdout.readline()
+                assert line, errors.read_text()
+                said += line.decode()
+        yield Process(child, said, errors)
+    finally:
+        if child.returncode is None:
+            child.kill()
+            await child.wait()
+
+
+async def fail_to_serve(environ: dict[str, str], *options: str) -> str:
+    """What it says when it does not start."""
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "handraise", "serve", "--port", "0", *options,
+        env=environ, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    async with asyncio.timeout(DEADLINE):
+        _, errors = await child.communicate()
+    assert child.returncode == 1
+    assert b"Traceback" not in errors
+    return errors.decode()
+
+
+async def command(environ: dict[str, str], *words: str) -> tuple[int, str]:
+    """What a person typed: its exit code, and what it said."""
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "handraise", *words,
+        env=environ, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+    async with asyncio.timeout(DEADLINE):
+        said, _ = await child.communicate()
+    assert child.returncode is not None
+    return child.returncode, said.decode()
+
+
+def desk(tmp: Path) -> RemoteDesk:
+    """The owner's own, on the Unix socket."""
+    return RemoteDesk(tmp / "state" / "hub.sock")
+
+
+async def stop_all(tmp: Path, environ: dict[str, str]) -> None:
+    """Ends whatever a story has left running."""
+    async with serve(tmp, environ, "--stop-sessions") as last:
+        await last.stop()

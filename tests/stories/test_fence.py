@@ -1,0 +1,90 @@
+"""Stories of the fence: what Claude's own tools can do with the hub's socket. Nothing, and it is on record."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from handraise.claude.locate import locate
+from handraise.demo.model import ScriptedModel
+from handraise.demo.pieces import Script, Scripted, say, use
+from handraise.demo.told import Told
+from handraise.model.rules import Rule
+from handraise.serving import Service, serving
+from stories.house import seen
+from stories.serving_house import command, surroundings
+from surfaces.web.served import Served
+
+ALLOWED = Rule("r_bash", "allow", tool="Bash", source="settings")
+
+
+def runs(line: str) -> Scripted:
+    """A model that has Bash run this, and says what came of it."""
+
+    def script(told: Told) -> Script:
+        told = yield [use("Bash", command=line, description="Answer for the person")]
+        yield [say(told.result().text)]
+
+    return script
+
+
+def answering(tmp: Path) -> str:
+    environ = " ".join(f"{name}='{value}'" for name, value in surroundings(tmp).items() if name != "HOME")
+    return f"env {environ} {sys.executable} -m handraise answer a_1 --choose A"
+
+
+# Each is how a tool may try to leave its family before it speaks to the hub.
+WAYS_OUT = {
+    "plainly": "{answer} > {out} 2>&1; echo exit $? >> {out}",
+    "detached": "setsid sh -c '{answer} > {out} 2>&1; echo exit $? >> {out}' > /dev/null 2>&1 &",
+    "daemonised": (
+        '{python} -c "import os, time; os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0); '
+        "time.sleep(0.5); os.execv('/bin/sh', ['sh', '{script}'])\" > /dev/null 2>&1"
+    ),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_OUT)
+async def test_a_tool_of_claude_cannot_answer_for_the_person(tmp_path: Path, way: str) -> None:  # lesson 45
+    out = tmp_path / "out.txt"
+    script = tmp_path / "answer.sh"
+    line = answering(tmp_path)
+    script.write_text(f"{line} > {out} 2>&1; echo exit $? >> {out}\n")
+    quoted = line.replace("'", '"') if way == "detached" else line
+    typed = WAYS_OUT[way].format(answer=quoted, out=out, python=sys.executable, script=script)
+    async with _hub(tmp_path, runs(typed)) as (hub, work):
+        ask = await hub.ask()
+        assert ask.id == "a_1"
+        desk = hub.up.hub.desk
+        await desk.start("Go on.", str(work))
+        async with asyncio.timeout(60):
+            while not out.exists() or "exit" not in out.read_text():
+                await asyncio.sleep(0.05)
+        assert out.read_text().endswith("exit 4\n"), out.read_text()
+        assert "The role 'agent' may not do this" in out.read_text()
+        assert (await desk.ask(ask.id)).state == "open"
+        tried = await desk.audit(what="refused")
+        assert [(each.source, each.ask) for each in tried] == [("terminal", "a_1")]
+        assert "a tool of Claude" in tried[0].by.name
+
+        # The person's own terminal is let in.
+        code, said = await command(surroundings(tmp_path), "answer", "a_1", "--choose", "A")
+        assert (code, said) == (0, "Answered.\n")
+        await seen(desk, lambda content: type(content).__name__ == "TurnEnded")
+
+
+@asynccontextmanager
+async def _hub(tmp: Path, script: Scripted) -> AsyncIterator[tuple[Served, Path]]:
+    work = tmp / "work"
+    work.mkdir()
+    async with ScriptedModel({"script": script}) as model:
+        environ = surroundings(tmp, model.url("script"))
+        service = Service(tmp / "state", locate(), environ, port=0, rules=(ALLOWED,))
+        async with serving(service) as up:
+            try:
+                yield Served(up, tmp / "state"), work
+            finally:
+                await up.hub.crew.stop_all()

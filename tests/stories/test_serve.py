@@ -1,0 +1,207 @@
+"""Stories of `handraise serve`: started, stopped, started again, and refused."""
+
+import asyncio
+import json
+import os
+import signal
+import ssl
+import subprocess
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from handraise.demo.model import ScriptedModel
+from handraise.demo.pieces import Script, say, use
+from handraise.demo.told import Told
+from handraise.desk.interface import Desk
+from handraise.desk.remote import RemoteDesk
+from handraise.model.answers import Choice, Choices
+from handraise.model.asks import Ask
+from handraise.model.items import Content, Text, TurnEnded
+from stories.serving_house import command, desk, fail_to_serve, serve, settle_in, stop_all, surroundings
+from surfaces.web.events import feed
+
+QUESTION = {
+    "question": "Which database?",
+    "header": "Store",
+    "options": [{"label": "SQLite", "description": "one file"}, {"label": "Postgres", "description": "a server"}],
+    "multiSelect": False,
+}
+
+
+def choose(told: Told) -> Script:
+    told = yield [say("Let me ask."), use("AskUserQuestion", questions=[QUESTION])]
+    yield [say(f"Heard: {told.result().text}")]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_session_lives_on_when_the_hub_is_told_to_stop_and_the_next_one_adopts_it(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    settle_in(tmp_path)
+    (tmp_path / "work").mkdir()
+    async with ScriptedModel({"choose": choose}) as model:
+        environ = surroundings(tmp_path, model.url("choose"))
+        async with serve(tmp_path, environ) as first, desk(tmp_path) as owner:
+            session = (await owner.start("Choose a database.", str(tmp_path / "work"))).session
+            ask = await next_ask(owner, session.id)
+            async with httpx2.AsyncClient(base_url=first.base, timeout=30) as browser:
+                assert (await browser.get(first.link)).status_code == 303
+                async with feed(browser) as stream:  # lesson 52
+                    await anext(stream)
+                    seconds = await first.stop(number)
+        assert seconds < 5
+        assert not (tmp_path / "state" / "hub.sock").exists()
+        assert (await command(environ, "ps"))[0] == 3
+
+        async with serve(tmp_path, environ) as second, desk(tmp_path) as owner:
+            assert "Adopted 1 sessions; 0 were lost" in second.said
+            code, said = await command(environ, "answer", ask.id, "--choose", "SQLite")
+            assert (code, said) == (0, "Answered.\n")
+            told = await until(owner, TurnEnded)
+            assert any(isinstance(each, Text) and "SQLite" in each.text for each in told)
+            code, said = await command(environ, "answer", ask.id, "--choose", "Postgres")
+            assert code == 4
+            assert "This was answered before, by owner, from terminal: SQLite." in said
+            assert (await command(environ, "answer", "a_none", "--choose", "x"))[0] == 1
+            assert (await command(environ, "answer", ask.id, "--allow"))[0] in (1, 2, 4)
+        await stop_all(tmp_path, environ)
+        assert model.errors == []
+
+
+async def test_with_stop_sessions_every_claude_ends_with_the_hub(tmp_path: Path) -> None:
+    settle_in(tmp_path)
+    (tmp_path / "work").mkdir()
+    async with ScriptedModel({"choose": choose}) as model:
+        environ = surroundings(tmp_path, model.url("choose"))
+        async with serve(tmp_path, environ, "--stop-sessions") as hub, desk(tmp_path) as owner:
+            session = (await owner.start("Choose a database.", str(tmp_path / "work"))).session
+            ask = await next_ask(owner, session.id)
+            record = json.loads((tmp_path / "state" / "sessions" / session.id / "1" / "launch.json").read_bytes())
+            assert Path(f"/proc/{record['pid']}").exists()
+            await hub.stop()
+        assert not Path(f"/proc/{record['pid']}").exists()
+        async with serve(tmp_path, environ), desk(tmp_path) as owner:
+            ended = (await owner.session(session.id)).session.ended
+            assert ended is not None
+            assert ended.how == "stopped"
+            assert (await owner.ask(ask.id)).state == "withdrawn"
+
+
+async def test_a_second_hub_says_who_is_running_and_where(tmp_path: Path) -> None:
+    settle_in(tmp_path)
+    environ = surroundings(tmp_path)
+    async with serve(tmp_path, environ) as hub:
+        said = await fail_to_serve(environ)
+        assert f"process {hub.child.pid}" in said
+        assert hub.base in said
+        port = hub.base.rpartition(":")[2]
+        other = {**environ, "HANDRAISE_STATE": str(tmp_path / "other")}
+        assert f"127.0.0.1:{port} cannot be used: Address already in use" in await fail_to_serve(other, "--port", port)
+        assert await hub.stop() < 5
+
+
+async def test_it_does_not_listen_in_the_clear_beyond_this_machine(tmp_path: Path) -> None:
+    settle_in(tmp_path)
+    environ = surroundings(tmp_path)
+    said = await fail_to_serve(environ, "--host", "0.0.0.0")
+    assert "without TLS would let others read along" in said
+    assert not (tmp_path / "state" / "hub.db").exists()
+    settle_in(tmp_path, "[web]\nbehind_proxy = true\n")
+    async with serve(tmp_path, environ, "--host", "0.0.0.0") as hub:
+        async with httpx2.AsyncClient(base_url=hub.base) as client:
+            assert (await client.get("/api/health")).json()["ok"] is True
+        await hub.stop()
+
+
+async def test_with_a_certificate_it_speaks_tls_and_nothing_else(tmp_path: Path) -> None:
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
+         "-out", certificate, "-keyout", key],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    settle_in(tmp_path, f'[web]\ntls_cert = "{certificate}"\ntls_key = "{key}"\n')
+    environ = surroundings(tmp_path)
+    async with serve(tmp_path, environ, "--host", "0.0.0.0") as hub:
+        assert hub.base.startswith("https://127.0.0.1:")
+        trust = ssl.create_default_context(cafile=str(certificate))
+        async with httpx2.AsyncClient(base_url=hub.base, verify=trust) as client:
+            entered = await client.get(hub.link)
+            assert entered.status_code == 303
+            assert "Secure" in entered.headers["set-cookie"]
+            assert (await client.get("/api/me")).json()["role"] == "admin"
+            async with feed(client) as stream:
+                assert (await anext(stream)).kind == "place"
+            # A page that came in the clear may not change anything.
+            in_the_clear = {"origin": hub.base.replace("https", "http").replace("127.0.0.1", "hub.example")}
+            assert (await client.post("/api/login-link", headers=in_the_clear)).status_code == 403
+        with pytest.raises(httpx2.HTTPError):
+            httpx2.get(hub.base.replace("https", "http"))
+        await hub.stop()
+    settle_in(tmp_path, f'[web]\ntls_cert = "{key}"\ntls_key = "{certificate}"\n')
+    assert "cannot be used" in await fail_to_serve(environ)
+
+
+async def test_a_state_folder_that_others_can_read_and_settings_with_mistakes_are_refused(tmp_path: Path) -> None:
+    settle_in(tmp_path)
+    environ = surroundings(tmp_path)
+    (tmp_path / "state").mkdir(mode=0o755)
+    os.chmod(tmp_path / "state", 0o755)
+    assert "make it private (chmod 700" in await fail_to_serve(environ)
+    os.chmod(tmp_path / "state", 0o700)
+    (tmp_path / "handraise.toml").write_text("[web]\nprot = 1\n")
+    assert "port" in await fail_to_serve(environ)
+    settle_in(tmp_path)
+    long = {**environ, "HANDRAISE_STATE": str(tmp_path / ("x" * 100))}
+    assert "too long for a socket" in await fail_to_serve(long)
+
+
+async def test_the_log_is_quiet_and_holds_nothing_that_anybody_said_nor_any_secret(tmp_path: Path) -> None:  # lesson 60
+    settle_in(tmp_path)
+    (tmp_path / "work").mkdir()
+    async with ScriptedModel({"choose": choose}) as model:
+        for options in (("--stop-sessions",), ("--stop-sessions", "--verbose")):
+            url = model.url("choose", str(len(options)))
+            environ = {**surroundings(tmp_path, url), "SECRET_OF_MINE": "marker-environment"}
+            async with serve(tmp_path, environ, *options) as hub, desk(tmp_path) as owner:
+                session = (await owner.start("marker-prompt", str(tmp_path / "work"), title="marker-title")).session
+                ask = await next_ask(owner, session.id)
+                code, token = await command(environ, "token", "create", "marker-name", "--role", "admin")
+                assert code == 0
+                async with RemoteDesk(hub.base, token.strip()) as script:
+                    await script.answer(ask.id, Choices((Choice(text="marker-answer"),)))
+                    await until(owner, TurnEnded, session.id)
+                async with httpx2.AsyncClient(base_url=hub.base) as client:
+                    await client.get("/login", params={"code": "marker-code"})
+                    await client.get("/api/asks/marker-path", headers={"authorization": "Bearer marker-bearer"})
+                    await client.post("/api/login", json={"secret": "marker-secret"}, headers={"origin": hub.base})
+                await hub.stop()
+            written = hub.errors.read_text()
+            assert "marker" not in written
+            assert token.strip() not in written
+            if "--verbose" in options:
+                assert 'event="POST /api/asks/{id}/answer" status=200' in written
+            else:
+                assert written == ""
+
+
+async def next_ask(at: Desk, session: str) -> Ask:
+    async with asyncio.timeout(60), at.follow(0, session) as follower:
+        async for _ in follower:
+            for ask in await at.asks(session=session):
+                return ask
+    raise AssertionError("the feed ended")
+
+
+async def until(at: Desk, kind: type[Content], session: str | None = None) -> list[Content]:
+    seen: list[Content] = []
+    async with asyncio.timeout(60), at.follow(0, session) as follower:
+        async for news in follower:
+            for item in news if isinstance(news, list) else ():
+                seen.append(item.read())
+                if isinstance(seen[-1], kind):
+                    return seen
+    raise AssertionError("the feed ended")
