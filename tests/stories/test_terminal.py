@@ -287,3 +287,24 @@ async def test_a_hub_is_started_in_the_background_and_outlives_the_command(tmp_p
             os.kill(hub, signal.SIGTERM)
             while Path(f"/proc/{hub}").exists():
                 await asyncio.sleep(0.05)
+
+
+async def test_a_session_that_was_stopped_goes_on_and_is_forked(tmp_path: Path) -> None:
+    def shortly(told: Told) -> Script:
+        while True:
+            told = yield [say(f"I was told: {told.text}")]
+
+    async with desk(tmp_path, shortly) as (laid, up):
+        _, out, _ = await laid.script("run", "--json", "One.")
+        session = json.loads(out.splitlines()[0])["session"]
+        await laid.script("stop", session)
+        async with asyncio.timeout(40), up.hub.desk.follow(0, session) as follower:
+            async for _ in follower:
+                if (await up.hub.desk.session(session)).session.phase == "ended":
+                    break
+        code, out, err = await laid.script("run", "--resume", session, "Two.")
+        assert code == 0, err
+        assert "I was told: Two." in out
+        code, out, err = await laid.script("run", "--resume", session, "--fork", "--json", "Three.")
+        assert code == 0, err
+        assert json.loads(out.splitlines()[0])["session"] != session
