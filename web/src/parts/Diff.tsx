@@ -1,18 +1,28 @@
 /** A change to a file: in one column, or side by side where there is room. */
 import { signal, useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { count, pairUp, readDiff, type Row } from "../text/diff";
 import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
 import { Marked, More } from "./Folded";
 
 const MOST = 26;
+/** Two columns need this many pixels. */
+const ROOM = 680;
 const preferred = signal(localStorage.getItem("handraise.diff") === "two" ? "two" : "one");
 
 export function Diff({ diff, note, path }: { diff: string; note: string; path: string }) {
   const open = useSignal(false);
+  const frame = useRef<HTMLDivElement>(null);
+  const room = useSignal(false);
+  useLayoutEffect(() => {
+    const watch = new ResizeObserver(([entry]) => (room.value = (entry?.contentRect.width ?? 0) >= ROOM));
+    if (frame.current) watch.observe(frame.current);
+    return () => watch.disconnect();
+  }, []);
   const rows = readDiff(diff);
   const { added, gone } = count(rows);
-  const two = preferred.value === "two" && gone > 0;
+  const two = preferred.value === "two" && gone > 0 && room.value;
   const rest = rows.length - MOST;
   const shown = rest > 3 && !open.value ? rows.slice(0, MOST) : rows;
   const choose = () => {
@@ -20,14 +30,14 @@ export function Diff({ diff, note, path }: { diff: string; note: string; path: s
     localStorage.setItem("handraise.diff", preferred.value);
   };
   return (
-    <div class="diff">
+    <div class="diff" ref={frame}>
       <div class="diff-head">
         <code>{reveal(path)}</code>
         <span class="count">
           <span class="plus">+{added}</span> <span class="minus">−{gone}</span>
         </span>
-        {gone > 0 && (
-          <button type="button" class="quiet wide-only" onClick={choose}>
+        {gone > 0 && room.value && (
+          <button type="button" class="quiet" onClick={choose}>
             {two ? t.permission.unified : t.permission.sideBySide}
           </button>
         )}

@@ -16,16 +16,21 @@ export const chosen = signal<string | null>(null);
 /** The session that the chat tab goes back to. */
 export const lastSession = signal<string | null>(null);
 
+/** The cards of the conversation that is looked at. */
+const own = computed(() => (place.value.view === "session" ? (openBySession.value.get(place.value.id) ?? []).map((ask) => ask.id) : []));
+
 /** The cards that can be reached by keys from here, in their order. */
 export const reachable = computed(() => {
   const here = place.value;
-  if (here.view === "session") return (openBySession.value.get(here.id) ?? []).map((ask) => ask.id);
-  return here.view === "inbox" ? openAsks.value.map((ask) => ask.id) : [];
+  if (here.view === "inbox") return openAsks.value.map((ask) => ask.id);
+  return here.view === "session" ? [...own.value, ...openAsks.value.map((ask) => ask.id).filter((id) => !own.value.includes(id))] : [];
 });
 
 export const current = computed(() => {
   const list = reachable.value;
-  return chosen.value !== null && list.includes(chosen.value) ? chosen.value : (list[0] ?? null);
+  if (chosen.value !== null && list.includes(chosen.value)) return chosen.value;
+  // A card of another session is answered by keys only after somebody went there.
+  return (place.value.view === "session" ? own.value[0] : list[0]) ?? null;
 });
 
 export function go(path: string): void {
