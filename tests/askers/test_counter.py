@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -63,14 +64,13 @@ async def desk(
     rules: Sequence[Rule] = (),
 ) -> AsyncIterator[Desk]:
     async def whereabouts(_: str) -> Whereabouts:
-        return Whereabouts("p_1", (options or Options()).over(Options()))
+        return Whereabouts("p_1", (options or Options()).over(Options()), "/work/app")
 
     async def left_open() -> list[Ask]:
         return [ask for ask in await store.asks(state="open") if ask.session is None]
 
-    def around(_: str, here: Options) -> Any:
-        plain = surroundings(here.patience)
-        return type(plain)(*(getattr(plain, name) for name in plain.__slots__[:-1]), here.ask_user_timeout)
+    def around(_: str, where: Whereabouts) -> Any:
+        return replace(surroundings(where.options.patience), ask_user=where.options.ask_user_timeout)
 
     async with room(store, Clock(), rules) as inside:
         closing = asyncio.Event()

@@ -12,6 +12,7 @@ from handraise.demo.pieces import Script, say, use
 from handraise.demo.told import Told
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Revise
 from handraise.model.asks import Permission, Plan, Question
+from handraise.model.projects import OwnFile
 from handraise.model.rules import Rule
 from handraise.model.tools import APPROVAL_PROMPT, ASK_USER, qualified
 from handraise.serving import Serving
@@ -172,3 +173,13 @@ async def test_an_agents_token_opens_nothing_but_the_counter(tmp_path: Path) -> 
             began = next(frame for frame in agent.frames if frame.get("subtype") == "init")
             assert [each["status"] for each in began["mcp_servers"]] == ["failed"]
         assert json.dumps(await served.hub.desk.asks(state=None)) == "[]"
+
+
+async def test_a_directorys_own_rules_hold_for_agents_outside_too(tmp_path: Path) -> None:
+    def own_file(_: str) -> OwnFile:
+        return OwnFile(rules=(Rule("own", "deny", tool="Write", message="Nothing is written here."),))
+
+    yard = Yard(tmp_path, write, rules=[Rule("r", "allow", tool="Write")], own_file=own_file)
+    async with reached(yard, "stdio", PROMPT_TOOL) as (_, agent):
+        assert "Nothing is written here." in await agent.result()
+        assert not (yard.work / "a.txt").exists()

@@ -13,6 +13,8 @@ from handraise.model.items import AskDelivered, SaidTaken, Text, TurnEnded
 from handraise.model.projects import Options
 from handraise.model.tools import ASK_USER, qualified
 from handraise.model.wording import ASK_USER_EXPIRED
+from handraise.workspace.syncing import sync
+from handraise.workspace.wanted import wanted_for
 from stories.house import House, house, next_ask, seen
 
 TOOL = qualified(ASK_USER)
@@ -188,3 +190,19 @@ async def test_switched_off_the_tool_is_not_offered_and_nothing_else_changes(tmp
 def _text(ask: Ask) -> str:
     assert isinstance(ask.body, Question)
     return ask.body.questions[0].question
+
+
+async def test_in_a_synced_project_the_tool_is_offered_once_and_over_the_pipe(tmp_path: Path) -> None:
+    def script(told: Told) -> Script:
+        offered = [tool for tool in told.tools if tool.endswith(ASK_USER)]
+        told = yield [use(TOOL, question="Which database?")]
+        yield [say(f"{offered} {told.result().text}")]
+
+    async with house(tmp_path, script) as (home, hub):
+        sync(str(home.work), wanted_for(Options().over(Options()), str(tmp_path / "elsewhere")))
+        session = (await hub.desk.start("Choose.", str(home.work))).session
+        ask = await next_ask(hub.desk, session)
+        assert ask.asker == "session"
+        await hub.desk.answer(ask.id, said(text="SQLite"))
+
+        assert await last_words(hub.desk, session.id) == f"['{TOOL}'] SQLite"

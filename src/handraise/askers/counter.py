@@ -49,6 +49,8 @@ class Whereabouts(NamedTuple):
 
     project: str | None
     options: Options
+    root: str
+    """Where the project begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Knowledge:
 
     clock: Callable[[], datetime]
     whereabouts: Callable[[str], Awaitable[Whereabouts]]
-    surroundings: Callable[[str, Options], Surroundings]
+    surroundings: Callable[[str, Whereabouts], Surroundings]
     left_open: Callable[[], Awaitable[Sequence[Ask]]]
     """The asks of agents outside that an earlier hub left open."""
 
@@ -132,11 +134,11 @@ class Counter:
     async def raise_ask(self, caller: Caller, reference: str, tool: str, arguments: dict[str, Any]) -> Ask:
         """Puts a call to people, or finds it again: the same reference is the same ask. Raises Malformed."""
         body = reading.read_call(tool, arguments)
-        project, options = await self._where(caller)
+        where = await self._where(caller)
         ask = Ask(
             id=ask_id(caller, reference),
             session=None,
-            project=project,
+            project=where.project,
             body=body,
             tool=reading.subject(tool, arguments),
             origin=Origin(f"{caller.conversation}/{reference}", request=reading.keep(tool, arguments)),
@@ -147,7 +149,7 @@ class Counter:
         # Before it is stored: whoever hears of it at once must find it waiting here.
         self._open[ask.id] = caller.conversation
         try:
-            stored = await self._inbox.open(ask, self._knowledge.surroundings(caller.directory, options))
+            stored = await self._inbox.open(ask, self._knowledge.surroundings(caller.directory, where))
         except Exception:
             self._open.pop(ask.id, None)
             raise
@@ -218,7 +220,7 @@ class Counter:
         found = await self._knowledge.whereabouts(caller.directory)
         if caller.timeout is None:
             return found
-        return Whereabouts(found.project, replace(found.options, ask_user_timeout=caller.timeout))
+        return found._replace(options=replace(found.options, ask_user_timeout=caller.timeout))
 
     async def _wait(self, ask: Ask, future: asyncio.Future[Ask], waited: Waited | None) -> Ask:
         began = self._knowledge.clock()

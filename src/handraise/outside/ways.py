@@ -16,6 +16,7 @@ from handraise.askers.counter import GRACE, Caller, Counter, Knowledge, Whereabo
 from handraise.askers.runs import Runs, caller_in
 from handraise.desk.interface import NotFound
 from handraise.hub import Hub, now
+from handraise.inbox.considering import Surroundings
 from handraise.inbox.errors import NoSuchAsk
 from handraise.model.asks import Ask
 from handraise.model.projects import Options, Project
@@ -159,14 +160,19 @@ class Outside:
         return Knowledge(
             clock=now,
             whereabouts=self._whereabouts,
-            surroundings=lambda directory, options: surroundings.around(directory, "default", options),
+            surroundings=self._around,
             left_open=self._left_open,
         )
 
     async def _whereabouts(self, directory: str) -> Whereabouts:
         project = _innermost(await self._hub.store.projects(), directory)
-        own = project.options if project else Options()
-        return Whereabouts(project.id if project else directory, own.over(self._options))
+        root = project.path if project else directory
+        general = self._hub.crew.own_file(root).options.over(self._options)
+        options = (project.options if project else Options()).over(general)
+        return Whereabouts(project.id if project else directory, options, root)
+
+    def _around(self, directory: str, where: Whereabouts) -> Surroundings:
+        return surroundings.around(directory, "default", where.options, self._hub.crew.own_file(where.root).rules)
 
     async def _left_open(self) -> list[Ask]:
         return [ask for ask in await self._hub.store.asks(state="open") if ask.session is None]

@@ -226,7 +226,7 @@ class Crew:
         await self._store.apply([*withdrawn, *records.ended(session, how)])
 
     async def _supervise(self, session: Session, running: Claude, options: Options) -> None:
-        stricter = self._own_file(session.directory).rules
+        stricter = self.own_file(session.directory).rules
         runner = Runner(
             session,
             await self._machine(session, options),
@@ -269,10 +269,11 @@ class Crew:
     async def _options(self, session: Session) -> Options:
         """The project's, filled up with what holds for all."""
         project = await self._store.project(session.project) if session.project else None
-        own = self._own_file(session.directory).options
+        own = self.own_file(session.directory).options
         return (project.options if project else Options()).over(own.over(self._means.options))
 
-    def _own_file(self, directory: str) -> OwnFile:
+    def own_file(self, directory: str) -> OwnFile:
+        """What the directory's own settings say; where they cannot be used, a person is asked about everything."""
         try:
             return self._means.own_file(directory)
         except OwnFileUnfit as error:
