@@ -24,6 +24,7 @@ COMMANDS = {
     "mode": "steer",
     "answer": "steer",
     "token": "tokens",
+    "audit": "audit",
     "project": "projects",
     "doctor": "doctor",
     "mcp": "relaying",

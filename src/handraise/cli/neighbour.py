@@ -78,7 +78,7 @@ class Neighbour:
             with self._connect(_DEADLINE) as connection:
                 connection.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + sent)
                 told = b"".join(iter(lambda: connection.recv(65536), b""))
-        except (FileNotFoundError, ConnectionError, TimeoutError) as error:
+        except OSError as error:
             raise NoHub(_NONE_HERE) from error
         first, _, content = told.partition(b"\r\n\r\n")
         if not first.startswith(b"HTTP/"):
@@ -102,7 +102,11 @@ class Neighbour:
     def _connect(self, deadline: float | None) -> socket.socket:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.settimeout(deadline)
-        connection.connect(str(self._socket))
+        try:
+            connection.connect(str(self._socket))
+        except OSError:
+            connection.close()
+            raise
         return connection
 
 

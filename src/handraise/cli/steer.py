@@ -3,6 +3,7 @@
 import json
 import sys
 from typing import Any
+from urllib.parse import quote
 
 import click
 
@@ -17,7 +18,7 @@ from handraise.cli.places import json_option, state_folder, state_option
 def say(session: str, text: str | None, state: str | None) -> None:
     """Say something to a session; during a turn it steers. Without TEXT it is read from stdin."""
     words = text if text is not None else sys.stdin.read()
-    Neighbour(state_folder(state)).post(f"/api/sessions/{session}/say", {"text": words})
+    Neighbour(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/say", {"text": words})
 
 
 @click.command()
@@ -25,7 +26,7 @@ def say(session: str, text: str | None, state: str | None) -> None:
 @state_option
 def interrupt(session: str, state: str | None) -> None:
     """End the turn of a session."""
-    Neighbour(state_folder(state)).post(f"/api/sessions/{session}/interrupt")
+    Neighbour(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/interrupt")
 
 
 @click.command()
@@ -33,7 +34,7 @@ def interrupt(session: str, state: str | None) -> None:
 @state_option
 def stop(session: str, state: str | None) -> None:
     """End a session's Claude; it can be resumed."""
-    Neighbour(state_folder(state)).post(f"/api/sessions/{session}/stop")
+    Neighbour(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/stop")
 
 
 @click.command()
@@ -42,7 +43,7 @@ def stop(session: str, state: str | None) -> None:
 @state_option
 def mode(session: str, mode: str, state: str | None) -> None:
     """Change the permission mode of a session."""
-    Neighbour(state_folder(state)).post(f"/api/sessions/{session}/mode", {"mode": mode})
+    Neighbour(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/mode", {"mode": mode})
 
 
 @click.command()
@@ -70,9 +71,9 @@ def answer(ask: str, state: str | None, as_json: bool, **given: Any) -> None:  #
     handraise answer a_… --deny "Use the test database"
     """
     neighbour = Neighbour(state_folder(state))
-    found = neighbour.get(f"/api/asks/{ask}")
+    found = neighbour.get(f"/api/asks/{quote(ask, safe='')}")
     said = _answer(found, given)
-    settled = neighbour.post(f"/api/asks/{ask}/answer", {"answer": said, "digest": found["digest"]})
+    settled = neighbour.post(f"/api/asks/{quote(ask, safe='')}/answer", {"answer": said, "digest": found["digest"]})
     if as_json:
         click.echo(json.dumps(settled))
     elif settled.get("late"):

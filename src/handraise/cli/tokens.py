@@ -1,6 +1,7 @@
 """`handraise token`: who may reach the hub from elsewhere."""
 
 import json
+from urllib.parse import quote
 
 import click
 
@@ -43,7 +44,7 @@ def list_all(state: str | None, as_json: bool) -> None:
 @state_option
 def revoke(id: str, state: str | None) -> None:  # noqa: A002 (the argument's name)
     """Revoke a token; what is open by it ends at once."""
-    Neighbour(state_folder(state)).delete(f"/api/tokens/{id}")
+    Neighbour(state_folder(state)).delete(f"/api/tokens/{quote(id, safe='')}")
 
 
 @token.command()

@@ -1,0 +1,46 @@
+"""`handraise audit`: who answered what, when, from where, and what they were shown."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from handraise.cli.neighbour import Neighbour
+from handraise.cli.places import json_option, state_folder, state_option
+
+_PAGE = 1000
+
+
+@click.command()
+@click.option("--session", metavar="ID", help="Only of this session.")
+@click.option("--ask", metavar="ID", help="Only of this ask.")
+@click.option("--by", metavar="NAME", help="Only by this person or rule.")
+@click.option("--what", metavar="WHAT", help="Only this: answered, refused, login, 'token made' and so on.")
+@state_option
+@json_option
+def audit(state: str | None, as_json: bool, **filters: str | None) -> None:
+    """List who did what. With --json it is an export: one entry a line, whole, oldest first."""
+    for entry in _entries(Neighbour(state_folder(state)), filters):
+        click.echo(json.dumps(entry, ensure_ascii=False) if as_json else _line(entry))
+
+
+def _entries(neighbour: Neighbour, filters: dict[str, str | None]) -> Iterator[dict[str, Any]]:
+    after: int | None = 0
+    while after is not None:
+        page = neighbour.get("/api/audit", after=after, limit=_PAGE, **filters)
+        yield from page["entries"]
+        after = page["next"]
+
+
+def _line(entry: dict[str, Any]) -> str:
+    about = entry["ask"] or entry["session"] or entry["rule"] or entry["detail"].get("name", "")
+    said = entry["detail"].get("answer") or entry["detail"].get("reason") or entry["detail"].get("tried") or ""
+    told = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    words = [entry["at"][:19], f"{entry['what']:<15}", entry["by"]["name"], f"({entry['source']})", about, told]
+    return _plain(" ".join(word for word in words if word))
+
+
+def _plain(text: str) -> str:
+    """Without anything that could move the cursor or colour the line."""
+    return "".join(letter if letter.isprintable() else "�" for letter in text)

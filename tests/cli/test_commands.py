@@ -1,0 +1,99 @@
+"""Commands as a person or a script types them: what they say, and the code they end with."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from handraise.cli.main import main
+from handraise.model.asks import Form, Option, Permission, Plan, Prompt, Question
+from surfaces.web.served import Served, served
+
+
+async def typed(hub: Served | Path, *words: str) -> Result:
+    state = hub if isinstance(hub, Path) else hub.state
+    return await asyncio.to_thread(CliRunner().invoke, main, [*words, "--state", str(state)])
+
+
+@pytest.mark.parametrize(
+    ("body", "words", "answer"),
+    [
+        (Question((Prompt("Q?", "", (Option("A"), Option("B"))),)), ["--choose", "A"], {"labels": ["A"], "text": None}),
+        (Question((Prompt("Q?", "", (Option("A"), Option("B"))),)), ["--text", "C"], {"labels": [], "text": "C"}),
+        (Permission("Bash", {"command": "ls"}), ["--allow"], {"allow": True, "for": "once"}),
+        (
+            Permission("Bash", {"command": "ls"}),
+            ["--allow", "--input", '{"command":"pwd"}'],
+            {"input": {"command": "pwd"}},
+        ),
+        (Permission("Bash", {"command": "ls"}), ["--deny", "No."], {"allow": False, "message": "No."}),
+        (Plan("1."), ["--approve", "--mode", "acceptEdits"], {"approve": True, "mode": "acceptEdits"}),
+        (Plan("1."), ["--revise", "Shorter."], {"approve": False, "message": "Shorter."}),
+        (Plan("1."), ["--outline"], {"outline": True}),
+        (Form("?", "s", {"properties": {"n": {"type": "integer"}}}), ["--fill", '{"n":1}'], {"content": {"n": 1}}),
+        (Form("?", "s", {"properties": {}}), ["--decline"], {"action": "decline"}),
+    ],
+)
+async def test_every_kind_of_ask_is_answered_from_a_script(
+    tmp_path: Path, body: object, words: list[str], answer: dict[str, object]
+) -> None:
+    async with served(tmp_path) as hub:
+        ask = await hub.ask(body)  # type: ignore[arg-type]
+        done = await typed(hub, "answer", ask.id, *words, "--json")
+        assert done.exit_code == 0, done.output
+        given = json.loads(done.output)["settlement"]["answer"]
+        assert answer.items() <= (given["answers"][0] if "answers" in given else given).items()
+
+
+async def test_what_went_wrong_is_a_sentence_and_a_code(tmp_path: Path) -> None:
+    assert (await typed(tmp_path / "none", "ps")).exit_code == 3
+    async with served(tmp_path) as hub:
+        ask = await hub.ask(Permission("Bash", {"command": "ls"}))
+        for words, code in (
+            (["answer", ask.id], 2),
+            (["answer", ask.id, "--choose", "A"], 2),
+            (["answer", ask.id, "--allow", "--input", "{"], 2),
+            (["answer", "a_none", "--allow"], 1),
+            (["answer", "a b/../c?d#e", "--allow"], 1),
+            (["answer", ask.id, "--allow", "--for", "always"], 1),
+            (["interrupt", "s_none"], 1),
+            (["stop", "s_none"], 1),
+            (["token", "revoke", "t_none"], 1),
+            (["token", "create", "x", "--expires", "2020-01-01T00:00:00Z"], 1),
+        ):
+            done = await typed(hub, *words)
+            assert done.exit_code == code, (words, done.output)
+            assert "Traceback" not in done.output
+            assert done.output.strip().endswith("."), done.output
+        await typed(hub, "answer", ask.id, "--deny", "No.")
+        assert (await typed(hub, "answer", ask.id, "--allow")).exit_code == 4
+
+
+async def test_tokens_are_made_listed_and_revoked(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client() as client:
+        secret = (await typed(hub, "token", "create", "CI", "--role", "viewer")).output.strip()
+        bearer = {"authorization": f"Bearer {secret}"}
+        assert (await client.get("/api/me", headers=bearer)).json()["role"] == "viewer"
+        listed = (await typed(hub, "token", "list", "--json")).output
+        assert secret not in listed
+        [identity] = [each["id"] for each in map(json.loads, listed.splitlines()) if each["name"] == "CI"]
+        assert (await typed(hub, "token", "revoke", identity)).exit_code == 0
+        assert (await client.get("/api/me", headers=bearer)).status_code == 401
+        link = (await typed(hub, "token", "link")).output.strip()
+        assert (await client.get(link)).status_code == 303
+
+
+async def test_the_audit_is_listed_filtered_and_exported(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub:
+        ask = await hub.ask(Permission("Bash", {"command": "ls"}))
+        await typed(hub, "answer", ask.id, "--deny", "No \x1b[31mway.")
+        listed = (await typed(hub, "audit", "--ask", ask.id)).output
+        assert listed.count("\n") == 1
+        assert f"answered        owner (terminal) {ask.id}" in listed
+        assert "\x1b" not in listed
+        exported = [json.loads(line) for line in (await typed(hub, "audit", "--json")).output.splitlines()]
+        assert [each["number"] for each in exported] == list(range(1, len(exported) + 1))
+        assert exported[-1]["digest"] == ask.digest
+        assert (await typed(hub, "audit", "--what", "nonsense")).exit_code == 1
