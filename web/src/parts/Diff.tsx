@@ -8,7 +8,7 @@ import { Marked, More } from "./Folded";
 
 const MOST = 26;
 /** Two columns need this many pixels. */
-const ROOM = 680;
+const ROOM = 640;
 const preferred = signal(localStorage.getItem("handraise.diff") === "two" ? "two" : "one");
 
 export function Diff({ diff, note, path }: { diff: string; note: string; path: string }) {
