@@ -1,35 +1,48 @@
 """The demo: a real hub and the real CLI, with a scripted model instead of an account. Leaves nothing behind."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from handraise.claude.locate import locate
+from handraise.demo import release, toy
 from handraise.demo.environment import environment
-from handraise.demo.model import ScriptedModel
+from handraise.demo.model import EACH_SESSION, ScriptedModel
 from handraise.demo.scenarios import SCENARIOS
-from handraise.demo.toy import FILES
 from handraise.serving import Service, Serving, serving, until_told
 
-FIRST = "Add a health endpoint to this service, with a test."
+SESSIONS = {
+    "Add a health endpoint": "Add a health endpoint to this service, with a test.",
+    "Ship it": "Ship it to staging.",
+}
 
 
 async def demonstrate(folder: Path, port: int, tell: Callable[[str], object], up: Callable[[Serving], object]) -> None:
-    """Serves until told to stop; then ends the sessions too, since their model goes."""
+    """Serves until told to stop."""
+    async with demonstration(folder, port) as served:
+        tell(f"Handraise is up at {served.base}, with two sessions that will raise their hands.")
+        tell(f"Open this link to answer them:\n  {served.link}")
+        tell(f"Or from another terminal:\n  handraise inbox --state {folder / 'state'}")
+        up(served)
+        await until_told()
+        tell("Stopping.")
+
+
+@asynccontextmanager
+async def demonstration(folder: Path, port: int) -> AsyncIterator[Serving]:
+    """A hub with the demo's sessions. They end with it, since their model goes."""
     project = folder / "toy-service"
-    for name, text in FILES.items():
-        path = project / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    project.mkdir()
+    for name, text in {**toy.FILES, **release.FILES}.items():
+        (project / name).write_text(text)
     home = folder / "home"
     home.mkdir()
     async with ScriptedModel(SCENARIOS) as model:
-        url = model.url("health_endpoint")
-        service = Service(folder / "state", locate(), environment(url, str(home)), port=port)
-        async with serving(service) as served:
-            await served.hub.desk.start(FIRST, str(project), title="Add a health endpoint")
-            tell(f"Handraise is up at {served.base}, with a session that will raise its hand.")
-            tell(f"Open this link to answer it:\n  {served.link}")
-            up(served)
-            await until_told()
-            tell("Stopping.")
-            await served.hub.crew.stop_all()
+        claudes = environment(model.url("welcome", EACH_SESSION), str(home))
+        async with serving(Service(folder / "state", locate(), claudes, port=port)) as served:
+            for title, words in SESSIONS.items():
+                await served.hub.desk.start(words, str(project), title=title)
+            try:
+                yield served
+            finally:
+                await served.hub.crew.stop_all()

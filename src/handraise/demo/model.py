@@ -25,6 +25,8 @@ from handraise.demo.pieces import Cut, Hold, Scripted, Wait
 from handraise.demo.told import Request
 
 LOOPBACK = "127.0.0.1"
+EACH_SESSION = "each-session"
+"""A run key: every conversation that comes to the URL has a run of its own."""
 _SHUTDOWN_SECONDS = 2
 
 
@@ -130,8 +132,9 @@ class ScriptedModel:
 
     async def _speak(self, http: HttpRequest) -> Response:
         try:
-            part = self._part(http.path_params["name"], http.path_params["run"])
             request = Request.read(await http.body(), http.headers)
+            run = http.path_params["run"]
+            part = self._part(http.path_params["name"], request.session if run == EACH_SESSION else run)
         except (UnknownScript, ValueError) as mistake:
             self._unread.append(f"{http.url.path}: {mistake}")
             return _refuse(str(mistake))

@@ -5,6 +5,7 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import TypeAlias
 
 from handraise.demo.pieces import Piece, Script, Scripted, say, think, use
+from handraise.demo.release import RELEASE_SERVER, RELEASE_TOOL
 from handraise.demo.told import Told
 from handraise.demo.toy import FREE_DISK, UPTIME, health_test, service_with_health
 
@@ -58,6 +59,29 @@ def health_endpoint(told: Told) -> Script:
         "all tests pass" if ran else "the tests were not run or did not pass, so please look at them before you merge"
     )
     yield from _part_with(f"The service answers at `{path}`, and {ending}.")
+
+
+def ship(told: Told) -> Script:
+    """Ships the toy service: a tool of an MCP server, which wants a form filled before it does anything."""
+    told = yield [
+        say("I'll hand this to the release desk. It will want to know a few things.", PACE),
+        use(f"mcp__{RELEASE_SERVER}__{RELEASE_TOOL}"),
+    ]
+    result = told.result()
+    yield from _part_with(f"Not shipped: {result.text}" if result.is_error else result.text)
+
+
+def welcome(told: Told) -> Script:
+    """What the demo plays to a session: one of the stories, by what was said first, or a word on what there is."""
+    wanted = told.text.lower()
+    if "health" in wanted:
+        yield from health_endpoint(told)
+    elif "ship" in wanted or "release" in wanted:
+        yield from ship(told)
+    else:
+        yield from _part_with(
+            "I am a scripted model, and know two stories. Start a session with “Add a health endpoint” or “Ship it”."
+        )
 
 
 def choice(told: Told, question: str) -> str:
@@ -118,4 +142,4 @@ def _plan(path: str, checks: Sequence[str]) -> str:
     )
 
 
-SCENARIOS: Mapping[str, Scripted] = {"health_endpoint": health_endpoint}
+SCENARIOS: Mapping[str, Scripted] = {"health_endpoint": health_endpoint, "ship": ship, "welcome": welcome}
