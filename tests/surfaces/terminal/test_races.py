@@ -3,8 +3,10 @@
 import asyncio
 from pathlib import Path
 
+from handraise.hub import now
 from handraise.model.answers import Allow, Choice, Choices, Deny
-from handraise.model.asks import Question
+from handraise.model.asks import Expired, Question
+from handraise.store.changes import SettleAsk
 from surfaces.terminal.asked import DATABASE, NPM
 from surfaces.terminal.pseudo import CTRL_D, ENTER
 from surfaces.terminal.table import Table, table
@@ -37,8 +39,9 @@ async def test_half_typed_text_is_kept_where_it_can_still_be_sent(tmp_path: Path
 
 async def test_an_ask_that_runs_out_of_time_says_so(tmp_path: Path) -> None:
     async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
-        await laid.ask(ONE, patience=3)
-        await terminal.until("Which database?", "left")
+        ask = await laid.ask(ONE, patience=3600)
+        await terminal.until("Which database?", " min left")
+        await laid.hub.store.apply([SettleAsk(ask.id, Expired(now()))])
         await terminal.until("Nobody answered in time", gone="1 SQLite")
 
 

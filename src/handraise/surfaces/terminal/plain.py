@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import os
 import shutil
-import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
@@ -20,6 +19,7 @@ from handraise.surfaces.terminal.dialogue import Dialogue
 from handraise.surfaces.terminal.editor import edit
 from handraise.surfaces.terminal.harmless import seal
 from handraise.surfaces.terminal.lines import Line, text_of
+from handraise.surfaces.terminal.signals import told_by_signals
 from handraise.surfaces.terminal.stay import Stay
 from handraise.surfaces.terminal.tray import CALM
 
@@ -116,7 +116,7 @@ class Plain:
     async def run(self, stay: Stay) -> None:
         """Until somebody leaves, or the process is told to end."""
         self._stay = stay
-        with _reading(self._read), _signals(stay):
+        with _reading(self._read), told_by_signals(stay.leaving.set, stay.stop):
             await stay.leaving.wait()
 
     def _read(self) -> None:
@@ -160,17 +160,3 @@ def _reading(read: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         loop.remove_reader(0)
-
-
-@contextlib.contextmanager
-def _signals(stay: Stay) -> Iterator[None]:
-    """Ctrl-C interrupts the turn, then leaves; a kill leaves at once."""
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGINT, stay.stop)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, stay.leaving.set)
-    try:
-        yield
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.remove_signal_handler(number)

@@ -4,10 +4,8 @@ Only performs: which lines there are and what a key means is decided elsewhere. 
 """
 
 import asyncio
-import contextlib
-import signal
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from prompt_toolkit.application import Application, run_in_terminal
@@ -29,6 +27,7 @@ from handraise.model.items import Item
 from handraise.surfaces.terminal.editor import edit
 from handraise.surfaces.terminal.harmless import seal
 from handraise.surfaces.terminal.lines import Line, cut, line
+from handraise.surfaces.terminal.signals import told_by_signals
 from handraise.surfaces.terminal.stay import Stay
 
 STYLE = Style.from_dict(
@@ -126,7 +125,7 @@ class Screen:
     async def run(self, stay: Stay) -> None:
         """Until somebody leaves, or the process is told to end."""
         self._stay = stay
-        with _told_to_end(stay.leaving.set):
+        with told_by_signals(stay.leaving.set):
             async with asyncio.TaskGroup() as tasks:
                 work = [tasks.create_task(each) for each in (self._print(), self._tick())]
                 drawing = tasks.create_task(self._app.run_async(handle_sigint=False))
@@ -315,17 +314,3 @@ def _ignore(_event: KeyPressEvent) -> None:
 
 def _new_line(event: KeyPressEvent) -> None:
     event.current_buffer.insert_text("\n")
-
-
-@contextlib.contextmanager
-def _told_to_end(end: Callable[[], None]) -> Iterator[None]:
-    """A kill ends like a leave, so that the terminal is put back in order."""
-    loop = asyncio.get_running_loop()
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    for number in numbers:
-        loop.add_signal_handler(number, end)
-    try:
-        yield
-    finally:
-        for number in numbers:
-            loop.remove_signal_handler(number)

@@ -6,7 +6,7 @@ The desk's feed is the only truth: an answer given here takes its card away when
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
-from typing import Protocol, Self, assert_never
+from typing import Self, assert_never
 
 from handraise.desk.interface import (
     Conflict,
@@ -27,6 +27,7 @@ from handraise.model.sessions import Session
 from handraise.surfaces.terminal import cards, dialogue, words
 from handraise.surfaces.terminal.cards import Frame
 from handraise.surfaces.terminal.dialogue import Dialogue, Edit, Effect, PutAside, Send
+from handraise.surfaces.terminal.front import Front
 from handraise.surfaces.terminal.harmless import one_line
 from handraise.surfaces.terminal.lines import Line, cut, line, wrap
 from handraise.surfaces.terminal.timeline import Timeline
@@ -36,39 +37,6 @@ TWICE = timedelta(seconds=3)
 """Two Ctrl-C within this time leave."""
 _AGAIN = (0.2, 0.5, 1.0, 2.0)
 """How long to wait before each next try to reach the hub; the last one again and again."""
-
-
-class Front(Protocol):
-    """A terminal, as far as staying needs one."""
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Columns and rows."""
-        ...
-
-    def show(self, lines: Sequence[Line]) -> None:
-        """Prints lines that stay."""
-        ...
-
-    def take(self, items: Sequence[Item]) -> None:
-        """Everything as it came, for those who want no lines."""
-        ...
-
-    def refresh(self) -> None:
-        """Something of what is shown for now has changed."""
-        ...
-
-    def call(self, ask: Ask) -> None:
-        """A person is needed."""
-        ...
-
-    def keep(self, text: str) -> None:
-        """Text that was not sent goes where it can still be sent."""
-        ...
-
-    async def edit(self, text: str, suffix: str) -> str | None:
-        """What an editor makes of a text; None if there is no editor, or it failed."""
-        ...
 
 
 class Stay:

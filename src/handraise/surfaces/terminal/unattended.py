@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-import signal
 import sys
 from collections.abc import Sequence
 
@@ -11,6 +10,7 @@ from handraise.model.items import Item
 from handraise.surfaces.terminal import words
 from handraise.surfaces.terminal.harmless import seal
 from handraise.surfaces.terminal.lines import Line, text_of
+from handraise.surfaces.terminal.signals import told_by_signals
 from handraise.surfaces.terminal.stay import Stay
 
 
@@ -56,14 +56,8 @@ class Unattended:
 
     async def run(self, stay: Stay) -> None:
         """Until the turn is over, the session has ended, or patience has."""
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, stay.leaving.set)
-        try:
+        with told_by_signals(stay.leaving.set, stay.leaving.set):
             await self._wait(stay)
-        finally:
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                loop.remove_signal_handler(number)
 
     async def _wait(self, stay: Stay) -> None:
         """Patience runs while an ask is open and no longer: a turn without asks takes as long as it takes."""
