@@ -1,5 +1,6 @@
 """The demo: a real hub and the real CLI, with a scripted model instead of an account. Leaves nothing behind."""
 
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -33,7 +34,7 @@ async def demonstration(folder: Path, port: int) -> AsyncIterator[Serving]:
     """A hub with the demo's sessions. They end with it, since their model goes."""
     project = folder / "toy-service"
     project.mkdir()
-    for name, text in {**toy.FILES, **release.FILES}.items():
+    for name, text in {**toy.FILES, **release.files(sys.executable)}.items():
         (project / name).write_text(text)
     home = folder / "home"
     home.mkdir()

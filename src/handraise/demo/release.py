@@ -1,7 +1,6 @@
 """The release desk of the demo: an MCP server in a few lines, which wants a form filled. Only text."""
 
 import json
-import sys
 
 RELEASE_SERVER = "release"
 RELEASE_TOOL = "ship"
@@ -68,7 +67,8 @@ def main():
 main()
 '''
 
-FILES = {
-    "release.py": _PROGRAM,
-    ".mcp.json": json.dumps({"mcpServers": {RELEASE_SERVER: {"command": sys.executable, "args": ["release.py"]}}}),
-}
+
+def files(python: str) -> dict[str, str]:
+    """What makes Claude find the release desk in a directory; `python` runs it."""
+    server = {"command": python, "args": ["release.py"]}
+    return {"release.py": _PROGRAM, ".mcp.json": json.dumps({"mcpServers": {RELEASE_SERVER: server}})}

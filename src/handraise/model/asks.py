@@ -217,8 +217,8 @@ def ask_from_json(told: dict[str, Any]) -> Ask:
     """An ask as the API showed it: all of it but where it came from."""
     kind = told["kind"]
     settlement = told["settlement"]
-    fields = {key: told[key] for key in ("id", "session", "project", "tool", "asker", "agent", "why")}
-    times = {key: msgspec.convert(told[key], datetime | None) for key in ("expires_at", "delivered_at")}
+    fields: dict[str, Any] = {key: told[key] for key in ("id", "session", "project", "tool", "asker", "agent", "why")}
+    times: dict[str, Any] = {key: msgspec.convert(told[key], datetime | None) for key in ("expires_at", "delivered_at")}
     return Ask(
         body=msgspec.convert(told["body"], _BODIES[kind]),
         origin=Origin(""),
