@@ -1,0 +1,206 @@
+"""The hub on HTTP against a bare server of the same library that pushes the same bytes, in turns and in one run.
+
+A child's frame until its event reaches a client; an answer posted until its line can be read by the child; alone, and
+with a hundred busy sessions beside; fan-out to 500 clients; memory for each client.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvloop
+
+SERVERS = Path(__file__).with_name("http_servers.py")
+TEXTS, PACE = 250, 0.004
+ASKS = 60
+ROUNDS = 2
+BUSY = 100
+CLIENTS = 500
+WITHIN = 0.010
+
+
+@dataclass
+class Server:
+    """One of the two. The floor has one child, which is reached by its own way."""
+
+    process: asyncio.subprocess.Process
+    base: str
+    token: str
+    session: str = ""
+
+    @property
+    def is_hub(self) -> bool:
+        return self.token != "-"
+
+    @property
+    def port(self) -> int:
+        return int(self.base.rpartition(":")[2])
+
+    async def request(self, method: str, path: str, body: object) -> dict[str, object]:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        writer.write(self._head(method, path, json.dumps(body).encode()))
+        told = await reader.read()
+        writer.close()
+        head, _, content = told.partition(b"\r\n\r\n")
+        assert head.split()[1].startswith(b"20"), told
+        answered: dict[str, object] = json.loads(content)
+        return answered
+
+    async def say(self, words: str) -> None:
+        if not self.is_hub:
+            await self.request("POST", "/", {"type": "user", "message": {"role": "user", "content": words}})
+        elif not self.session:
+            started = await self.request("POST", "/api/sessions", {"say": words, "project": tempfile.gettempdir()})
+            self.session = str(started["id"])
+        else:
+            await self.request("POST", f"/api/sessions/{self.session}/say", {"text": words})
+
+    async def answer(self, ask: str) -> None:
+        if self.is_hub:
+            await self.request("POST", f"/api/asks/{ask}/answer", {"answer": {"allow": True}})
+        else:
+            await self.request("POST", "/", {"type": "control_response", "response": {"request_id": ask}})
+
+    @asynccontextmanager
+    async def events(self, session: str | None = None) -> AsyncIterator[AsyncIterator[bytes]]:
+        """Whole events, with as little of our own work as can be."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 24)
+        only = f"?session={session}" if session else ""
+        writer.write(self._head("GET", f"/api/feed{only}", b""))
+        await reader.readuntil(b"\r\n\r\n")
+        try:
+            yield _events(reader)
+        finally:
+            writer.transport.abort()
+
+    def cpu(self) -> float:
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def memory(self) -> int:
+        return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def _head(self, method: str, path: str, body: bytes) -> bytes:
+        closing = "connection: close\r\n" if method != "GET" else ""
+        head = f"{method} {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {self.token}\r\n{closing}"
+        return f"{head}content-length: {len(body)}\r\n\r\n".encode() + body
+
+
+async def _events(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
+    rest = b""
+    while piece := await reader.read(1 << 20):
+        *whole, rest = (rest + piece).split(b"\n\n")
+        for each in whole:
+            yield each
+
+
+async def frames(server: Server) -> list[float]:
+    """How long each text of the child took to reach a client."""
+    delays: list[float] = []
+    async with server.events() as events:
+        await server.say(f"texts {TEXTS} {PACE}")
+        async for event in events:
+            at = event.find(b'"@')
+            if at >= 0:
+                delays.append(time.monotonic() - float(event[at + 2 : at + 22].partition(b'"')[0]))
+                if len(delays) == TEXTS:
+                    return delays
+    raise AssertionError("the stream ended")
+
+
+async def answers(server: Server) -> list[float]:
+    """How long each answer took to be readable by the child."""
+    delays: list[float] = []
+    posted = 0.0
+    async with server.events() as events:
+        await server.say(f"asks {ASKS}")
+        async for event in events:
+            if b'"ask.opened"' in event or b'"can_use_tool"' in event:
+                told = json.loads(event.partition(b"data: ")[2])
+                posted = time.monotonic()
+                await server.answer(told["ask"]["id"] if server.is_hub else told["request_id"])
+            elif (at := event.find(b'"@')) >= 0:
+                delays.append(float(event[at + 2 : at + 22].partition(b'"')[0]) - posted)
+                if len(delays) == ASKS:
+                    return delays
+    raise AssertionError("the stream ended")
+
+
+async def compare(name: str, hub: Server, *floors: Server) -> None:
+    for what, measured in (("frame to event", frames), ("answer to child", answers)):
+        ours: list[float] = []
+        theirs: list[list[float]] = [[] for _ in floors]
+        for _ in range(ROUNDS):  # in turns, so that whatever else the machine does falls on all
+            ours += await measured(hub)
+            for delays, floor in zip(theirs, floors, strict=True):
+                delays.extend(await measured(floor))
+        for of_hundred, called in ((50, "median"), (99, "p99")):
+            mine, bare, durable = (statistics.quantiles(each, n=100)[of_hundred - 1] for each in (ours, *theirs))
+            verdict = "holds" if mine - bare <= WITHIN else "MISSED"
+            print(
+                f"http: {what}, {name}, {called}: {mine / bare:.1f} of the floor, {(mine - bare) * 1000:+.1f} ms; "
+                f"target: within {WITHIN * 1000:g} ms of it: {verdict}; "
+                f"of a floor that keeps it on disk: {mine / durable:.1f}, {(mine - durable) * 1000:+.1f} ms"
+            )
+
+
+async def fan_out(hub: Server, floor: Server) -> None:
+    """What an event costs the server for each client, and what a client costs in memory."""
+    costs, memories = [], []
+    for server in (hub, floor):
+        async with AsyncExitStack() as stack:
+            before = server.memory()
+            streams = [await stack.enter_async_context(server.events(server.session)) for _ in range(CLIENTS)]
+            await asyncio.sleep(1)
+            memories.append((server.memory() - before) / CLIENTS)
+            began = server.cpu()
+            await server.say("texts 50 0.02")
+            await asyncio.gather(*(_count(each, 50) for each in streams))
+            costs.append((server.cpu() - began) / 50 / CLIENTS)
+    print(f"http: fan-out to {CLIENTS} clients: {costs[0] / costs[1]:.1f} of the floor's processor time for each event")
+    print(f"http: memory for each client: {memories[0] / 1024:.0f} kB, the floor {memories[1] / 1024:.0f} kB")
+
+
+async def _count(events: AsyncIterator[bytes], count: int) -> None:
+    async for event in events:
+        if b'"@' in event:
+            count -= 1
+            if not count:
+                return
+
+
+@asynccontextmanager
+async def started(*words: str) -> AsyncIterator[Server]:
+    process = await asyncio.create_subprocess_exec(sys.executable, SERVERS, *words, stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None
+    base, token = (await process.stdout.readline()).decode().split()
+    try:
+        yield Server(process, base, token)
+    finally:
+        # The floor would wait for its streams; a hub ends them, and its sessions with them.
+        process.send_signal(signal.SIGTERM if token != "-" else signal.SIGKILL)
+        await process.wait()
+
+
+async def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        async with started("hub", folder) as hub, started("floor") as floor, started("floor", folder) as durable:
+            await compare("alone", hub, floor, durable)
+            await fan_out(hub, floor)
+            busy = [hub.request("POST", "/api/sessions", {"say": "busy", "project": folder}) for _ in range(BUSY)]
+            for each in busy:
+                await each
+            await compare(f"with {BUSY} busy sessions", hub, floor, durable)
+
+
+if __name__ == "__main__":
+    uvloop.run(main())

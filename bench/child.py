@@ -1,0 +1,68 @@
+"""A child that passes for the CLI: says and asks what it is told to, and when. On the standard library alone."""
+
+import json
+import sys
+import time
+
+
+def main() -> None:
+    """Obeys what is said to it: `texts COUNT SECONDS`, `asks COUNT`, `busy`."""
+    for line in sys.stdin:
+        told = json.loads(line)
+        if told["type"] == "control_request":
+            say({"type": "control_response", "response": {"subtype": "success", "request_id": told["request_id"]}})
+        elif told["type"] == "user":
+            say({**told, "isReplay": True})
+            say({"type": "system", "subtype": "init", "session_id": "x", "model": "none", "permissionMode": "default"})
+            obey(*str(told["message"]["content"]).split())
+
+
+def obey(what: str, *numbers: str) -> None:
+    if what == "texts":
+        for _ in range(int(numbers[0])):
+            time.sleep(float(numbers[1]))
+            text(f"@{time.monotonic():.9f}")
+    elif what == "asks":
+        for number in range(int(numbers[0])):
+            ask(f"r{time.monotonic_ns()}", number)
+    elif what == "busy":
+        be_busy()
+    say({"type": "result", "subtype": "success", "is_error": False, "result": "", "total_cost_usd": 0})
+
+
+def ask(name: str, number: int) -> None:
+    """Asks, and says when the answer could be read."""
+    use = {"tool_name": "Bash", "input": {"command": f"make step-{number}"}, "tool_use_id": f"t{name}"}
+    say({"type": "control_request", "request_id": name, "request": {"subtype": "can_use_tool", **use}})
+    for line in sys.stdin:
+        read_at = time.monotonic()
+        if name in line:
+            text(f"@{read_at:.9f}")
+            return
+
+
+def be_busy() -> None:
+    """As a Claude that streams: five pieces of text every quarter of a second, and a whole block every second."""
+    delta = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "some more words "}}
+    pieces = [{"type": "stream_event", "event": delta, "session_id": "x", "parent_tool_use_id": None}] * 5
+    while True:
+        begin = {"type": "message_start", "message": {"id": f"m{time.monotonic_ns()}", "content": []}}
+        say({"type": "stream_event", "event": begin, "session_id": "x", "parent_tool_use_id": None})
+        for _ in range(4):
+            time.sleep(0.25)
+            say(*pieces)
+        text("some more words " * 20)
+
+
+def text(words: str) -> None:
+    content = [{"type": "text", "text": words}]
+    say({"type": "assistant", "message": {"id": "m", "content": content}, "parent_tool_use_id": None})
+
+
+def say(*frames: object) -> None:
+    sys.stdout.write("".join(json.dumps(frame) + "\n" for frame in frames))
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""The two servers of `bench_http.py`, each a process of its own: a hub, and the floor that it is held against.
+
+The floor is the same library, bare: what its child says goes out to every stream as it is, and what is posted goes into
+the child's stdin. Nothing is decoded or checked; a second floor keeps everything on disk first, as a hub has to.
+"""
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+import uvloop
+
+from handraise.model.actors import Person
+from handraise.serving import Service, serving, until_told
+
+CHILD = Path(__file__).with_name("child.py")
+
+
+def stand_in(folder: str) -> Path:
+    """A program that is the child, whatever it is called with."""
+    program = Path(folder, "claude")
+    program.write_text(f"#!/bin/sh\nexec {sys.executable} -S {CHILD}\n")
+    program.chmod(0o700)
+    return program
+
+
+async def be_hub(folder: str, program: Path) -> None:
+    """Prints its address and a token."""
+    service = Service(Path(folder, "state"), program, dict(os.environ), port=0, limit=1000)
+    async with serving(service) as up:
+        made = await up.gate.make("bench", "admin", Person("bench"), "bench")
+        print(up.base, made.secret, flush=True)
+        await until_told()
+        await up.hub.crew.stop_all()
+
+
+class Floor:
+    """An ASGI application."""
+
+    def __init__(self, child: subprocess.Popen[bytes], kept: int | None) -> None:
+        self._child = child
+        self._kept = kept
+        self._streams: set[asyncio.Queue[bytes]] = set()
+        self._number = 0
+        self._rest = b""
+
+    async def __call__(self, scope: Mapping[str, Any], receive: Any, send: Any) -> None:
+        if scope["method"] == "POST":
+            body = b""
+            while (message := await receive())["type"] == "http.request":
+                body += message["body"]
+                if not message["more_body"]:
+                    break
+            self._keep(body)
+            assert self._child.stdin is not None
+            os.write(self._child.stdin.fileno(), body + b"\n")
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+            await send({"type": "http.response.body", "body": b"{}"})
+            return
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        waiting: asyncio.Queue[bytes] = asyncio.Queue()
+        self._streams.add(waiting)
+        while True:
+            await send({"type": "http.response.body", "body": await waiting.get(), "more_body": True})
+
+    def push(self) -> None:
+        """What the child has said."""
+        assert self._child.stdout is not None
+        said = os.read(self._child.stdout.fileno(), 1 << 20)
+        self._keep(said)
+        *lines, self._rest = (self._rest + said).split(b"\n")
+        for line in lines:
+            self._number += 1
+            event = b"id: %d\ndata: %s\n\n" % (self._number, line)
+            for each in self._streams:
+                each.put_nowait(event)
+
+    def _keep(self, said: bytes) -> None:
+        if self._kept is not None:
+            os.write(self._kept, said)
+            os.fdatasync(self._kept)
+
+
+async def be_floor(child: subprocess.Popen[bytes], kept: int | None) -> None:
+    """Prints its address."""
+    assert child.stdout is not None
+    floor = Floor(child, kept)
+    asyncio.get_running_loop().add_reader(child.stdout.fileno(), floor.push)
+    listener = socket.create_server(("127.0.0.1", 0), backlog=1000)
+    config = uvicorn.Config(floor, log_level="error", lifespan="off", http="httptools", access_log=False)
+    print(f"http://127.0.0.1:{listener.getsockname()[1]}", "-", flush=True)
+    await uvicorn.Server(config).serve(sockets=[listener])
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "hub":
+        uvloop.run(be_hub(sys.argv[2], stand_in(sys.argv[2])))
+    else:
+        with subprocess.Popen(
+            [sys.executable, "-S", CHILD], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as its_child:
+            file = os.open(Path(sys.argv[2], "kept"), os.O_CREAT | os.O_WRONLY) if sys.argv[2:] else None
+            uvloop.run(be_floor(its_child, file))
