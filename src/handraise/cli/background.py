@@ -27,7 +27,7 @@ def _start(state: Path, log: Path, *options: str) -> bool:
     """Whether a hub answers, ours or one that was faster."""
     with log.open("ab") as written:
         started = subprocess.Popen(
-            [sys.executable, "-m", "handraise", "serve", "--state", str(state), *options],
+            [sys.executable, "-m", "handraise", "serve", "--no-link", "--state", str(state), *options],
             stdin=subprocess.DEVNULL,
             stdout=written,
             stderr=written,
