@@ -352,6 +352,16 @@ async def test_a_denial_is_on_record_with_its_words(room: Room) -> None:
     assert (entry.what, entry.by, entry.source) == ("answered", ANA, "web")
 
 
+async def test_who_started_and_stopped_a_session_is_on_record(room: Room, tmp_path: Path) -> None:
+    await put_session(room.hub, "s_1", phase="queued")
+    await room.ben.stop("s_1")
+    started = (await room.ana.start("hello", str(tmp_path))).session
+
+    assert [(each.what, each.by) for each in await room.ana.audit(session=started.id)] == [("session started", ANA)]
+    (stopped,) = await room.ana.audit(session="s_1")
+    assert (stopped.what, stopped.by, stopped.source) == ("session stopped", BEN, "telegram")
+
+
 async def test_projects_are_added_changed_and_named_once(room: Room, tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()
     (tmp_path / "other").mkdir()

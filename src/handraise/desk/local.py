@@ -88,7 +88,9 @@ class LocalDesk:
         directory = _directory(known.path if known else project)
         beginning = Beginning(say, directory, known, mode, model, title)
         with _in_words():
-            return await self._seen(await self._supervisor.start(beginning, self.person, self.source))
+            started = await self._supervisor.start(beginning, self.person, self.source)
+        await self._record("session started", session=started.id)
+        return await self._seen(started)
 
     async def sessions(self) -> list[Seen]:
         open_asks = await self._store.open_asks()
@@ -109,6 +111,7 @@ class LocalDesk:
 
     async def stop(self, session: str) -> None:
         await self._wish(session, Stop(f"{self.person.name} stopped it"))
+        await self._record("session stopped", session=session)
 
     async def change_mode(self, session: str, mode: str) -> None:
         await self._wish(session, ChangeMode(mode))
@@ -124,11 +127,15 @@ class LocalDesk:
 
     async def resume(self, session: str, say: Words | None = None) -> Seen:
         with _in_words():
-            return await self._seen(await self._supervisor.resume(session, say, self.person, self.source))
+            resumed = await self._supervisor.resume(session, say, self.person, self.source)
+        await self._record("session resumed", session=resumed.id)
+        return await self._seen(resumed)
 
     async def fork(self, session: str, say: Words) -> Seen:
         with _in_words():
-            return await self._seen(await self._supervisor.fork(session, say, self.person, self.source))
+            forked = await self._supervisor.fork(session, say, self.person, self.source)
+        await self._record("session started", session=forked.id)
+        return await self._seen(forked)
 
     async def asks(
         self, *, state: State | None = "open", kind: Kind | None = None, session: str | None = None
