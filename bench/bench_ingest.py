@@ -34,7 +34,7 @@ async def ours(source: Path, folder: Path) -> int:
     async with watch() as bells, asyncio.TaskGroup() as tasks:
         tasks.create_task(_tell_end(child, ended))
         async for chunk in follow(journal, 0, bells, ended):
-            frames += len(wire.receive(chunk))
+            frames += len(wire.receive_frames(chunk))
     return frames
 
 

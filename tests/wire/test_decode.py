@@ -1,6 +1,8 @@
 import json
 import random
 import sys
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -10,10 +12,14 @@ from hypothesis import strategies as st
 from msgspec import Raw, Struct
 
 from handraise.wire import blocks, frames, requests
-from handraise.wire.decode import decode, decode_quickly
+from handraise.wire.decode import decode, decode_groups
 from handraise.wire.frames import Frame, UnknownFrame, Unreadable
 from handraise.wire.lines import HEAD
 from wire.corpus import ALL, EVERYTHING, ODD, QUESTION, SESSION, USAGE, assistant, event, line, request, said, user
+
+
+def quickly(lines: Sequence[bytes]) -> list[Frame | None]:
+    return list(chain.from_iterable(decode_groups(lines)))
 
 
 def one(text: bytes) -> Frame:
@@ -316,11 +322,11 @@ def test_megabytes_are_no_trouble() -> None:
 
 def test_decoding_many_lines_at_once_gives_what_decoding_each_gives() -> None:
     for texts in (EVERYTHING, list(ALL.values()) * 5, [ALL["text delta"]] * 200, [ODD["broken"][:-5], b'"half"}}'], []):
-        found = decode_quickly(texts)
+        found = quickly(texts)
         assert len(found) == len(texts)
         for text, quick in zip(texts, found, strict=True):
             assert quick is None or [plain(quick)] == [plain(each) for each in decode(text)]
-    assert None not in decode_quickly([ALL["text delta"], ALL["text"], ALL["tool result"], ALL["result"]])
+    assert None not in quickly([ALL["text delta"], ALL["text"], ALL["tool result"], ALL["result"]])
 
 
 json_values = st.recursive(
@@ -404,7 +410,7 @@ def fuzz(seed: int, count: int) -> None:
             error.add_note(f"line {number} of seed {seed}: {text!r}")
             raise
         if len(batch) == 50:
-            for text, quick in zip(batch, decode_quickly(batch), strict=True):
+            for text, quick in zip(batch, quickly(batch), strict=True):
                 assert quick is None or [plain(quick)] == [plain(f) for f in decode(text)]
             batch = []
 

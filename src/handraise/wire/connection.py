@@ -2,12 +2,13 @@
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from itertools import chain
+from typing import Any, Literal, cast
 
 from msgspec import Raw, Struct
 
 from handraise.wire import encode, frames
-from handraise.wire.decode import decode, decode_quickly
+from handraise.wire.decode import decode, decode_groups
 from handraise.wire.frames import ControlCancel, ControlRequest, Frame, Unreadable
 from handraise.wire.lines import HEAD, LIMIT, Line, Lines, TooLong
 
@@ -73,7 +74,7 @@ class Connection:
         received = []
         end = self._lines.offset
         lines = self._lines.receive(chunk)
-        for line, frame in zip(lines, decode_quickly(lines), strict=True):
+        for line, frame in zip(lines, chain.from_iterable(decode_groups(lines)), strict=True):
             end += len(line) + 1
             if frame is not None and isinstance(line, bytes):
                 received.append(Received(frame, line, end))
@@ -85,11 +86,15 @@ class Connection:
         """The same without where each one was, for who takes in many."""
         lines = self._lines.receive(chunk)
         received: list[Frame] = []
-        for line, frame in zip(lines, decode_quickly(lines), strict=True):
-            if frame is not None:
-                received.append(frame)
+        begin = 0
+        for group in decode_groups(lines):
+            # A frame is always true: no group with a gap passes here.
+            if all(group):
+                received += cast("list[Frame]", group)
             else:
-                received += [each.frame for each in self._look_closer(line, 0)]
+                for line, frame in zip(lines[begin : begin + len(group)], group, strict=True):
+                    received += [frame] if frame else [each.frame for each in self._look_closer(line, 0)]
+            begin += len(group)
         return received
 
     def receive_end(self) -> list[Received]:

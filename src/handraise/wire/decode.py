@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Union
 
 import msgspec
@@ -13,16 +13,14 @@ from handraise.wire.frames import Frame, UnknownFrame, Unreadable
 from handraise.wire.lines import HEAD, Line
 
 
-def decode_quickly(lines: Sequence[Line]) -> list[Frame | None]:
-    """The frame of each line, found for many lines at once; None where `decode` must look closer.
+def decode_groups(lines: Sequence[Line]) -> Iterator[Sequence[Frame | None]]:
+    """The frame of each line, a group of lines at once; None where `decode` must look closer.
 
     That is so for what Claude asks and takes back, among others.
     """
-    found: list[Frame | None] = []
     for start in range(0, len(lines), _GROUP):
         group = lines[start : start + _GROUP]
-        found += _decode_group(group) or [None] * len(group)
-    return found
+        yield _decode_group(group) or [None] * len(group)
 
 
 def decode(text: bytes) -> list[Frame]:
@@ -91,7 +89,7 @@ _SYSTEM = {subtype: _decoder(shape) for subtype, shape in _SYSTEM_SHAPES.items()
 _BLOCK = _decoder(blocks.Known)
 _REQUEST = _decoder(requests.Known)
 _ANY = msgspec.json.Decoder()
-_GROUP = 64
+_GROUP = 32
 _BACKSLASH = ord("\\")
 _MAY_BE_HALF = re.compile(rb"\\u[dD][89a-fA-F]").search
 
