@@ -11,6 +11,7 @@ from pathlib import Path
 from handraise.claude.locate import locate
 from handraise.demo.pieces import Script, Scripted, hold, say, use
 from handraise.demo.told import Told
+from handraise.model.actors import Person
 from handraise.model.asks import Ask, Body, Permission, Question
 from handraise.serving import Service, Serving, serving
 from stories.house import House
@@ -194,6 +195,20 @@ async def test_somebody_joins_and_sees_what_happened_and_what_is_open(tmp_path: 
             await terminal.until("You chose SQLite")
         seen = await up.hub.desk.session(session)
         assert seen.session.directory == str(laid.home.work)
+
+
+async def test_another_machines_hub_is_reached_with_a_token(tmp_path: Path) -> None:
+    async with desk(tmp_path, choose_then_run) as (laid, up):
+        await up.hub.desk.start("Choose.", str(laid.home.work))
+        made = await up.gate.make("laptop", "approver", Person("ana"), "test")
+        # Nothing of this machine's own hub is in reach: no socket, only the address and the token.
+        far = {"HANDRAISE_STATE": str(tmp_path / "elsewhere"), "HANDRAISE_TOKEN": made.secret}
+        async with laid.terminal("inbox", "--hub", up.base, environment=far) as terminal:
+            await terminal.until("Which database?", READY)
+            terminal.type("1")
+            await terminal.until("You chose SQLite", "Run `python3 -c 'print(6*7)'`?")
+        settled = await up.hub.desk.asks(state="answered")
+        assert [getattr(ask.settlement, "by", None) for ask in settled] == [Person("laptop")]
 
 
 async def test_without_a_terminal_it_says_how_to_answer_and_goes_on_when_somebody_has(tmp_path: Path) -> None:
