@@ -1,7 +1,6 @@
 """Handraise: Claude Code raises its hand, the first answer is carried back."""
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # type checkers take the name for true; importing `typing` would cost each command 5 ms
 if TYPE_CHECKING:
     from handraise.desk.remote import connect
 
@@ -9,7 +8,7 @@ __version__ = "0.1.0"
 __all__ = ["connect"]
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 (any name)
+def __getattr__(name: str) -> object:
     """`connect` brings an HTTP client along, which most of this package does without."""
     if name != "connect":
         raise AttributeError(f"module 'handraise' has no attribute {name!r}")
