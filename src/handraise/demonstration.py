@@ -10,7 +10,7 @@ from handraise.demo import release, toy
 from handraise.demo.environment import environment
 from handraise.demo.model import EACH_SESSION, ScriptedModel
 from handraise.demo.scenarios import SCENARIOS
-from handraise.serving import Service, Serving, serving, until_told
+from handraise.serving import Service, Serving, serving, signals
 
 SESSIONS = {
     "Add a health endpoint": "Add a health endpoint to this service, with a test.",
@@ -20,13 +20,14 @@ SESSIONS = {
 
 async def demonstrate(folder: Path, port: int, tell: Callable[[str], object], up: Callable[[Serving], object]) -> None:
     """Serves until told to stop."""
-    async with demonstration(folder, port) as served:
-        tell(f"Handraise is up at {served.base}, with two sessions that will raise their hands.")
-        tell(f"Open this link to answer them:\n  {served.link}")
-        tell(f"Or from another terminal:\n  handraise inbox --state {folder / 'state'}")
-        up(served)
-        await until_told()
-        tell("Stopping.")
+    with signals() as told:
+        async with demonstration(folder, port) as served:
+            tell(f"Handraise is up at {served.base}, with two sessions that will raise their hands.")
+            tell(f"Open this link to answer them:\n  {served.link}")
+            tell(f"Or from another terminal:\n  handraise inbox --state {folder / 'state'}")
+            up(served)
+            await told.wait()
+            tell("Stopping.")
 
 
 @asynccontextmanager

@@ -34,6 +34,7 @@ from handraise.surfaces.web.visit import Way
 from handraise.workspaces import Workspaces
 
 _ADDRESS = "address"
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -150,17 +151,32 @@ def where(state: Path) -> str | None:
         return None
 
 
-async def until_told() -> None:
-    """Waits for SIGTERM or Ctrl-C."""
+@contextmanager
+def signals() -> Iterator[asyncio.Event]:
+    """Set by SIGTERM or Ctrl-C. A second one acts as if nobody had listened: whoever is in a hurry need not wait."""
     told = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, told.set)
-    try:
-        await told.wait()
-    finally:
-        for number in (signal.SIGTERM, signal.SIGINT):
+
+    def tell() -> None:
+        told.set()
+        forget()
+
+    def forget() -> None:
+        for number in _SIGNALS:
             loop.remove_signal_handler(number)
+
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, tell)
+    try:
+        yield told
+    finally:
+        forget()
+
+
+async def until_told() -> None:
+    """Waits for SIGTERM or Ctrl-C."""
+    with signals() as told:
+        await told.wait()
 
 
 def _app(service: Service, opened: Hub, gate: Gate, base: str, streams: Streams, more: tuple[Way, ...]) -> WebApp:

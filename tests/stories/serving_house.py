@@ -41,7 +41,8 @@ class Process:
         began = asyncio.get_running_loop().time()
         self.child.send_signal(number)
         async with asyncio.timeout(DEADLINE):
-            assert await self.child.wait() == 0, self.errors.read_text()
+            code = await self.child.wait()
+        assert code == 0, (code, self.errors.read_text())
         return asyncio.get_running_loop().time() - began
 
 

@@ -1,5 +1,6 @@
 """`handraise serve` and `handraise demo`."""
 
+import asyncio
 import os
 import sys
 import tempfile
@@ -12,7 +13,7 @@ from handraise.cli.loop import run
 from handraise.cli.places import state_folder, state_option
 
 if TYPE_CHECKING:
-    from handraise.serving import Service
+    from handraise.serving import Service, Serving
 
 
 @click.command()
@@ -60,21 +61,15 @@ def demo(port: int, verbose: bool) -> None:
 
 def _run(service: "Service", *, stop_sessions: bool, link: bool) -> None:
     from handraise.hub import HubRunning, StateExposed
-    from handraise.serving import Exposed, serving, until_told, where
+    from handraise.serving import Exposed, serving, signals, where
     from handraise.store.interface import StoreError
     from handraise.surfaces.web.server import CannotListen
 
     async def main() -> None:
-        async with serving(service) as up:
-            found = up.hub.crew.adoption
-            click.echo(f"Handraise is up at {up.base}")
-            if found.living or found.lost:
-                click.echo(f"Adopted {len(found.living)} sessions; {len(found.lost)} were lost and can be resumed.")
-            if link:
-                click.echo(f"Log in once with this link (good for ten minutes):\n  {up.link}")
-            await until_told()
-            if stop_sessions:
-                await up.hub.crew.stop_all()
+        # Before anything is open: whoever stops a hub that has just said it is up finds it ending cleanly.
+        with signals() as told:
+            async with serving(service) as up:
+                await _attend(up, told, stop_sessions=stop_sessions, link=link)
 
     try:
         run(main())
@@ -83,3 +78,15 @@ def _run(service: "Service", *, stop_sessions: bool, link: bool) -> None:
         raise click.ClickException(f"{error}{f' It is at {there}.' if there else ''}") from error
     except (StateExposed, Exposed, CannotListen, StoreError) as error:
         raise click.ClickException(str(error)) from error
+
+
+async def _attend(up: "Serving", told: asyncio.Event, *, stop_sessions: bool, link: bool) -> None:
+    found = up.hub.crew.adoption
+    click.echo(f"Handraise is up at {up.base}")
+    if found.living or found.lost:
+        click.echo(f"Adopted {len(found.living)} sessions; {len(found.lost)} were lost and can be resumed.")
+    if link:
+        click.echo(f"Log in once with this link (good for ten minutes):\n  {up.link}")
+    await told.wait()
+    if stop_sessions:
+        await up.hub.crew.stop_all()
