@@ -17,7 +17,7 @@ import uvicorn
 import uvloop
 
 from handraise.model.actors import Person
-from handraise.serving import Service, serving, until_told
+from handraise.serving import Service, serving, signals
 
 CHILD = Path(__file__).with_name("child.py")
 
@@ -33,11 +33,12 @@ def stand_in(folder: str) -> Path:
 async def be_hub(folder: str, program: Path) -> None:
     """Prints its address and a token."""
     service = Service(Path(folder, "state"), program, dict(os.environ), port=0, limit=1000)
-    async with serving(service) as up:
-        made = await up.gate.make("bench", "admin", Person("bench"), "bench")
-        print(up.base, made.secret, flush=True)
-        await until_told()
-        await up.hub.crew.stop_all()
+    with signals() as told:
+        async with serving(service) as up:
+            made = await up.gate.make("bench", "admin", Person("bench"), "bench")
+            print(up.base, made.secret, flush=True)
+            await told.wait()
+            await up.hub.crew.stop_all()
 
 
 class Floor:

@@ -173,12 +173,6 @@ def signals() -> Iterator[asyncio.Event]:
         forget()
 
 
-async def until_told() -> None:
-    """Waits for SIGTERM or Ctrl-C."""
-    with signals() as told:
-        await told.wait()
-
-
 def _app(service: Service, opened: Hub, gate: Gate, base: str, streams: Streams, more: tuple[Way, ...]) -> WebApp:
     secure = service.tls_cert is not None or service.behind_proxy
     # Browsers send a cookie to every port of a host: two hubs must not overwrite each other's.
