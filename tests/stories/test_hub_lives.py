@@ -97,12 +97,23 @@ async def test_a_claude_that_died_while_nobody_looked_is_lost_and_resumed_in_one
             assert "Go on." in [each.text for each in only(Said, told)]
 
 
+async def transcribed(home: House, session: Session) -> None:
+    """Until Claude has its question in its transcript: killed before that, there is nothing to resume."""
+    async with asyncio.timeout(30):
+        while not any(
+            "AskUserQuestion" in each.read_text()
+            for each in (home.tmp / "home" / ".claude" / "projects").glob(f"*/{session.claude_id}.jsonl")
+        ):
+            await asyncio.sleep(0.02)
+
+
 async def test_an_answer_that_claude_did_not_live_to_take_is_passed_on_when_it_is_resumed(tmp_path: Path) -> None:
     async with House(tmp_path, choose) as home:
         async with home.open_hub() as first:
             session = (await first.desk.start("Choose.", str(home.work))).session
             question = await next_ask(first.desk, session)
             pid = pid_of(first, session)
+            await transcribed(home, session)
             os.kill(pid, signal.SIGSTOP)
             await first.desk.answer(question.id, SQLITE)
         await kill(pid)
