@@ -10,8 +10,7 @@ from pathlib import Path
 from handraise.claude.watch import Watch
 
 CHUNK = 64 * 1024
-"""More than 128 KiB would be mapped and unmapped for each read, which takes longer than the reading."""
-"""Small enough that taking it in does not hold up other sessions."""
+"""Does not hold up other sessions; and more than 128 KiB would be mapped and unmapped anew for each read."""
 _BREATH = 512 * 1024
 """After so many bytes everybody else has a turn, though the writer be as quick as we are."""
 _KEEP_SIZE = 1
