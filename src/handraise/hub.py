@@ -3,7 +3,7 @@
 import fcntl
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +20,8 @@ from handraise.session.supervisor import Supervisor
 from handraise.store.interface import Store
 from handraise.store.sqlite.store import SqliteStore
 
+DATABASE = "hub.db"
+
 
 def now() -> datetime:
     """The wall clock: the only place that looks at it."""
@@ -27,11 +29,15 @@ def now() -> datetime:
 
 
 class HubRunning(Exception):
-    """Another hub has this state folder."""
+    """Another hub has this state folder, or this database."""
 
 
 class StateExposed(Exception):
-    """Others can look into the state folder."""
+    """Others can look into a folder that holds what the hub keeps."""
+
+
+class StateUnreachable(Exception):
+    """That folder cannot be made or used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +63,18 @@ async def hub(
     temper: Temper | None = None,
     limit: int = 8,
     own_file: Callable[[str], OwnFile] = no_own_file,
+    database: Path | None = None,
 ) -> AsyncIterator[Hub]:
-    """Opens the store, adopts what lives, and serves until it is left; no Claude ends with it."""
-    with _claimed(state):
+    """Opens the store, adopts what lives, and serves until it is left; no Claude ends with it.
+
+    `database` is a file somewhere else than in the state folder.
+    """
+    with _claimed(state, database):
         means = Means(
             program, environment, state, clock, os.urandom, temper or Temper(), options or Options(), limit, own_file
         )
         async with (
-            SqliteStore(state / "hub.db") as store,
+            SqliteStore(database or state / DATABASE) as store,
             Feed(store) as feed,
             Inbox(store, clock, rules) as inbox,
             Crew(means, store, feed, inbox) as crew,
@@ -84,18 +94,41 @@ async def hub(
 
 
 @contextmanager
-def _claimed(state: Path) -> Iterator[None]:
-    """The state folder is ours alone: private, and held by a lock that dies with us."""
-    state.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if state.stat().st_mode & 0o077:
-        raise StateExposed(f"Others can look into {state}; make it private (chmod 700 {state}).")
-    lock = os.open(state / "hub.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+def _claimed(state: Path, database: Path | None) -> Iterator[None]:
+    """What the hub keeps is ours alone: in private folders, held by locks that die with us."""
+    with ExitStack() as held:
+        _make_private(state)
+        held.enter_context(_locked(state / "hub.lock", state))
+        if database is not None:
+            _make_private(database.parent)
+            held.enter_context(_locked(database.with_name(f"{database.name}.lock"), database))
+        yield
+
+
+def _make_private(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.stat()
+    except OSError as error:
+        raise StateUnreachable(f"{folder} cannot be used: {error.strerror}. Choose another place.") from error
+    if status.st_uid != os.geteuid():
+        raise StateExposed(f"{folder} belongs to somebody else, who could look into it; choose another place.")
+    if status.st_mode & 0o077:
+        raise StateExposed(f"Others can look into {folder}; make it private (chmod 700 {folder}).")
+
+
+@contextmanager
+def _locked(file: Path, what: Path) -> Iterator[None]:
+    try:
+        lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StateUnreachable(f"{file} cannot be opened: {error.strerror}. Choose another place.") from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         running = os.read(lock, 100).decode(errors="replace").strip()
         os.close(lock)
-        raise HubRunning(f"A hub runs on {state} already (process {running}).") from None
+        raise HubRunning(f"A hub runs on {what} already (process {running}).") from None
     os.truncate(lock, 0)
     os.pwrite(lock, str(os.getpid()).encode(), 0)
     try:

@@ -102,6 +102,34 @@ async def test_a_second_hub_says_who_is_running_and_where(tmp_path: Path) -> Non
         assert await hub.stop() < 5
 
 
+async def test_the_database_is_where_the_command_line_the_variable_or_the_settings_say(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    settle_in(tmp_path, f'[store]\ndatabase = "{kept / "by-settings.db"}"\n')
+    environ = surroundings(tmp_path)
+    async with serve(tmp_path, environ) as hub:
+        assert (kept / "by-settings.db").exists()
+        other = {**environ, "HANDRAISE_STATE": str(tmp_path / "other")}
+        said = await fail_to_serve(other)
+        assert f"A hub runs on {kept / 'by-settings.db'} already (process {hub.child.pid})" in said
+        await hub.stop()
+    environ["HANDRAISE_STORE_DATABASE"] = str(kept / "by-variable.db")
+    async with serve(tmp_path, environ) as hub:
+        assert (kept / "by-variable.db").exists()
+        code, said = await command(environ, "doctor")
+        assert code == 0
+        assert f'store.database = "{kept / "by-variable.db"}"' in said
+        await hub.stop()
+    async with serve(tmp_path, environ, "--database", f"sqlite://{kept / 'by-option.db'}") as hub:
+        assert (kept / "by-option.db").exists()
+        await hub.stop()
+    assert not (tmp_path / "state" / "hub.db").exists()
+    said = await fail_to_serve(environ, "--database", "postgresql://ana:secret@db.example/hub")
+    assert "postgresql is not supported: a database is sqlite:///ABSOLUTE/PATH" in said
+    assert "secret" not in said
+    os.chmod(kept, 0o755)
+    assert f"Others can look into {kept}; make it private" in await fail_to_serve(environ)
+
+
 async def test_it_does_not_listen_in_the_clear_beyond_this_machine(tmp_path: Path) -> None:
     settle_in(tmp_path)
     environ = surroundings(tmp_path)

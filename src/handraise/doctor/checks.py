@@ -117,19 +117,28 @@ def check_exposure(settings: WebSettings) -> Finding:
 
 def check_state(state: Path) -> Finding:
     """Whether the state folder is ours alone."""
+    return _check_private("state", state, "Choose another --state.")
+
+
+def check_database_folder(database: Path) -> Finding:
+    """The same for the folder of a database that lies somewhere else."""
+    return _check_private("store", database.parent, "Choose another [store] database.")
+
+
+def _check_private(name: str, folder: Path, other: str) -> Finding:
     try:
-        status = state.stat()
+        status = folder.stat()
     except FileNotFoundError:
-        return Finding("state", "ok", f"{state} is made when a hub starts.")
+        return Finding(name, "ok", f"{folder} is made when a hub starts.")
     except OSError as error:
-        return Finding("state", "fail", f"{state} cannot be reached: {error.strerror}.", "Choose another --state.")
+        return Finding(name, "fail", f"{folder} cannot be reached: {error.strerror}.", other)
     if status.st_uid != os.geteuid():
-        return Finding("state", "fail", f"{state} belongs to somebody else.", "Choose another --state.")
+        return Finding(name, "fail", f"{folder} belongs to somebody else.", other)
     if status.st_mode & 0o077:
-        return Finding("state", "fail", f"Others can look into {state}.", f"Run: chmod 700 {state}")
-    if not os.access(state, os.W_OK | os.X_OK):
-        return Finding("state", "fail", f"{state} cannot be written.", f"Run: chmod 700 {state}")
-    return Finding("state", "ok", f"{state} is yours alone.")
+        return Finding(name, "fail", f"Others can look into {folder}.", f"Run: chmod 700 {folder}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return Finding(name, "fail", f"{folder} cannot be written.", f"Run: chmod 700 {folder}")
+    return Finding(name, "ok", f"{folder} is yours alone.")
 
 
 def free_bytes(folder: Path) -> int:

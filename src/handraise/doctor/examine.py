@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from handraise.config.database import database_file
 from handraise.config.files import load_layers, settings_file, state_directory
 from handraise.config.reading import Effective, Layers, effective, read_layers
 from handraise.config.settings import Settings
 from handraise.config.tables import SettingsRefused
 from handraise.doctor import checks
 from handraise.doctor.findings import Finding, Report
+from handraise.hub import DATABASE
 
 
 async def examine(
@@ -18,6 +20,8 @@ async def examine(
     told, settings, values = _read(environ, project)
     folder = state or state_directory(environ)
     process = checks.running_hub(folder)
+    named = settings.store.database
+    elsewhere = Path(database_file(named)).expanduser() if named else None
     has_token = settings.telegram.token is not None
     findings = [
         told,
@@ -29,7 +33,8 @@ async def examine(
         checks.check_exposure(settings.web),
         checks.check_state(folder),
         checks.check_disk(folder, checks.free_bytes(folder)),
-        checks.check_database(folder / "hub.db"),
+        checks.check_database_folder(elsewhere) if elsewhere else None,
+        checks.check_database(elsewhere or folder / DATABASE),
         checks.check_pipes(settings.limits.parallel),
         checks.check_inotify(),
     ]
