@@ -12,9 +12,6 @@ from urllib.parse import quote
 
 import platformdirs
 
-from handraise.claude.environment import environment
-from handraise.claude.locate import locate
-from handraise.config.settings import Settings, seconds_or_none
 from handraise.desk.gate import Gate
 from handraise.hub import Hub, hub, now
 from handraise.metrics import Metrics
@@ -61,32 +58,10 @@ class Service:
     temper: Temper = field(default_factory=Temper)
     limit: int = 8
     own_file: Callable[[str], OwnFile] = no_own_file
+    database: Path | None = None
+    """Where it is, if not in the state folder."""
     page: Path | None = None
     """Where the built page lies, if not beside the code."""
-
-
-def arranged(
-    settings: Settings, state: Path, environ: Mapping[str, str], host: str | None = None, port: int | None = None
-) -> Service:
-    """A service as the settings want it; raises ClaudeMissing."""
-    web = settings.web
-    proxy = TrustedProxy(web.trusted_header, frozenset(web.trusted_addresses)) if web.trusted_header else None
-    return Service(
-        state=state,
-        program=locate(settings.claude.path),
-        environment=environment(environ, api_billing=settings.claude.use_api_billing),
-        host=host or web.host,
-        port=web.port if port is None else port,
-        tls_cert=Path(web.tls_cert).expanduser() if web.tls_cert else None,
-        tls_key=Path(web.tls_key).expanduser() if web.tls_key else None,
-        behind_proxy=web.behind_proxy,
-        allowed_hosts=frozenset(each.lower() for each in web.allowed_hosts),
-        proxy=proxy,
-        rules=settings.rules,
-        options=settings.options,
-        temper=Temper(move=settings.limits.move_seconds, idle=seconds_or_none(settings.limits.idle_seconds)),
-        limit=settings.limits.parallel,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +89,7 @@ async def serving(service: Service, streams: Streams | None = None) -> AsyncIter
             temper=service.temper,
             limit=service.limit,
             own_file=service.own_file,
+            database=service.database,
         ) as opened,
         reachable(opened, service, streams) as up,
     ):
@@ -128,10 +104,10 @@ async def reachable(opened: Hub, service: Service, streams: Streams | None = Non
     port = listen_on_port(service.host, service.port)
     base = _base(service, port.getsockname()[1])
     streams = streams or Streams()
-    outside = Outside(opened, service.options, service.state, base, streams.closing)
+    outside = Outside(opened, service.state, base, streams.closing)
     streams.also = outside.relaying.as_event
     workspaces = Workspaces(
-        opened.store, service.options, service.state, Path(platformdirs.user_state_dir("handraise"))
+        opened.store, opened.crew.options, service.state, Path(platformdirs.user_state_dir("handraise"))
     )
     metrics = Metrics(opened, service.state, streams)
     app = _app(service, opened, gate, base, streams, (metrics.way(), workspaces.way(), *outside.ways()))
@@ -188,7 +164,8 @@ def _app(service: Service, opened: Hub, gate: Gate, base: str, streams: Streams,
         secure=secure,
         troubles=(StoreError,),
     )
-    return WebApp(door, Entrance(page, secure=secure, base=base, cookie=cookie), streams, page, more)
+    proxies = service.proxy.addresses if service.proxy else frozenset()
+    return WebApp(door, Entrance(page, secure=secure, base=base, cookie=cookie, proxies=proxies), streams, page, more)
 
 
 @asynccontextmanager

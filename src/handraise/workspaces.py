@@ -1,12 +1,13 @@
 """The way to sync the files of a project: which project, which options, and where its hub is."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import Struct
 from starlette.responses import Response
 
 from handraise.desk.interface import NotFound
-from handraise.model.projects import Options
+from handraise.model.projects import Options, Project
 from handraise.store.interface import Store
 from handraise.surfaces.web.visit import BadRequest, Visit, Way, answer
 from handraise.workspace.merging import Unmergeable
@@ -29,11 +30,16 @@ class Synced(Struct, frozen=True):
 
 
 class Workspaces:
-    """`state` is named in the files only where it is not the usual place, so that they can be shared."""
+    """`options` are those that hold in a project and its directory.
 
-    def __init__(self, store: Store, general: Options, state: Path, usual: Path) -> None:
+    `state` is named in the files only where it is not the usual place, so that they can be shared.
+    """
+
+    def __init__(
+        self, store: Store, options: Callable[[Project | None, str], Options], state: Path, usual: Path
+    ) -> None:
         self._store = store
-        self._general = general
+        self._options = options
         self._state = None if state == usual else str(state)
 
     async def sync(self, visit: Visit) -> Response:
@@ -41,7 +47,7 @@ class Workspaces:
         project = await self._store.project(visit.path("id"))
         if project is None:
             raise NotFound(f"There is no project {visit.path('id')}.")
-        files = None if wanted.remove else wanted_for(project.options.over(self._general), self._state)
+        files = None if wanted.remove else wanted_for(self._options(project, project.path), self._state)
         try:
             changed = sync(project.path, files)
         except Unmergeable as error:

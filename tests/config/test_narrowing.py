@@ -13,6 +13,7 @@ from handraise.config.tables import SettingsRefused
         ("mode = 'auto'", "mode must not be 'auto'"),
         ("allowed_tools = ['Read', 'Bash']", "allowed_tools must not name 'Bash', which your own settings do not"),
         ("[[rule]]\ndecision = 'ask'\n[[rule]]\ndecision = 'allow'\ntool = 'Bash'", "[[rule]] 2 must not allow"),
+        ("[[rule]]\ndecision = 'deny'\nproject = 'p_2'", "[[rule]] 1 must not name a project: it holds in this directory"),
         ("[web]\nhost = '0.0.0.0'", ".handraise.toml: there is no key web."),
         ("[claude]\npath = '/tmp/claude'", "there is no key claude."),
         ("path = '/tmp/claude'", "there is no key path."),

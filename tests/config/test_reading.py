@@ -36,10 +36,10 @@ def test_a_project_may_be_stricter_than_a_person_who_skips_permissions() -> None
     assert read_layers(Layers(skipping.file)).claude.mode == "bypassPermissions"
 
 
-def test_a_projects_rules_hold_only_there() -> None:
-    layers = Layers(project="[[rule]]\ndecision = 'deny'\ntool = 'Bash'\nproject = 'p_2'")
+def test_a_projects_rules_are_apart_from_the_persons() -> None:
+    layers = Layers(project="[[rule]]\ndecision = 'deny'\ntool = 'Bash'")
 
-    assert project_rules(layers, "p_1") == (WrittenRule("deny", tool="Bash").rule(".handraise.toml#1", "p_1"),)
+    assert project_rules(layers) == (WrittenRule("deny", tool="Bash").rule(".handraise.toml#1"),)
     assert read_layers(layers).rules == ()
 
 

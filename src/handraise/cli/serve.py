@@ -20,11 +20,18 @@ if TYPE_CHECKING:
 @click.option("--host", default=None, help="Where to listen; [web] host, else 127.0.0.1.")
 @click.option("--port", type=click.IntRange(0, 65535), default=None, help="[web] port, else 8420; 0 takes a free one.")
 @state_option
+@click.option("--database", metavar="URL", help="[store] database, else hub.db in the hub's folder: sqlite:///PATH.")
 @click.option("--stop-sessions", is_flag=True, help="End every Claude when the hub ends.")
 @click.option("--no-link", is_flag=True, help="Print no login link; `handraise token link` makes one.")
 @click.option("--verbose", is_flag=True, help="Say more, on stderr.")
 def serve(
-    host: str | None, port: int | None, state: str | None, stop_sessions: bool, no_link: bool, verbose: bool
+    host: str | None,
+    port: int | None,
+    state: str | None,
+    database: str | None,
+    stop_sessions: bool,
+    no_link: bool,
+    verbose: bool,
 ) -> None:
     """Run the hub: the page, the API and the sessions.
 
@@ -32,15 +39,12 @@ def serve(
     """
     from handraise import logs
     from handraise.claude.locate import ClaudeMissing
-    from handraise.config.files import load_layers
-    from handraise.config.reading import read_layers
+    from handraise.cli.service import service as wanted
     from handraise.config.tables import SettingsRefused
-    from handraise.serving import arranged
 
     logs.configure(sys.stderr, verbose=verbose)
     try:
-        settings = read_layers(load_layers(os.environ))
-        service = arranged(settings, state_folder(state), os.environ, host, port)
+        service = wanted(os.environ, state_folder(state), host, port, database)
     except (ClaudeMissing, SettingsRefused) as error:
         raise click.ClickException(str(error)) from error
     _run(service, stop_sessions=stop_sessions, link=not no_link)
@@ -60,7 +64,7 @@ def demo(port: int, verbose: bool) -> None:
 
 
 def _run(service: "Service", *, stop_sessions: bool, link: bool) -> None:
-    from handraise.hub import HubRunning, StateExposed
+    from handraise.hub import HubRunning, StateExposed, StateUnreachable
     from handraise.serving import Exposed, serving, signals, where
     from handraise.store.interface import StoreError
     from handraise.surfaces.web.server import CannotListen
@@ -76,7 +80,7 @@ def _run(service: "Service", *, stop_sessions: bool, link: bool) -> None:
     except HubRunning as error:
         there = where(service.state)
         raise click.ClickException(f"{error}{f' It is at {there}.' if there else ''}") from error
-    except (StateExposed, Exposed, CannotListen, StoreError) as error:
+    except (StateExposed, StateUnreachable, Exposed, CannotListen, StoreError) as error:
         raise click.ClickException(str(error)) from error
 
 

@@ -1,10 +1,12 @@
 """What the settings make of a hub: read at its start, and a directory's own file when a session begins there."""
 
 from collections.abc import Mapping
+from ipaddress import ip_address
 from pathlib import Path
 
 from handraise.claude.environment import environment
 from handraise.claude.locate import locate
+from handraise.config.database import database_file
 from handraise.config.files import load_layers
 from handraise.config.reading import project_rules, read_layers
 from handraise.config.settings import Settings, seconds_or_none
@@ -15,8 +17,10 @@ from handraise.session.machine import Temper
 from handraise.surfaces.web.door import TrustedProxy
 
 
-def service(environ: Mapping[str, str], state: Path, host: str | None, port: int | None) -> Service:
-    """The hub that the settings describe; raises SettingsRefused or ClaudeMissing."""
+def service(
+    environ: Mapping[str, str], state: Path, host: str | None, port: int | None, database: str | None = None
+) -> Service:
+    """The hub that the settings describe, and over them the command line; raises SettingsRefused or ClaudeMissing."""
     settings = read_layers(load_layers(environ))
     web, limits = settings.web, settings.limits
     return Service(
@@ -35,18 +39,26 @@ def service(environ: Mapping[str, str], state: Path, host: str | None, port: int
         temper=Temper(move=limits.move_seconds, idle=seconds_or_none(limits.idle_seconds)),
         limit=limits.parallel,
         own_file=lambda directory: _own_file(environ, directory),
+        database=_file(database or settings.store.database),
     )
 
 
+def _file(database: str | None) -> Path | None:
+    try:
+        return Path(database_file(database)).expanduser() if database else None
+    except ValueError as error:
+        raise SettingsRefused(f"--database: {error}") from error
+
+
 def _proxy(settings: Settings) -> TrustedProxy | None:
-    if settings.web.trusted_header is None:
-        return None
-    return TrustedProxy(settings.web.trusted_header, frozenset(settings.web.trusted_addresses))
+    web = settings.web
+    addresses = frozenset(str(ip_address(each)) for each in web.trusted_addresses)
+    return TrustedProxy(web.trusted_header, addresses) if addresses else None
 
 
 def _own_file(environ: Mapping[str, str], directory: str) -> OwnFile:
     try:
         layers = load_layers(environ, Path(directory))
-        return OwnFile(read_layers(layers).options, project_rules(layers, directory))
+        return OwnFile(read_layers(layers).options, project_rules(layers))
     except SettingsRefused as error:
         raise OwnFileUnfit(str(error)) from error

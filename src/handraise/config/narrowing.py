@@ -27,3 +27,5 @@ def complaints(project: ProjectSettings, own: Settings) -> Iterator[str]:
                 f"[[rule]] {number} must not allow anything, only deny or ask. {_IN_REACH} so allow itself"
                 " everything. Put the rule into your own handraise.toml."
             )
+        if rule.project is not None:
+            yield f"[[rule]] {number} must not name a project: it holds in this directory, and nowhere else."

@@ -54,11 +54,11 @@ def read_layers(layers: Layers) -> Settings:
     return _stack(layers)[0]
 
 
-def project_rules(layers: Layers, project: str) -> tuple[Rule, ...]:
-    """The rules of a project's own file, for the project with this id. None of them allows anything."""
+def project_rules(layers: Layers) -> tuple[Rule, ...]:
+    """The rules of a project's own file. None of them allows anything, and none speaks of another project."""
     own = _convert(_own(layers), Settings, layers.file_path)
     written = _read_project(layers, own).written_rules
-    return tuple(each.rule(f".handraise.toml#{number}", project) for number, each in enumerate(written, 1))
+    return tuple(each.rule(f".handraise.toml#{number}") for number, each in enumerate(written, 1))
 
 
 def effective(layers: Layers) -> tuple[Effective, ...]:

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
+from handraise.config.database import database_file
 from handraise.model.projects import Options, Patience
 from handraise.model.rules import Decision, Rule
 from handraise.policy.patterns import read_pattern
@@ -77,16 +78,29 @@ class WebSettings(Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if (self.tls_cert is None) != (self.tls_key is None):
             raise ValueError("[web] tls_cert and tls_key belong together: set both, or neither.")
-        if (self.trusted_header is None) != (not self.trusted_addresses):
+        if self.trusted_header is not None and not self.trusted_addresses:
             raise ValueError(
-                "[web] trusted_header and trusted_addresses belong together:"
-                " whoever else can reach the hub could send the header, too."
+                "[web] trusted_header needs trusted_addresses: whoever else can reach the hub could send the header,"
+                " too."
             )
         for each in self.trusted_addresses:
             try:
                 ip_address(each)
             except ValueError:
                 raise ValueError(f"[web] trusted_addresses must be IP addresses; {each!r} is none.") from None
+
+
+class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[store]`: where the hub keeps what must survive."""
+
+    database: Text | None = None
+
+    def __post_init__(self) -> None:
+        if self.database is not None:
+            try:
+                database_file(self.database)
+            except ValueError as error:
+                raise ValueError(f"[store] database: {error}") from None
 
 
 class LimitSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -132,8 +146,8 @@ class WrittenRule(Struct, frozen=True, forbid_unknown_fields=True):
                 " To be asked nothing at all, set [claude] dangerously_skip_permissions."
             )
 
-    def rule(self, identity: str, project: str | None = None) -> Rule:
-        """The rule itself; one that a project wrote holds only there."""
+    def rule(self, identity: str) -> Rule:
+        """The rule itself."""
         return Rule(
             id=identity,
             decision=self.decision,
@@ -141,7 +155,7 @@ class WrittenRule(Struct, frozen=True, forbid_unknown_fields=True):
             command=self.command,
             path=self.path,
             server=self.server,
-            project=project or self.project,
+            project=self.project,
             mode=self.mode,
             message=self.message,
             expires_at=self.expires_at,
@@ -156,6 +170,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     ask: AskSettings = AskSettings()
     web: WebSettings = WebSettings()
     limits: LimitSettings = LimitSettings()
+    store: StoreSettings = StoreSettings()
     telegram: TelegramSettings = TelegramSettings()
     written_rules: tuple[WrittenRule, ...] = field(default=(), name="rule")
 

@@ -66,7 +66,8 @@ class Project(Struct, frozen=True):
 class OwnFile(Struct, frozen=True):
     """What a directory's own settings file says. Claude could write it, so that its rules can only be stricter."""
 
-    options: Options = Options()
+    options: Options | None = None
+    """All that holds there where the project says nothing; None leaves it to the settings."""
     rules: tuple[Rule, ...] = ()
 
 

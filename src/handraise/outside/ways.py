@@ -19,7 +19,7 @@ from handraise.hub import Hub, now
 from handraise.inbox.considering import Surroundings
 from handraise.inbox.errors import NoSuchAsk
 from handraise.model.asks import Ask
-from handraise.model.projects import Options, Project
+from handraise.model.projects import Project
 from handraise.model.tokens import Token
 from handraise.model.tools import ASK_USER_LEAST, ASK_USER_MOST
 from handraise.outside.relaying import Forbidden, Relaying
@@ -51,11 +51,8 @@ class MadeRun(Struct, frozen=True):
 class Outside:
     """Entered with `async with`, inside the hub's own. `closing` is set before any connection is ended."""
 
-    def __init__(
-        self, hub: Hub, options: Options, state: Path, base: str, closing: asyncio.Event, *, grace: float = GRACE
-    ) -> None:
+    def __init__(self, hub: Hub, state: Path, base: str, closing: asyncio.Event, *, grace: float = GRACE) -> None:
         self._hub = hub
-        self._options = options
         self._closing = closing
         self.counter = Counter(hub.inbox, self._knowledge(), closing, grace=grace)
         self._runs = Runs(state / "runs", base, os.urandom, time.time)
@@ -167,9 +164,7 @@ class Outside:
     async def _whereabouts(self, directory: str) -> Whereabouts:
         project = _innermost(await self._hub.store.projects(), directory)
         root = project.path if project else directory
-        general = self._hub.crew.own_file(root).options.over(self._options)
-        options = (project.options if project else Options()).over(general)
-        return Whereabouts(project.id if project else directory, options, root)
+        return Whereabouts(project.id if project else directory, self._hub.crew.options(project, root), root)
 
     def _around(self, directory: str, where: Whereabouts) -> Surroundings:
         return surroundings.around(directory, "default", where.options, self._hub.crew.own_file(where.root).rules)

@@ -23,7 +23,7 @@ from handraise.feed import Feed
 from handraise.inbox.inbox import Inbox
 from handraise.model.asks import Withdrawn
 from handraise.model.items import Notice, SessionStarted
-from handraise.model.projects import Options, OwnFile, OwnFileUnfit, no_own_file
+from handraise.model.projects import Options, OwnFile, OwnFileUnfit, Project, no_own_file
 from handraise.model.rules import Rule
 from handraise.model.sessions import Ended, Place, Session
 from handraise.session import own_tools, records, surroundings
@@ -267,10 +267,13 @@ class Crew:
         return Machine(session.id, session.project, memory, wire, temper)
 
     async def _options(self, session: Session) -> Options:
-        """The project's, filled up with what holds for all."""
         project = await self._store.project(session.project) if session.project else None
-        own = self.own_file(session.directory).options
-        return (project.options if project else Options()).over(own.over(self._means.options))
+        return self.options(project, session.directory)
+
+    def options(self, project: Project | None, directory: str) -> Options:
+        """The project's, over what the directory's own file says, over what holds for all."""
+        general = self.own_file(directory).options or self._means.options
+        return (project.options if project else Options()).over(general)
 
     def own_file(self, directory: str) -> OwnFile:
         """What the directory's own settings say; where they cannot be used, a person is asked about everything."""

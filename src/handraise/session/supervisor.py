@@ -11,7 +11,7 @@ from handraise.inbox import guidance
 from handraise.model import ids
 from handraise.model.actors import Actor, Person
 from handraise.model.asks import Answered
-from handraise.model.projects import Options, Project
+from handraise.model.projects import Project
 from handraise.model.says import Say
 from handraise.model.sessions import Ended, Session
 from handraise.session import records
@@ -59,7 +59,7 @@ class Supervisor:
     async def start(self, beginning: Beginning, by: Actor, source: str) -> Session:
         """A new session, running or queued; what was said first is stored with it."""
         now = self._means.clock()
-        options = beginning.project.options if beginning.project else Options()
+        options = self._crew.options(beginning.project, beginning.directory)
         session = Session(
             id=ids.spell("s", self._means.entropy(ids.ENTROPY)),
             project=beginning.project.id if beginning.project else beginning.directory,
@@ -68,8 +68,8 @@ class Supervisor:
             title=beginning.title or _title(beginning.content),
             created_at=now,
             changed_at=now,
-            mode=beginning.mode or options.mode or self._means.options.mode or "default",
-            model=beginning.model or options.model or self._means.options.model,
+            mode=beginning.mode or options.mode or "default",
+            model=beginning.model or options.model,
         )
         return await self._enqueue(session, self._say(session.id, beginning.content, by, source))
 
