@@ -81,7 +81,7 @@ def test_rules_are_in_the_order_of_the_file_and_named_by_their_place() -> None:
     ("text", "sentence"),
     [
         ("[web]\ntls_cert = '/c.pem'", "[web] tls_cert and tls_key belong together"),
-        ("[web]\ntrusted_header = 'X-User'", "[web] trusted_header and trusted_addresses belong together"),
+        ("[web]\ntrusted_header = 'X-User'", "[web] trusted_header needs trusted_addresses"),
         ("[web]\ntrusted_header = 'X'\ntrusted_addresses = ['proxy']", "must be IP addresses; 'proxy' is none."),
         (
             "[claude]\npermission_mode = 'plan'\ndangerously_skip_permissions = true",

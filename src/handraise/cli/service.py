@@ -1,7 +1,6 @@
 """What the settings make of a hub: read at its start, and a directory's own file when a session begins there."""
 
 from collections.abc import Mapping
-from ipaddress import ip_address
 from pathlib import Path
 
 from handraise.claude.environment import environment
@@ -15,6 +14,7 @@ from handraise.model.projects import OwnFile, OwnFileUnfit
 from handraise.serving import Service
 from handraise.session.machine import Temper
 from handraise.surfaces.web.door import TrustedProxy
+from handraise.surfaces.web.forwarded import spelled
 
 
 def service(
@@ -52,7 +52,7 @@ def _file(database: str | None) -> Path | None:
 
 def _proxy(settings: Settings) -> TrustedProxy | None:
     web = settings.web
-    addresses = frozenset(str(ip_address(each)) for each in web.trusted_addresses)
+    addresses = frozenset(spelled(each) for each in web.trusted_addresses)
     return TrustedProxy(web.trusted_header, addresses) if addresses else None
 
 

@@ -20,8 +20,7 @@ async def examine(
     told, settings, values = _read(environ, project)
     folder = state or state_directory(environ)
     process = checks.running_hub(folder)
-    named = settings.store.database
-    elsewhere = Path(database_file(named)).expanduser() if named else None
+    elsewhere = _database_elsewhere(settings)
     has_token = settings.telegram.token is not None
     findings = [
         told,
@@ -39,6 +38,11 @@ async def examine(
         checks.check_inotify(),
     ]
     return Report(tuple(each for each in findings if each is not None), values)
+
+
+def _database_elsewhere(settings: Settings) -> Path | None:
+    named = settings.store.database
+    return Path(database_file(named)).expanduser() if named else None
 
 
 def _read(environ: Mapping[str, str], project: Path | None) -> tuple[Finding, Settings, tuple[Effective, ...]]:

@@ -143,6 +143,35 @@ async def test_guessing_is_slowed_down_for_links_and_tokens_alike(tmp_path: Path
         assert (await client.get("/api/me", headers=bearer)).status_code == 200
 
 
+async def test_who_guesses_does_not_lock_out_somebody_at_the_same_address(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client() as client:
+        origin = {"origin": hub.up.base}
+        for number in range(15):
+            await client.post("/api/login", json={"secret": f"guess-{number}"}, headers=origin)
+        assert (await client.post("/api/login", json={"secret": "guess"}, headers=origin)).status_code == 429
+        token = await hub.token("viewer")
+        assert (await client.post("/api/login", json={"secret": token}, headers=origin)).status_code == 200
+        assert (await client.get(hub.up.link)).status_code == 303
+
+
+async def test_behind_a_proxy_each_client_is_counted_alone(tmp_path: Path) -> None:
+    proxy = TrustedProxy(None, frozenset({"127.0.0.1"}))
+    async with served(tmp_path, proxy=proxy, behind_proxy=True) as hub, hub.client() as client:
+
+        async def guess(forwarded: str) -> int:
+            headers = {"origin": hub.up.base, "x-forwarded-for": forwarded}
+            return (await client.post("/api/login", json={"secret": "guess"}, headers=headers)).status_code
+
+        # What a client says of itself stands to the left, and is no way to be somebody else each time.
+        assert [await guess(f"203.0.113.{number}, 198.51.100.1") for number in range(11)] == [*[401] * 10, 429]
+        assert await guess("198.51.100.2") == 401
+        assert await guess("198.51.100.1, 198.51.100.2") == 401
+        # A header of who is logged in was never agreed upon.
+        assert (await client.get("/api/me", headers={"x-forwarded-user": "ana"})).status_code == 401
+    async with served(tmp_path) as hub, hub.client() as client:
+        assert [await guess(f"198.51.100.{number}") for number in range(11)] == [*[401] * 10, 429]
+
+
 async def test_no_secret_is_kept_anywhere(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client() as client:
         secret = await hub.token("admin")

@@ -15,6 +15,7 @@ from handraise.model.actors import Person
 from handraise.model.asks import ask_as_json
 from handraise.model.tokens import Role, may
 from handraise.surfaces.web import guards, shapes
+from handraise.surfaces.web.forwarded import spelled
 from handraise.surfaces.web.receiving import receive_body
 from handraise.surfaces.web.visit import BadRequest, Visit, Way, answer
 
@@ -45,9 +46,9 @@ class Unreachable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TrustedProxy:
-    """A reverse proxy that says who somebody is; only from its own addresses."""
+    """A reverse proxy, known by its addresses, that says who somebody is, if it has a header for that."""
 
-    header: str
+    header: str | None
     addresses: frozenset[str]
     role: Role = "approver"
 
@@ -121,7 +122,9 @@ class Door:
         return Visitor(Person(OWNER), "admin")
 
     def _behind_proxy(self, request: Request) -> Visitor | None:
-        if self.proxy is None or request.client is None or request.client.host not in self.proxy.addresses:
+        if self.proxy is None or self.proxy.header is None or request.client is None:
+            return None
+        if spelled(request.client.host) not in self.proxy.addresses:
             return None
         named = request.headers.getlist(self.proxy.header)
         name = named[0].strip() if len(named) == 1 else ""

@@ -1,6 +1,7 @@
 """Logging in and out: by the link that the hub printed, or by pasting a token."""
 
 import asyncio
+from collections.abc import Collection
 from http.cookies import SimpleCookie
 from urllib.parse import quote
 
@@ -9,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from handraise.desk.gate import BROWSER_LIFE, Made
 from handraise.surfaces.web import shapes
 from handraise.surfaces.web.door import Unreachable, failed
+from handraise.surfaces.web.forwarded import HEADER, address_of, client_of
 from handraise.surfaces.web.limits import Attempts
 from handraise.surfaces.web.page import Page
 from handraise.surfaces.web.visit import Parameter, Visit, Way, answer
@@ -17,10 +19,14 @@ _ONE_TIME = (Parameter("code", "the one-time code"),)
 
 
 class Entrance:
-    """Counts tries, so that nobody can guess for long. `secure` is for hubs that speak TLS."""
+    """Counts tries, so that nobody can guess for long. `secure` is for hubs that speak TLS; what `proxies` say of where
+    a request comes from is believed."""
 
-    def __init__(self, page: Page, *, secure: bool, base: str, cookie: str) -> None:
+    def __init__(
+        self, page: Page, *, secure: bool, base: str, cookie: str, proxies: Collection[str] = frozenset()
+    ) -> None:
         self._attempts = Attempts()
+        self._proxies = proxies
         self._page = page
         self._secure = secure
         self._base = base
@@ -84,15 +90,22 @@ class Entrance:
         )
 
     async def _login(self, visit: Visit, secret: str) -> Made:
-        address = visit.request.client.host if visit.request.client else "this machine"
+        client = self._client(visit)
         now = asyncio.get_running_loop().time()
-        if not self._attempts.begin(address, now):
+        leave = self._attempts.begin(client, now)
+        made = await visit.gate.login(secret) if leave != "none" else None
+        if made is not None:
+            self._attempts.forgive(client, now)
+            return made
+        if leave != "free":
             raise Unreachable(429, "too_many_tries", "Too many failed logins; wait a minute.")
-        made = await visit.gate.login(secret)
-        if made is None:
-            raise Unreachable(401, "unknown_token", "This link or token is not good, or was used before.")
-        self._attempts.forgive(address, now)
-        return made
+        raise Unreachable(401, "unknown_token", "This link or token is not good, or was used before.")
+
+    def _client(self, visit: Visit) -> str:
+        request = visit.request
+        if request.client is None:
+            return "this machine"
+        return client_of(address_of(request.client.host, request.headers.getlist(HEADER), self._proxies))
 
     def _remember(self, response: Response, secret: str, seconds: float | None) -> None:
         cookie: SimpleCookie = SimpleCookie()
