@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -15,7 +16,7 @@ from handraise.model.actors import Person
 from handraise.model.asks import Ask, Body, Permission, Question
 from handraise.serving import Service, Serving, serving
 from stories.house import House
-from surfaces.terminal.pseudo import CTRL_C, CTRL_D, ENTER, Pseudo, handraise
+from surfaces.terminal.pseudo import BACKSPACE, CTRL_C, CTRL_D, ENTER, Pseudo, handraise
 
 READY = "Esc later"
 QUESTION = {
@@ -136,6 +137,34 @@ async def test_what_is_typed_during_a_turn_is_said_to_claude(tmp_path: Path) -> 
         await terminal.until("› Use the other file", "1 not yet taken")
         laid.home.model.release("go")
         await terminal.until("I heard:", "Use the other file", gone="not yet taken")
+
+
+async def test_keys_pressed_while_lines_rush_by_are_keys(tmp_path: Path) -> None:
+    """Each of them: none is echoed into what Claude says, none is lost, none becomes a signal."""
+
+    def rushing(told: Told) -> Script:
+        told = yield [say("\n\n".join(f"Paragraph {number}." for number in range(400)), pace=0.004), hold("go")]
+        yield [say(f"I heard: {' '.join([told.text, *told.asides])}")]
+
+    typed = "".join(chr(ord("a") + number % 26) for number in range(90))
+    async with desk(tmp_path, rushing) as (laid, _), laid.terminal("run", "Write.") as terminal:
+        await terminal.until("Paragraph 3.")
+        for round_ in range(8):
+            for key in typed:
+                terminal.type(key)
+                await asyncio.sleep(0.001)
+            if round_ < 7:
+                terminal.type(BACKSPACE * len(typed))
+        terminal.type(CTRL_C)
+        await terminal.until("Interrupting the turn", "idle", f"› {typed}")
+        terminal.type(ENTER)
+        await terminal.until("I heard:", typed)
+        terminal.type(CTRL_C, CTRL_C, CTRL_C)
+        await terminal.end()
+        assert "Come back with: handraise attach s_" in terminal.screen
+        above = terminal.everything.partition("Interrupting the turn")[0]
+        told = [row for row in above.splitlines() if "Paragraph" in row]
+        assert [row for row in told if not re.fullmatch(r"\s*Paragraph \d+\.", row)] == []
 
 
 async def test_whoever_types_goes_on_typing_when_an_ask_comes(tmp_path: Path) -> None:

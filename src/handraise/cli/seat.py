@@ -17,6 +17,7 @@ from handraise.desk.remote import NotLetIn, RemoteDesk
 from handraise.model.sessions import Session
 from handraise.surfaces.terminal.plain import Plain
 from handraise.surfaces.terminal.screen import Screen
+from handraise.surfaces.terminal.signals import told_by_signals
 from handraise.surfaces.terminal.stay import Stay
 from handraise.surfaces.terminal.unattended import Unattended
 
@@ -117,11 +118,12 @@ async def _inbox(where: Where, manner: Manner) -> int:
 
 async def _stay(desk: Desk, session: Session | None, cursor: int, manner: Manner) -> int:
     front = _front(manner)
-    async with Stay(desk, front, _now, session, cursor) as stay:
-        await front.run(stay)
-    if session is None:
-        return 0
-    return _leave(front, stay, session, manner)
+    stay = Stay(desk, front, _now, session, cursor)
+    # One Ctrl-C too many, while it is being left, must not swallow how to come back.
+    with told_by_signals(stay.leaving.set, front.interrupt):
+        async with stay:
+            await front.run(stay)
+        return 0 if session is None else _leave(front, stay, session, manner)
 
 
 def _front(manner: Manner) -> Screen | Plain | Unattended:

@@ -19,7 +19,6 @@ from handraise.surfaces.terminal.dialogue import Dialogue
 from handraise.surfaces.terminal.editor import edit
 from handraise.surfaces.terminal.harmless import seal
 from handraise.surfaces.terminal.lines import Line, text_of
-from handraise.surfaces.terminal.signals import told_by_signals
 from handraise.surfaces.terminal.stay import Stay
 from handraise.surfaces.terminal.tray import CALM
 
@@ -116,8 +115,12 @@ class Plain:
     async def run(self, stay: Stay) -> None:
         """Until somebody leaves, or the process is told to end."""
         self._stay = stay
-        with _reading(self._read), told_by_signals(stay.leaving.set, stay.stop):
+        with _reading(self._read):
             await stay.leaving.wait()
+
+    def interrupt(self) -> None:
+        if self._stay is not None:
+            self._stay.stop()
 
     def _read(self) -> None:
         typed = os.read(0, 65536)

@@ -4,15 +4,18 @@ Only performs: which lines there are and what a key means is decided elsewhere. 
 """
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import TextIO
 
 from prompt_toolkit.application import Application, run_in_terminal
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
-from prompt_toolkit.input import create_input
+from prompt_toolkit.input import Input, create_input
+from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import BufferControl, ConditionalContainer, FormattedTextControl, HSplit, Layout, Window
@@ -27,7 +30,6 @@ from handraise.model.items import Item
 from handraise.surfaces.terminal.editor import edit
 from handraise.surfaces.terminal.harmless import seal
 from handraise.surfaces.terminal.lines import Line, cut, line
-from handraise.surfaces.terminal.signals import told_by_signals
 from handraise.surfaces.terminal.stay import Stay
 
 STYLE = Style.from_dict(
@@ -79,7 +81,7 @@ class Screen:
             layout=self._layout(),
             key_bindings=self._keys(),
             style=STYLE,
-            input=create_input(always_prefer_tty=True),
+            input=_keyboard(lent=lambda: self._editing),
             output=create_output(always_prefer_tty=True),
             erase_when_done=True,
             before_render=self._follow_dialogue,
@@ -125,17 +127,21 @@ class Screen:
     async def run(self, stay: Stay) -> None:
         """Until somebody leaves, or the process is told to end."""
         self._stay = stay
-        with told_by_signals(stay.leaving.set):
-            async with asyncio.TaskGroup() as tasks:
-                work = [tasks.create_task(each) for each in (self._print(), self._tick())]
-                drawing = tasks.create_task(self._app.run_async(handle_sigint=False))
-                await stay.leaving.wait()
-                for each in work:
-                    each.cancel()
-                if self._app.is_running:
-                    self._app.exit()
-                await drawing
+        async with asyncio.TaskGroup() as tasks:
+            work = [tasks.create_task(each) for each in (self._print(), self._tick())]
+            drawing = tasks.create_task(self._app.run_async(handle_sigint=False))
+            await stay.leaving.wait()
+            for each in work:
+                each.cancel()
+            if self._app.is_running:
+                self._app.exit()
+            await drawing
         self._print_now()
+
+    def interrupt(self) -> None:
+        # What is pressed in an editor is the editor's.
+        if self._stay is not None and not self._editing:
+            self._stay.stop()
 
     async def _print(self) -> None:
         """Prints what came, above what is drawn; everything that came meanwhile goes at once."""
@@ -302,6 +308,22 @@ class Screen:
             event.current_buffer.delete()
         elif self._stay is not None:
             self._stay.leaving.set()
+
+
+class _Keyboard(Vt100Input):
+    """Stays ours while lines are printed above, so that a key pressed then is a key, and neither echo nor signal."""
+
+    def __init__(self, terminal: TextIO, lent: Callable[[], bool]) -> None:
+        super().__init__(terminal)
+        self._lent = lent
+
+    def cooked_mode(self) -> contextlib.AbstractContextManager[None]:
+        return super().cooked_mode() if self._lent() else contextlib.nullcontext()
+
+
+def _keyboard(lent: Callable[[], bool]) -> Input:
+    found = create_input(always_prefer_tty=True)
+    return _Keyboard(found.stdin, lent) if isinstance(found, Vt100Input) else found
 
 
 def _sealed(given: Line) -> list[tuple[str, str]]:

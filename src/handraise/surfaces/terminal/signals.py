@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 
 
 @contextlib.contextmanager
-def told_by_signals(leave: Callable[[], None], interrupt: Callable[[], None] | None = None) -> Iterator[None]:
-    """SIGTERM and SIGHUP leave, SIGINT interrupts; without `interrupt` it stays what it was."""
+def told_by_signals(leave: Callable[[], None], interrupt: Callable[[], None]) -> Iterator[None]:
+    """SIGTERM and SIGHUP leave, SIGINT interrupts."""
     loop = asyncio.get_running_loop()
-    wanted = {signal.SIGTERM: leave, signal.SIGHUP: leave, **({signal.SIGINT: interrupt} if interrupt else {})}
+    wanted = {signal.SIGTERM: leave, signal.SIGHUP: leave, signal.SIGINT: interrupt}
     for number, told in wanted.items():
         loop.add_signal_handler(number, told)
     try:

@@ -10,7 +10,6 @@ from handraise.model.items import Item
 from handraise.surfaces.terminal import words
 from handraise.surfaces.terminal.harmless import seal
 from handraise.surfaces.terminal.lines import Line, text_of
-from handraise.surfaces.terminal.signals import told_by_signals
 from handraise.surfaces.terminal.stay import Stay
 
 
@@ -21,6 +20,7 @@ class Unattended:
         self.gave_up = False
         self._as_json = as_json
         self._patience = patience
+        self._stay: Stay | None = None
 
     @property
     def size(self) -> tuple[int, int]:
@@ -56,8 +56,12 @@ class Unattended:
 
     async def run(self, stay: Stay) -> None:
         """Until the turn is over, the session has ended, or patience has."""
-        with told_by_signals(stay.leaving.set, stay.leaving.set):
-            await self._wait(stay)
+        self._stay = stay
+        await self._wait(stay)
+
+    def interrupt(self) -> None:
+        if self._stay is not None:
+            self._stay.leaving.set()
 
     async def _wait(self, stay: Stay) -> None:
         """Patience runs while an ask is open and no longer: a turn without asks takes as long as it takes."""
