@@ -150,6 +150,17 @@ async def test_a_file_that_is_not_there_cannot_be_watched_by_inotify(tmp_path: P
             watching.add(tmp_path / "nowhere", lambda: None)
 
 
+async def test_a_bell_taken_away_after_the_end_is_no_trouble_to_the_next_watch(tmp_path: Path) -> None:
+    path, bell = file(tmp_path), asyncio.Event()
+    async with Inotify() as first:
+        first.add(path, bell.set)
+    async with Inotify() as second:  # the system gives it the number that the first one had
+        second.add(path, bell.set)
+        first.remove(path, bell.set)
+        grow(path)
+        await rings(bell)
+
+
 async def test_leaving_leaves_no_open_file() -> None:
     before = len(os.listdir("/proc/self/fd"))
     async with watch():

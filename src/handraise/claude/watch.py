@@ -53,7 +53,9 @@ class Inotify:
 
     async def __aexit__(self, *_: object) -> None:
         asyncio.get_running_loop().remove_reader(self._fd)
-        os.close(self._fd)
+        # Whoever still follows a file takes its bell away later, and the number may be somebody else's by then.
+        closed, self._fd = self._fd, -1
+        os.close(closed)
 
     def add(self, path: Path, bell: Bell) -> None:
         # For a file that is watched already, the kernel gives the number that it has.
