@@ -60,6 +60,7 @@ def test_a_directory_may_deny_and_choose_its_model_but_allow_nothing(tmp_path: P
     own.write_text('model = "haiku"\n[[rule]]\ndecision = "deny"\ntool = "Bash"\n')
     made = service(environ(tmp_path), tmp_path / "state", None, None)
     found = made.own_file(str(project))
+    assert found.options is not None
     assert found.options.model == "haiku"
     assert [rule.decision for rule in found.rules] == ["deny"]
 

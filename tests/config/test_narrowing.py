@@ -11,9 +11,10 @@ from handraise.config.tables import SettingsRefused
     [
         ("mode = 'bypassPermissions'", ".handraise.toml: mode must not be 'bypassPermissions'. Claude can edit"),
         ("mode = 'auto'", "mode must not be 'auto'"),
+        ("mode = 'acceptEdits'", "mode must not be 'acceptEdits'"),
         ("allowed_tools = ['Read', 'Bash']", "allowed_tools must not name 'Bash', which your own settings do not"),
         ("[[rule]]\ndecision = 'ask'\n[[rule]]\ndecision = 'allow'\ntool = 'Bash'", "[[rule]] 2 must not allow"),
-        ("[[rule]]\ndecision = 'deny'\nproject = 'p_2'", "[[rule]] 1 must not name a project: it holds in this directory"),
+        ("[[rule]]\ndecision = 'deny'\nproject = 'p_2'", "[[rule]] 1 must not name a project: it holds"),
         ("[web]\nhost = '0.0.0.0'", ".handraise.toml: there is no key web."),
         ("[claude]\npath = '/tmp/claude'", "there is no key claude."),
         ("path = '/tmp/claude'", "there is no key path."),
@@ -31,3 +32,10 @@ def test_a_project_may_say_what_the_person_says_anyway() -> None:
     own = "[claude]\npermission_mode = 'auto'\nallowed_tools = ['Read', 'Bash']"
 
     assert read_layers(Layers(own, project="mode = 'auto'\nallowed_tools = ['Read']")).claude.allowed_tools == ("Read",)
+
+
+@pytest.mark.parametrize("mode", ["default", "manual", "plan", "dontAsk", "acceptEdits", "auto"])
+def test_a_project_may_be_more_careful_than_the_person(mode: str) -> None:
+    own = "[claude]\npermission_mode = 'bypassPermissions'"
+
+    assert read_layers(Layers(own, project=f"mode = '{mode}'")).claude.mode == mode

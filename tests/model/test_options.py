@@ -5,6 +5,9 @@ from msgspec.structs import replace
 
 from handraise.model.options import MODES, BadOption, check
 from handraise.model.projects import Options, Patience
+from handraise.model.rules import ProjectRule
+
+ASK = ProjectRule("ask")
 
 
 def test_everything_may_be_left_out() -> None:
@@ -33,11 +36,20 @@ def test_a_time_limit_within_bounds_is_good(seconds: int) -> None:
         (Options(patience=Patience(plan=0)), "patience.plan must be more than 0"),
         (Options(parallel=0), "parallel must be at least 1"),
         (Options(cost_limit_usd=-1), "cost_limit_usd must be more than 0"),
+        (Options(rules=(ASK, ProjectRule("allow"))), "rules: number 2 would allow everything; name a tool"),
+        (Options(rules=(ProjectRule("deny", command=" "),)), "rules: number 1 has an empty command"),
+        (Options(rules=(ProjectRule("deny", mode="yolo"),)), "rules: number 1 has a mode that Claude Code does not"),
     ],
 )
 def test_a_value_that_makes_no_sense_is_named(options: Options, words: str) -> None:
     with pytest.raises(BadOption, match=words):
         check(options)
+
+
+def test_rules_are_a_projects_own() -> None:
+    check(Options(rules=(ASK, ProjectRule("deny"), ProjectRule("allow", tool="Read"))))
+
+    assert Options().over(Options(rules=(ASK,))).rules == ()
 
 
 def test_a_projects_own_options_lie_over_the_general_ones() -> None:

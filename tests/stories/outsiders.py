@@ -12,9 +12,11 @@ from handraise.claude.locate import locate
 from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Scripted
+from handraise.desk.interface import Partial
 from handraise.desk.local import LocalDesk
 from handraise.model.actors import Person
 from handraise.model.asks import Ask
+from handraise.model.items import TurnEnded
 from handraise.serving import Service, Serving, serving
 
 DEADLINE = 60.0
@@ -117,4 +119,13 @@ async def until_settled(desk: LocalDesk, ask: str) -> Ask:
             found = await desk.ask(ask)
             if found.settlement is not None:
                 return found
+    raise AssertionError("the feed ended")
+
+
+async def until_turn_ended(desk: LocalDesk, session: str) -> None:
+    """Claude has nothing more to say."""
+    async with asyncio.timeout(DEADLINE), desk.follow(0, session) as follower:
+        async for news in follower:
+            if not isinstance(news, Partial) and any(isinstance(item.read(), TurnEnded) for item in news):
+                return
     raise AssertionError("the feed ended")

@@ -16,9 +16,17 @@ from handraise.demo.pieces import Script, say, use
 from handraise.demo.told import Told
 from handraise.model.answers import Choice, Choices
 from handraise.model.tools import ASK_USER, qualified
-from stories.outsiders import Agent, Yard, next_ask
+from stories.outsiders import Agent, Yard, next_ask, until_turn_ended
 
 TOOL = qualified(ASK_USER)
+DENY = {"decision": "deny", "command": "touch one"}
+ALLOW = {"decision": "allow", "tool": "Bash", "command": "touch *"}
+QUESTION = {
+    "question": "Which?",
+    "header": "Which",
+    "options": [{"label": "A", "description": "one"}, {"label": "B", "description": "two"}],
+    "multiSelect": False,
+}
 
 
 def ask(told: Told) -> Script:
@@ -45,6 +53,76 @@ async def test_a_project_is_added_changed_and_listed(tmp_path: Path) -> None:
         }
         shown = await handraise(yard, "list")
         assert "    patience.question = 120.0" in shown.output
+
+
+async def test_rules_of_a_project_are_set_listed_obeyed_at_once_and_taken_away(tmp_path: Path) -> None:
+    def script(told: Told) -> Script:
+        told = yield [use("Bash", command="touch one")]
+        first = told.result().text
+        told = yield [use("AskUserQuestion", questions=[QUESTION])]
+        told = yield [use("Bash", command="touch two")]
+        yield [say(f"{first} / {told.result().text}")]
+
+    async with Yard(tmp_path, script) as yard, yard.serve() as served:
+        desk = served.hub.desk
+        await handraise(yard, "add", str(yard.work), f"rules={json.dumps([DENY, ALLOW])}")
+        shown = (await handraise(yard, "list")).output
+        assert f"    rules = {json.dumps([DENY, ALLOW])}" in shown
+        assert [rule.id for rule in await desk.rules()] == ["project work#1", "project work#2"]
+        session = (await desk.start("Begin.", "work")).session
+        question = await next_ask(desk)
+        [denied] = await desk.asks(state="answered", kind="permission")
+        assert denied.why == "Rule project work#1 denies `touch one`."
+
+        # The session runs: what is changed meanwhile holds from the next tool on.
+        file = tmp_path / "rules.toml"
+        file.write_text('[[rule]]\ndecision = "allow"\ncommand = "touch *"\nexpires_at = 2130-01-31T18:00:00Z\n')
+        assert (await handraise(yard, "set", "work", f"rules=@{file}")).exit_code == 0
+        await desk.answer(question.id, Choices((Choice(("A",)),)))
+        await until_turn_ended(desk, session.id)
+        assert (yard.work / "two").exists()
+        assert not (yard.work / "one").exists()
+
+        assert (await handraise(yard, "set", "work", "rules=")).exit_code == 0
+        assert await desk.rules() == []
+        changes = [entry.what for entry in await desk.audit() if entry.what.startswith("project")]
+        assert changes == ["project added", "project changed", "project changed"]
+        await desk.stop(session.id)
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        ('[{"decision": "deny", "comand": "ls"}]', "There is no key `comand`"),
+        ('[{"decision": "deny", "comand": "ls"}]', "Perhaps `command` was meant"),
+        ('[{"decision": "deny", "project": "other"}]', "There is no key `project`"),
+        ('[{"decision": "permit"}]', "Invalid enum value 'permit'"),
+        ('[{"decision": "allow"}]', "rules: number 1 would allow everything"),
+        ('[{"decision": "deny", "command": "ls \'"}]', "a quote is not closed"),
+        ('[{"decision": "deny", "expires_at": "2030-01-31T18:00:00"}]', "timezone"),
+        ('{"decision": "deny"}', "Expected `array`"),
+        ("deny ls", "rules must be a JSON list, or @FILE"),
+        ("@nowhere.json", "nowhere.json cannot be read"),
+    ],
+)
+async def test_rules_that_cannot_be_are_refused_with_the_reason(tmp_path: Path, rules: str, words: str) -> None:
+    async with Yard(tmp_path, ask) as yard, yard.serve() as served:
+        await handraise(yard, "add", str(yard.work))
+        told = await handraise(yard, "set", "work", f"rules={rules}")
+
+        assert told.exit_code != 0
+        assert words in told.output
+        assert (await served.hub.desk.projects())[0].rules == ()
+
+
+async def test_a_file_of_rules_holds_nothing_else(tmp_path: Path) -> None:
+    file = tmp_path / "rules.toml"
+    async with Yard(tmp_path, ask) as yard, yard.serve():
+        await handraise(yard, "add", str(yard.work))
+        for text, words in (("[[rules]]\n", "nothing but [[rule]]"), ("{", "neither JSON nor TOML")):
+            file.write_text(text)
+            told = await handraise(yard, "set", "work", f"rules=@{file}")
+            assert (told.exit_code, words in told.output) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -324,7 +324,7 @@ export const texts = {
     everywhere: "everywhere",
     project: (name: string) => `project ${name}`,
     session: (name: string) => `session ${name}`,
-    settings: "from the settings",
+    ruleFrom: { settings: "from the settings", project: "from the project's options" },
     noRules: "No rules. Whatever Claude's own mode does not allow is asked.",
     rulesSay: "Rules are standing answers, tried in this order; the first that matches decides. “For this session” and “always” on a card make them.",
     ruleOrder: "Order",

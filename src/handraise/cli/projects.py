@@ -3,6 +3,7 @@
 import json
 import os
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 import click
@@ -19,7 +20,8 @@ _NUMBERS = (
     *(f"patience.{kind}" for kind in ("question", "permission", "plan", "form")),
 )
 _SWITCHES = ("ask_user_enabled",)
-KEYS = (*_TEXTS, *_LISTS, *_SWITCHES, *_NUMBERS)
+_RULES = "rules"
+KEYS = (*_TEXTS, *_LISTS, *_SWITCHES, *_NUMBERS, _RULES)
 """Every option that can be set, as it is written on the command line."""
 
 
@@ -59,7 +61,14 @@ def list_all(state: str | None, as_json: bool) -> None:
 @state_option
 @json_option
 def change(project: str, settings: tuple[str, ...], name: str | None, state: str | None, as_json: bool) -> None:
-    """Change options of a project; `KEY=` leaves one to the settings again."""
+    """Change options of a project; `KEY=` leaves one to the settings again.
+
+    Rules are a JSON list, or a file of JSON or of TOML with [[rule]] in it.
+
+    \b
+    handraise project set shop model=opus rules='[{"decision": "deny", "command": "git push *"}]'
+    handraise project set shop rules=@rules.toml
+    """
     neighbour = Neighbour(state_folder(state))
     found = _find(neighbour, project)
     body = {"name": name, "options": _changed(found["options"], settings)}
@@ -116,11 +125,42 @@ def _value(key: str, text: str) -> object:
         return [each.strip() for each in text.split(",") if each.strip()]
     if key in _TEXTS:
         return text
+    if key == _RULES:
+        return _rules(text)
     try:
         return json.loads(text)
     except ValueError:
         what = "true or false" if key in _SWITCHES else "a number"
         raise click.UsageError(f"{key} must be {what}, not {text!r}.") from None
+
+
+def _rules(text: str) -> object:
+    """A list as JSON, or what a file holds; what is in it, the hub checks."""
+    told = text
+    if text.startswith("@"):
+        try:
+            told = Path(text[1:]).expanduser().read_text()
+        except (OSError, UnicodeDecodeError) as error:
+            raise click.UsageError(f"{text[1:]} cannot be read: {error}.") from None
+    try:
+        return json.loads(told)
+    except ValueError:
+        if not text.startswith("@"):
+            raise click.UsageError(f"rules must be a JSON list, or @FILE, not {text!r}.") from None
+    return _from_toml(told, text[1:])
+
+
+def _from_toml(text: str, where: str) -> object:
+    import tomllib
+
+    try:
+        told = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise click.UsageError(f"{where} is neither JSON nor TOML: {error}.") from None
+    if set(told) != {"rule"}:
+        raise click.UsageError(f"{where} must hold nothing but [[rule]].")
+    # A date of TOML becomes the text that JSON has for it.
+    return json.loads(json.dumps(told["rule"], default=lambda each: each.isoformat()))
 
 
 def _nearest(key: str) -> str:

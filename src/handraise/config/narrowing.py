@@ -4,16 +4,17 @@ from collections.abc import Iterator
 
 from handraise.config.settings import ProjectSettings, Settings
 
-_UNASKED = ("auto", "bypassPermissions")
+_UNASKED = ("acceptEdits", "auto", "bypassPermissions")
+"""The modes in which Claude does things unasked, each more than the one before it; in every other it does none."""
 _IN_REACH = "Claude can edit this file, and could"
 
 
 def complaints(project: ProjectSettings, own: Settings) -> Iterator[str]:
     """A sentence for everything that goes beyond the person's own settings."""
-    if project.mode in _UNASKED and project.mode != own.claude.mode:
+    if _freedom(project.mode) > _freedom(own.claude.mode):
         yield (
-            f"mode must not be {project.mode!r}. {_IN_REACH} so stop asking you. Set the mode in your own"
-            " handraise.toml, or choose it when you start a session."
+            f"mode must not be {project.mode!r}. {_IN_REACH} so do more unasked. Set the mode in your own"
+            " handraise.toml or with `handraise project set`, or choose it when you start a session."
         )
     for tool in project.allowed_tools or ():
         if tool not in own.claude.allowed_tools:
@@ -29,3 +30,7 @@ def complaints(project: ProjectSettings, own: Settings) -> Iterator[str]:
             )
         if rule.project is not None:
             yield f"[[rule]] {number} must not name a project: it holds in this directory, and nowhere else."
+
+
+def _freedom(mode: str | None) -> int:
+    return _UNASKED.index(mode) + 1 if mode in _UNASKED else 0

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime
 
+import msgspec
 from msgspec.structs import replace
 
 from handraise import feed as feeds
@@ -23,7 +24,7 @@ from handraise.desk.interface import (
 )
 from handraise.feed import Feed
 from handraise.inbox import errors
-from handraise.inbox.inbox import Inbox
+from handraise.inbox.inbox import Inbox, check_readable
 from handraise.model import ids
 from handraise.model.actors import Person
 from handraise.model.answers import Answer, Misfit
@@ -173,12 +174,15 @@ class LocalDesk:
 
     async def revoke(self, rule: str) -> None:
         if not await self._inbox.remove_rule(rule):
-            raise NotFound(f"There is no rule {rule} here; what is in the settings is changed there.")
+            raise NotFound(
+                f"There is no rule {rule} here; what is in the settings or a project's options is changed there."
+            )
         await self._record("rule revoked", rule=rule)
 
     async def add_rule(self, rule: Rule) -> Rule:
         kept = replace(rule, id=self._spell("r"), made_by=self.person.name, made_at=self._clock(), source="person")
-        await self._inbox.save_rule(kept)
+        with _in_words():
+            await self._inbox.save_rule(kept)
         await self._record("rule made", rule=kept.id)
         return kept
 
@@ -188,7 +192,7 @@ class LocalDesk:
     async def add_project(self, path: str, name: str | None, options: Options) -> Project:
         directory = _directory(path)
         project = Project(self._spell("p"), name or os.path.basename(directory), directory, options, self._clock())
-        await self._save(project)
+        await self._save(project, "project added")
         return project
 
     async def change_project(self, project: str, name: str | None, options: Options | None) -> Project:
@@ -196,7 +200,7 @@ class LocalDesk:
         if found is None:
             raise NotFound(f"There is no project {project}.")
         changed = replace(found, name=name or found.name, options=options or found.options)
-        await self._save(changed)
+        await self._save(changed, "project changed")
         return changed
 
     async def audit(
@@ -211,11 +215,16 @@ class LocalDesk:
     ) -> list[Entry]:
         return await self._store.audit(after=after, session=session, ask=ask, by=by, what=what, limit=limit)
 
-    async def _save(self, project: Project) -> None:
+    async def _save(self, project: Project, what: What) -> None:
+        with _in_words():
+            check_readable(project.rules)
+        told = {"project": project.id, "name": project.name, "options": msgspec.to_builtins(project.options)}
+        entry = Entry(self._clock(), what, self.person, self.source, detail=told)
         try:
-            await self._store.apply([SaveProject(project)])
+            await self._store.apply([SaveProject(project), Record(entry)])
         except StoreConflict as error:
             raise Refused(str(error)) from error
+        await self._inbox.read_rules()
 
     async def _record(self, what: What, *, session: str | None = None, rule: str | None = None) -> None:
         entry = Entry(self._clock(), what, self.person, self.source, session=session, rule=rule)
@@ -266,7 +275,7 @@ def _in_words() -> Iterator[None]:
         raise NotFound(str(error)) from error
     except machine.Refused as error:
         raise Refused(str(error)) from error
-    except Misfit as error:
+    except (Misfit, errors.RuleUnreadable) as error:
         raise Unfit(str(error)) from error
     except (errors.AlreadySettled, errors.NotWhatWasShown) as error:
         raise Conflict(str(error), error.ask) from error

@@ -5,6 +5,7 @@ from typing import assert_never
 from handraise.model.actors import ByRule, Person, TheHub
 from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise
 from handraise.model.asks import Answered, Ask, Expired, Withdrawn
+from handraise.model.rules import Rule
 
 
 class InboxError(Exception):
@@ -42,6 +43,14 @@ class NotWhatWasShown(InboxError):
     def __init__(self, ask: Ask) -> None:
         super().__init__("What was shown is not what waits here; look at it again before you answer.")
         self.ask = ask
+
+
+class RuleUnreadable(InboxError):
+    """A rule that nobody could go by. It was not kept."""
+
+    def __init__(self, rule: Rule) -> None:
+        super().__init__(f"The command of a rule cannot be read, a quote is not closed: {rule.command}")
+        self.rule = rule
 
 
 def _who_was_first(ask: Ask) -> str:

@@ -2,21 +2,24 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from msgspec.structs import replace
+
 from handraise.inbox import considering, guidance
 from handraise.inbox.considering import Surroundings
 from handraise.inbox.deadlines import Deadlines
-from handraise.inbox.errors import AlreadySettled, AlreadyWithdrawn, NoSuchAsk, NotWhatWasShown
+from handraise.inbox.errors import AlreadySettled, AlreadyWithdrawn, NoSuchAsk, NotWhatWasShown, RuleUnreadable
 from handraise.model import fit
 from handraise.model.actors import Actor
 from handraise.model.answers import Answer
 from handraise.model.asks import Answered, Ask, Expired, Withdrawn
 from handraise.model.rules import Rule
+from handraise.policy.patterns import read_pattern
 from handraise.store.changes import DeliverAsk, OpenAsk, QueueSay, RecordLate, RemoveRule, SaveRule, SettleAsk
 from handraise.store.interface import Store, StoreError
 
@@ -36,6 +39,13 @@ class Given(NamedTuple):
     late: bool = False
 
 
+def check_readable(rules: Iterable[Rule]) -> None:
+    """Raises RuleUnreadable for a command that means nothing to anybody."""
+    for rule in rules:
+        if rule.command is not None and read_pattern(rule.command) is None:
+            raise RuleUnreadable(rule)
+
+
 class Inbox:
     """Entered with `async with`, inside the store's own."""
 
@@ -43,14 +53,14 @@ class Inbox:
         self._store = store
         self._clock = clock
         self._settings = tuple(settings)
-        self._stored: tuple[Rule, ...] = ()
+        self._rules: tuple[Rule, ...] = ()
         self._deadlines = Deadlines()
         self._changed = asyncio.Event()
         self._askers: dict[str | None, Told] = {}
         self._watch: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        await self._read_rules()
+        await self.read_rules()
         for ask in await self._store.asks(state="open"):
             self.opened(ask)
         self._watch = asyncio.create_task(self._expire_for_ever())
@@ -66,8 +76,8 @@ class Inbox:
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """In the order in which they are tried: those of the settings first."""
-        return (*self._settings, *self._stored)
+        """In the order in which they are tried: those of projects, of the settings, and those that people made."""
+        return self._rules
 
     def tell(self, session: str | None, told: Told) -> None:
         """Calls back with every ask of this asker that is settled; None is for askers outside."""
@@ -123,7 +133,7 @@ class Inbox:
             ask = await self.find(ask_id)
             if applied.took[0]:
                 if granted:
-                    await self._read_rules()
+                    await self.read_rules()
                 self._settled(ask)
                 return Given(ask)
         return await self._too_late(ask, answered)
@@ -143,17 +153,26 @@ class Inbox:
                 self._settled(await self.find(ask_id))
 
     async def save_rule(self, rule: Rule) -> None:
+        """Raises RuleUnreadable."""
+        check_readable([rule])
         await self._store.apply([SaveRule(rule)])
-        await self._read_rules()
+        await self.read_rules()
 
     async def remove_rule(self, rule: str) -> bool:
         """Whether there was one; what is in the settings is changed there."""
         applied = await self._store.apply([RemoveRule(rule)])
-        await self._read_rules()
+        await self.read_rules()
         return applied.took[0]
 
-    async def _read_rules(self) -> None:
-        self._stored = tuple(await self._store.rules())
+    async def read_rules(self) -> None:
+        """After a project has changed, too: its rules hold from here on, also for sessions that run."""
+        projects = await self._store.projects()
+        ids = {getattr(project, key): project.id for key in ("name", "path", "id") for project in projects}
+        others = [replace(rule, project=ids.get(rule.project or "", rule.project)) for rule in await self._general()]
+        self._rules = (*(rule for project in projects for rule in project.rules), *others)
+
+    async def _general(self) -> list[Rule]:
+        return [*self._settings, *await self._store.rules()]
 
     async def _too_late(self, ask: Ask, answered: Answered) -> Given:
         match ask.settlement:

@@ -17,6 +17,8 @@ What = Literal[
     "token revoked",
     "rule made",
     "rule revoked",
+    "project added",
+    "project changed",
     "session started",
     "session stopped",
     "session resumed",

@@ -3,6 +3,7 @@
 from msgspec.structs import asdict
 
 from handraise.model.projects import Options
+from handraise.model.rules import ProjectRule
 from handraise.model.tools import ASK_USER_LEAST, ASK_USER_MOST
 
 MODES = ("default", "manual", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions")
@@ -34,3 +35,16 @@ def check(options: Options) -> None:
         raise BadOption("parallel must be at least 1.")
     if options.cost_limit_usd is not None and options.cost_limit_usd <= 0:
         raise BadOption("cost_limit_usd must be more than 0.")
+    for number, rule in enumerate(options.rules, 1):
+        _check_rule(rule, f"rules: number {number}")
+
+
+def _check_rule(rule: ProjectRule, which: str) -> None:
+    named = {key: getattr(rule, key) for key in ("tool", "command", "path", "server")}
+    for key, value in named.items():
+        if value is not None and not value.strip():
+            raise BadOption(f"{which} has an empty {key}; leave it out instead.")
+    if rule.decision == "allow" and not any(named.values()):
+        raise BadOption(f"{which} would allow everything; name a tool, command, path or server.")
+    if rule.mode is not None and rule.mode not in MODES:
+        raise BadOption(f"{which} has a mode that Claude Code does not know; it must be one of {', '.join(MODES)}.")

@@ -5,7 +5,7 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import astuple, replace
 
-from handraise.model.rules import Rule
+from handraise.model.rules import ProjectRule, Rule
 from handraise.model.tools import ASK_USER_SECONDS
 
 
@@ -36,9 +36,10 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     patience: Patience = Patience()
     parallel: int | None = None
     cost_limit_usd: float | None = None
+    rules: tuple[ProjectRule, ...] = ()
 
     def over(self, general: "Options") -> "Options":
-        """These, filled up with what holds for all. Limits stay the project's own."""
+        """These, filled up with what holds for all. Limits and rules stay the project's own."""
         enabled = self.ask_user_enabled if self.ask_user_enabled is not None else general.ask_user_enabled
         return replace(
             self,
@@ -61,6 +62,12 @@ class Project(Struct, frozen=True):
     path: str
     options: Options = Options()
     created_at: datetime | None = None
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """In order, each named by its place."""
+        numbered = enumerate(self.options.rules, 1)
+        return tuple(each.rule(f"project {self.name}#{number}", self.id) for number, each in numbered)
 
 
 class OwnFile(Struct, frozen=True):

@@ -1,9 +1,10 @@
 """The rule: a standing answer, given without a person. What it matches is decided in `policy`."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
+from msgspec.structs import asdict
 
 Decision = Literal["allow", "deny", "ask"]
 
@@ -30,4 +31,21 @@ class Rule(Struct, frozen=True):
     expires_at: datetime | None = None
     made_by: str = ""
     made_at: datetime | None = None
-    source: Literal["settings", "person"] = "person"
+    source: Literal["settings", "project", "person"] = "person"
+
+
+class ProjectRule(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What a project says of a `Rule`. It holds there and nowhere else."""
+
+    decision: Decision
+    tool: str | None = None
+    command: str | None = None
+    path: str | None = None
+    server: str | None = None
+    mode: str | None = None
+    message: str = ""
+    expires_at: Annotated[datetime, Meta(tz=True)] | None = None
+
+    def rule(self, identity: str, project: str) -> Rule:
+        """The rule itself."""
+        return Rule(identity, **asdict(self), project=project, source="project")

@@ -41,11 +41,11 @@ export function RulesPage() {
                   </td>
                   <td>{whereOf(rule)}</td>
                   <td>
-                    {rule.source === "settings" ? t.admin.settings : reveal(rule.made_by)}
+                    {rule.source === "person" ? reveal(rule.made_by) : t.admin.ruleFrom[rule.source]}
                     {rule.made_at && <span class="quiet-text"> {moment(rule.made_at)}</span>}
                   </td>
                   <td>
-                    {rule.source !== "settings" && may("admin") && (
+                    {rule.source === "person" && may("admin") && (
                       <button type="button" class="danger quiet" onClick={() => void reading.act(() => ask("DELETE", `/api/rules/${encodeURIComponent(rule.id)}`))}>
                         {t.admin.revoke}
                       </button>
