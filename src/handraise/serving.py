@@ -114,7 +114,7 @@ async def reachable(opened: Hub, service: Service, streams: Streams | None = Non
     metrics.statuses = app.answered
     listeners = [Listening(app, port, tls=tls), Listening(app, listen_on_socket(service.state / "hub.sock"))]
     code = await gate.make_code(OWNER, "admin", TheHub(), "start")
-    async with metrics, outside, _up(listeners, streams):
+    async with gate, metrics, outside, _up(listeners, streams):
         with _address(service.state, base):
             yield Serving(opened, app, gate, base, f"{base}/login?code={quote(code)}")
 

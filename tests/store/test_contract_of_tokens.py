@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from handraise.model.tokens import Token, hash_of
-from handraise.store.changes import SaveToken, SpendCode
+from handraise.store.changes import PruneTokens, SaveToken, SpendCode
 from handraise.store.interface import Store, StoreConflict
 from store.examples import NOON, a_code, a_token, later
 
@@ -77,3 +77,25 @@ async def test_nothing_but_a_good_code_can_be_spent(store: Store, token: Token) 
 
     assert (await store.apply([SpendCode("t_1", later(1))])).took == (False,)
     assert await store.tokens() == [token]
+
+
+async def test_what_has_not_been_good_for_long_is_forgotten_and_codes_before_the_rest(store: Store) -> None:
+    await store.apply(
+        [
+            SaveToken(a_token("t_good")),
+            SaveToken(replace(a_token("t_ends"), expires_at=later(500))),
+            SaveToken(replace(a_token("t_expired"), expires_at=later(99))),
+            SaveToken(replace(a_token("t_revoked"), expires_at=later(900), revoked_at=later(99))),
+            SaveToken(replace(a_token("t_just_revoked"), revoked_at=later(100))),
+            SaveToken(replace(a_token("t_browser"), kind="browser", expires_at=later(99))),
+            SaveToken(a_code("t_code", expires_at=later(199))),
+            SaveToken(replace(a_code("t_spent", expires_at=later(500)), revoked_at=later(150))),
+            SaveToken(a_code("t_fresh", expires_at=later(500))),
+        ]
+    )
+
+    pruned = await store.apply([PruneTokens(codes=later(200), others=later(100))])
+
+    assert pruned.took == (True,)
+    assert [token.id for token in await store.tokens()] == ["t_good", "t_ends", "t_just_revoked", "t_fresh"]
+    assert (await store.apply([PruneTokens(codes=later(200), others=later(100))])).took == (False,)

@@ -17,6 +17,7 @@ from handraise.store.changes import (
     DeliverAsk,
     OpenAsk,
     Prune,
+    PruneTokens,
     QueueSay,
     Record,
     RecordLate,
@@ -84,6 +85,7 @@ changes: st.SearchStrategy[Change] = st.one_of(
     st.builds(lambda key, secret: SaveToken(a_token(key, secret=secret)), words, words),
     st.builds(lambda key: SaveToken(a_code(key, expires_at=later(5))), words),
     st.builds(lambda key, seconds: SpendCode(key, later(seconds)), words, st.sampled_from([4, 5, 6])),
+    st.builds(lambda codes, others: PruneTokens(later(codes), later(others)), st.integers(3, 7), st.integers(3, 7)),
     st.builds(lambda session, ask: Record(an_entry(session=session, ask=ask)), st.none() | session_ids, ask_ids),
     st.builds(Prune, st.integers(0, 30)),
 )

@@ -28,11 +28,12 @@ def create(name: str, role: str, expires: str | None, state: str | None, as_json
 
 
 @token.command("list")
+@click.option("--gone", is_flag=True, help="Those that were revoked or have expired.")
 @state_option
 @json_option
-def list_all(state: str | None, as_json: bool) -> None:
+def list_all(gone: bool, state: str | None, as_json: bool) -> None:
     """List the tokens and the browsers that are logged in."""
-    for each in Neighbour(state_folder(state)).get("/api/tokens")["tokens"]:
+    for each in Neighbour(state_folder(state)).get("/api/tokens", state="gone" if gone else "good")["tokens"]:
         used = each["last_used_at"] or "never used"
         click.echo(
             json.dumps(each) if as_json else f"{each['id']}  {each['role']:<9} {each['kind']:<8} {used}  {each['name']}"

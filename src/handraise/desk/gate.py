@@ -2,28 +2,37 @@
 
 import asyncio
 import hmac
+import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from secrets import token_urlsafe
-from typing import Literal
+from typing import Literal, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from handraise.desk.interface import NotFound
+from handraise.desk.repeats import Repeats
 from handraise.model import ids
 from handraise.model.actors import Actor, Person
 from handraise.model.audit import Entry, What
 from handraise.model.tokens import Role, Token, hash_of
-from handraise.store.changes import Record, SaveToken, SpendCode
-from handraise.store.interface import Store
+from handraise.store.changes import PruneTokens, Record, SaveToken, SpendCode
+from handraise.store.interface import Store, StoreError
 
 CODE_LIFE = timedelta(minutes=10)
 BROWSER_LIFE = timedelta(days=365)
 """A page that was left open for months can still answer."""
 TokenKind = Literal["token", "browser", "code"]
+CODES_KEPT = timedelta(days=1)
+TOKENS_KEPT = timedelta(days=90)
+"""How long what was revoked or has expired can still be looked up."""
 _TOUCH = timedelta(minutes=1)
 """How exact `last_used_at` is: not every request is worth a write."""
+_TIDY = timedelta(hours=1)
+_LOOK = 30.0
+
+log = logging.getLogger("handraise.gate")
 
 
 class Visitor(Struct, frozen=True):
@@ -45,13 +54,25 @@ class Made(Struct, frozen=True):
 
 
 class Gate:
-    """Belongs to one event loop."""
+    """Belongs to one event loop. While it is entered, with `async with`, it tidies up behind itself."""
 
     def __init__(self, store: Store, clock: Callable[[], datetime], entropy: Callable[[int], bytes]) -> None:
         self._store = store
         self._clock = clock
         self._entropy = entropy
         self._left: dict[str, asyncio.Event] = {}
+        self._refusals: Repeats[Entry] = Repeats()
+        self._tidied: datetime | None = None
+
+    async def __aenter__(self) -> Self:
+        await self.tidy()
+        self._tidying = asyncio.create_task(self._tidy_for_ever())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._tidying.cancel()
+        await asyncio.gather(self._tidying, return_exceptions=True)
+        await self._tell(self._refusals.rest())
 
     async def admit(self, secret: str) -> Visitor | None:
         """Who has this secret; None for nobody, or nobody any more."""
@@ -113,10 +134,10 @@ class Gate:
                 return
         raise NotFound(f"There is no token {token_id}.")
 
-    async def tokens(self) -> list[Token]:
-        """The good ones, oldest first; codes are not among them."""
+    async def tokens(self, *, gone: bool = False) -> list[Token]:
+        """The good ones, or those that are so no more, oldest first; codes are not among them."""
         now = self._clock()
-        return [token for token in await self._store.tokens() if token.kind != "code" and token.is_good(now)]
+        return [each for each in await self._store.tokens() if each.kind != "code" and each.is_good(now) is not gone]
 
     def now(self) -> datetime:
         """What the time is, by the gate's own clock."""
@@ -127,11 +148,35 @@ class Gate:
         return (token.expires_at - self._clock()).total_seconds() if token.expires_at else None
 
     async def refused(
-        self, what: str, by: Actor, source: str, *, ask: str | None = None, session: str | None = None
+        self, what: str, visitor: Visitor, source: str, *, ask: str | None = None, session: str | None = None
     ) -> None:
-        """Somebody tried what they may not: kept in the audit."""
-        entry = Entry(self._clock(), "refused", by, source, ask=ask, session=session, detail={"tried": what})
-        await self._store.apply([Record(entry)])
+        """Somebody tried what they may not: kept in the audit. Who goes on trying is told of by the number of tries."""
+        entry = Entry(
+            self._clock(), "refused", visitor.person, source, ask=ask, session=session, detail={"tried": what}
+        )
+        if self._refusals.meet(f"{_identity(visitor)} {source} {what}", entry, entry.at):
+            await self._store.apply([Record(entry)])
+
+    async def tidy(self) -> None:
+        """Tells of what was tried again and again, and once an hour forgets what has not been good for long."""
+        now = self._clock()
+        await self._tell(self._refusals.due(now))
+        if self._tidied is None or now - self._tidied >= _TIDY:
+            await self._store.apply([PruneTokens(now - CODES_KEPT, now - TOKENS_KEPT)])
+            self._tidied = now
+
+    async def _tidy_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(_LOOK)
+            try:
+                await self.tidy()
+            except StoreError:
+                log.exception("the gate could not tidy up; it is tried again")
+
+    async def _tell(self, refusals: list[tuple[Entry, int]]) -> None:
+        if refusals:
+            counted = [replace(entry, detail={**entry.detail, "times": times}) for entry, times in refusals]
+            await self._store.apply([Record(entry) for entry in counted])
 
     def _new(self, name: str, role: Role, kind: TokenKind, expires_at: datetime | None) -> Made:
         secret = token_urlsafe(32)
@@ -151,3 +196,10 @@ class Gate:
             self._clock(), what, by, source, detail={"token": token.id, "name": token.name, "role": token.role}
         )
         await self._store.apply([SaveToken(token), Record(entry)])
+
+
+def _identity(visitor: Visitor) -> str:
+    """The same for all tries of one who goes on trying: Claude's tools are a new process each time."""
+    if visitor.token is not None:
+        return visitor.token.id
+    return visitor.role if visitor.role == "agent" else visitor.person.name

@@ -25,6 +25,11 @@ class Token(Struct, frozen=True):
     kind: Literal["token", "browser", "code"] = "token"
     """A `code` logs a browser in once, and is gone."""
 
+    @property
+    def ends_at(self) -> datetime | None:
+        """Since when, or from when on, it is good no more; None is never."""
+        return min((each for each in (self.revoked_at, self.expires_at) if each is not None), default=None)
+
     def is_good(self, now: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 

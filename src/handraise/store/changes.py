@@ -129,6 +129,14 @@ class SpendCode:
 
 
 @dataclass(frozen=True, slots=True)
+class PruneTokens:
+    """Forgets codes that were revoked or expired before the one time, and other tokens before the other."""
+
+    codes: datetime
+    others: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """Appends to the audit. Settlements record themselves."""
 
@@ -161,6 +169,7 @@ Change = (
     | SaveProject
     | SaveToken
     | SpendCode
+    | PruneTokens
     | Record
     | Prune
 )

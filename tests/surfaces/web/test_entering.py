@@ -204,6 +204,9 @@ async def test_a_token_has_a_name_a_role_an_end_and_a_last_use(tmp_path: Path) -
         await owner.delete(f"/api/tokens/{listed['id']}")
         assert (await client.get("/api/me", headers=bearer)).status_code == 401
         assert all(each["name"] != "CI" for each in (await owner.get("/api/tokens")).json()["tokens"])
+        [gone] = (await owner.get("/api/tokens", params={"state": "gone"})).json()["tokens"]
+        assert (gone["name"], gone["revoked_at"] is not None) == ("CI", True)
+        assert (await owner.get("/api/tokens", params={"state": "lost"})).status_code == 422
         assert (await owner.delete("/api/tokens/t_none")).status_code == 404
 
 

@@ -22,6 +22,7 @@ from handraise.store.changes import (
     DeliverAsk,
     OpenAsk,
     Prune,
+    PruneTokens,
     Publish,
     QueueSay,
     Record,
@@ -107,6 +108,8 @@ class Shelves:
                 self._save_token(token)
             case SpendCode(token, at):
                 return self._spend(token, at)
+            case PruneTokens(codes, others):
+                return self._prune_tokens(codes, others)
             case Record(entry):
                 self._record(entry)
             case Prune(up_to):
@@ -214,6 +217,16 @@ class Shelves:
         self.says = self._unpruned(self.says, lambda say: say.taken_at is None)
         self.asks = self._unpruned(self.asks, self._awaited)
         return True
+
+    def _prune_tokens(self, codes: datetime, others: datetime) -> bool:
+        old = [
+            key
+            for key, token in self.tokens.items()
+            if token.ends_at is not None and token.ends_at < (codes if token.kind == "code" else others)
+        ]
+        for key in old:
+            del self.tokens[key]
+        return bool(old)
 
     def _unpruned(self, kept: dict[str, T], awaited: Callable[[T], bool]) -> dict[str, T]:
         return {key: each for key, each in kept.items() if self.mentioned[key] > self.pruned or awaited(each)}

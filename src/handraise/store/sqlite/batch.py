@@ -21,6 +21,7 @@ from handraise.store.changes import (
     DeliverAsk,
     OpenAsk,
     Prune,
+    PruneTokens,
     Publish,
     QueueSay,
     Record,
@@ -51,6 +52,8 @@ from handraise.store.sqlite.rows import (
     token_row,
 )
 from handraise.store.sqlite.statements import SQL
+
+_NEVER = 2**63 - 1
 
 
 def newest_cursor(connection: apsw.Connection) -> int:
@@ -105,6 +108,8 @@ class Batch:
                 return self._changed("save_token", token_row(token))
             case SpendCode(token, at):
                 return self._changed("spend_code", {"id": token, "at": microseconds(at)})
+            case PruneTokens(codes, others):
+                return self._prune_tokens(codes, others)
             case Record(entry):
                 return self._record(entry)
             case Prune(up_to):
@@ -177,6 +182,10 @@ class Batch:
         for statement in ("prune_items", "prune_says", "prune_asks"):
             self._connection.execute(SQL[statement], bindings)
         return True
+
+    def _prune_tokens(self, codes: datetime, others: datetime) -> bool:
+        times = {"codes": microseconds(codes), "others": microseconds(others), "never": _NEVER}
+        return self._changed("prune_tokens", times)
 
     def _changed(self, statement: str, bindings: dict[str, Any]) -> bool:
         self._connection.execute(SQL[statement], bindings)

@@ -15,6 +15,7 @@ from handraise.surfaces.web import shapes
 from handraise.surfaces.web.visit import BadRequest, Parameter, Visit, Way, answer
 
 _ENTRIES = 500
+_TOKEN_STATES = ("good", "gone")
 _LINES = "application/x-ndjson"
 
 
@@ -52,7 +53,8 @@ async def revoke_rule(visit: Visit) -> Response:
 
 
 async def list_tokens(visit: Visit) -> Response:
-    return answer(shapes.Tokens([_token(token) for token in await visit.gate.tokens()]))
+    gone = visit.choice("state", _TOKEN_STATES) == "gone"
+    return answer(shapes.Tokens([_token(token) for token in await visit.gate.tokens(gone=gone)]))
 
 
 async def make_token(visit: Visit) -> Response:
@@ -107,7 +109,14 @@ async def _entries(visit: Visit, after: int, limit: int) -> list[Entry]:
 
 def _token(token: tokens.Token) -> shapes.Token:
     return shapes.Token(
-        token.id, token.name, token.role, token.kind, token.created_at, token.expires_at, token.last_used_at
+        id=token.id,
+        name=token.name,
+        role=token.role,
+        kind=token.kind,
+        created_at=token.created_at,
+        expires_at=token.expires_at,
+        last_used_at=token.last_used_at,
+        revoked_at=token.revoked_at,
     )
 
 
@@ -118,6 +127,9 @@ def _check(options: Options | None) -> None:
         raise BadRequest(str(error), 422, "invalid") from error
 
 
+_WHICH_TOKENS = (
+    Parameter("state", "`gone`: revoked or expired, for 90 days; else the good ones", choices=_TOKEN_STATES),
+)
 _AUDIT = (
     Parameter("after", "entries after this number", "integer"),
     Parameter("session", "a session's id"),
@@ -135,7 +147,7 @@ WAYS = (
     Way("GET", "/api/rules", "viewer", list_rules, "The rules, in order", gives=shapes.Rules),
     Way("POST", "/api/rules", "admin", add_rule, "Add one", shapes.NewRule, Rule, 201),
     Way("DELETE", "/api/rules/{id}", "admin", revoke_rule, "Revoke one", gives=shapes.Done),
-    Way("GET", "/api/tokens", "admin", list_tokens, "The tokens", gives=shapes.Tokens),
+    Way("GET", "/api/tokens", "admin", list_tokens, "The tokens", gives=shapes.Tokens, parameters=_WHICH_TOKENS),
     Way("POST", "/api/tokens", "admin", make_token, "Make one", shapes.NewToken, shapes.MadeToken, 201),
     Way("DELETE", "/api/tokens/{id}", "admin", revoke_token, "Revoke one, at once", gives=shapes.Done),
     Way("GET", "/api/audit", "admin", audit, "Who did what", gives=shapes.Audit, parameters=_AUDIT, or_media=_LINES),

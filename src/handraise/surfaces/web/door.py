@@ -141,7 +141,7 @@ class Door:
     async def _check_role(self, way: Way, request: Request, visitor: Visitor, source: str) -> None:
         if way.role is not None and not may(visitor.role, way.role):
             tried = f"{request.method} {way.path}"
-            await self.gate.refused(tried, visitor.person, source, **_about(way, request))
+            await self.gate.refused(tried, visitor, source, **_about(way, request))
             raise Unreachable(403, "not_allowed", f"The role {visitor.role!r} may not do this; it takes {way.role!r}.")
 
 

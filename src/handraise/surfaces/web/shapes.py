@@ -244,10 +244,11 @@ class Token(Struct, frozen=True):
     created_at: datetime
     expires_at: datetime | None
     last_used_at: datetime | None
+    revoked_at: datetime | None
 
 
 class Tokens(Struct, frozen=True):
-    """The good ones, oldest first."""
+    """Oldest first."""
 
     tokens: list[Token]
 

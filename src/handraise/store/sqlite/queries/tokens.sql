@@ -11,6 +11,10 @@ ON CONFLICT (id) DO UPDATE SET
 UPDATE tokens SET revoked_at = :at
 WHERE id = :id AND kind = 'code' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)
 
+-- name: prune_tokens
+DELETE FROM tokens
+WHERE min(coalesce(revoked_at, :never), coalesce(expires_at, :never)) < CASE kind WHEN 'code' THEN :codes ELSE :others END
+
 -- name: token
 SELECT id, name, role, hash, created_at, expires_at, last_used_at, revoked_at, kind FROM tokens WHERE hash = :hash
 
