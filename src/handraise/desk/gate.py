@@ -178,6 +178,10 @@ class Gate:
             counted = [replace(entry, detail={**entry.detail, "times": times}) for entry, times in refusals]
             await self._store.apply([Record(entry) for entry in counted])
 
+    async def note(self, what: What, by: Actor, source: str, detail: dict[str, str]) -> None:
+        """Something that concerns who is let in, or told: kept in the audit."""
+        await self._store.apply([Record(Entry(self._clock(), what, by, source, detail=detail))])
+
     def _new(self, name: str, role: Role, kind: TokenKind, expires_at: datetime | None) -> Made:
         secret = token_urlsafe(32)
         token = Token(

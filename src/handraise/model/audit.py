@@ -23,6 +23,8 @@ What = Literal[
     "session stopped",
     "session resumed",
     "login",
+    "device added",
+    "device removed",
 ]
 
 

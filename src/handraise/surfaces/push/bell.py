@@ -1,0 +1,285 @@
+"""The bell: rings at the devices of whoever switched it on. Nothing leaves the hub before somebody did."""
+
+import asyncio
+import importlib
+import logging
+from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from msgspec import Struct
+
+from handraise.desk.gate import Gate, Visitor
+from handraise.desk.interface import Desk, NotFound, Refused
+from handraise.model import ids
+from handraise.model.actors import Person
+from handraise.model.devices import Device, Subscription
+from handraise.model.tokens import Role
+from handraise.surfaces.push import notices
+from handraise.surfaces.push.due import GRACE, OLDEST_ENDING, Scene
+from handraise.surfaces.push.ledger import Book, Ending, LedgerLost, Page
+from handraise.surfaces.push.letters import Gone, Letter, Taken
+from handraise.surfaces.push.rounds import Rounds
+from handraise.surfaces.push.watch import Watch
+
+if TYPE_CHECKING:
+    from handraise.surfaces.push.courier import Courier
+
+MOST_DEVICES = 20
+"""Of one person."""
+MOST_IN_ALL = 500
+_TRIAL_LIFE = 60
+_FEED = "feed"
+_BEGAN = ("session started", "session resumed")
+
+log = logging.getLogger("handraise.push")
+
+
+class Terms(Struct, frozen=True):
+    """What the settings say."""
+
+    enabled: bool = True
+    contact: str | None = None
+    private_addresses: bool = False
+    proxied: Role | None = None
+    """What somebody may whom a proxy lets in; None where none does."""
+    grace: timedelta = GRACE
+
+
+class Bell:
+    """Entered with `async with`, inside the hub's own. It follows the feed while there is a device, and only then."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        gate: Gate,
+        folder: Path,
+        clock: Callable[[], datetime],
+        entropy: Callable[[int], bytes],
+        terms: Terms,
+    ) -> None:
+        self._desk = desk
+        self._gate = gate
+        self._folder = folder
+        self._clock = clock
+        self._entropy = entropy
+        self._terms = terms
+        self._book = Book(folder / "devices.json")
+        self._scene = Scene(grace=terms.grace)
+        self._rounds: dict[str, Rounds] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._watch: Watch | None = None
+        self._stack = AsyncExitStack()
+        self._loading = asyncio.Lock()
+        self._loaded: Courier | None = None
+        self._lost = ""
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._stack.enter_async_context(self._book)
+        except LedgerLost as error:
+            log.error("%s", error)  # noqa: TRY400 (the hub goes on without it)
+            self._lost = "What the hub knows of devices cannot be read; its log says where."
+        if self._terms.enabled and self._book.ledger.pages:
+            self._begin()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._watch is not None:
+            self._book.ledger.cursor = max(self._book.ledger.cursor or 0, self._watch.cursor or 0)
+            with suppress(Refused):
+                await self._save()
+        await self._stack.aclose()
+
+    @property
+    def enabled(self) -> bool:
+        return self._terms.enabled
+
+    async def key(self) -> str:
+        """The hub's public key, which a browser needs to be switched on; raises Refused."""
+        self._check()
+        return (await self._courier()).key
+
+    async def devices(self, visitor: Visitor) -> list[Device]:
+        """Somebody's own, oldest first."""
+        own = [page.device for page in self._book.ledger.pages.values() if _is_own(page.device, visitor)]
+        return [device for device in own if await self._role_of(device) is not None]
+
+    async def add(self, wanted: Subscription, visitor: Visitor, source: str) -> Device:
+        """Switches a browser on, or brings what is known of it up to date; raises Unusable or Refused."""
+        self._check()
+        if visitor.token is None and self._terms.proxied is None:
+            raise Refused("Only a browser that is logged in can be switched on.")
+        courier = await self._courier()
+        if wanted.made_for not in (None, courier.key):
+            raise Refused("This browser was switched on for another hub. Switch it off and on again.")
+        await courier.check(wanted.endpoint, wanted.key, wanted.secret)
+        newest = await self._desk.newest()
+        page = self._keep(wanted, visitor)
+        if self._book.ledger.cursor is None:
+            self._book.ledger.cursor = newest
+        await self._save()
+        await self._gate.note("device added", visitor.person, source, {"device": page.device.id})
+        self._begin()
+        return page.device
+
+    async def remove(self, device: str, visitor: Visitor, source: str) -> None:
+        """At once: nothing more is sent to it."""
+        page = self._own(device, visitor)
+        self._stop(page)
+        await self._save()
+        await self._gate.note("device removed", visitor.person, source, {"device": device})
+
+    async def try_out(self, device: str, visitor: Visitor) -> str | None:
+        """Sends something to see; the sentence says why not."""
+        self._check()
+        self._own(device, visitor)
+        rounds = self._rounds[device]
+        letter = Letter(notices.encode(notices.of_trial(device)), None, _TRIAL_LIFE, "high")
+        outcome = await rounds.carry(letter)
+        await self._save()
+        if isinstance(outcome, Gone):
+            return "Its push service does not know this device any more. Switch it on again."
+        return None if isinstance(outcome, Taken) else outcome.why
+
+    async def closed(self, device: str, visitor: Visitor, ask: str) -> None:
+        """The device shows this ask no longer: it was answered or put away there."""
+        if self._own(device, visitor).forget(ask):
+            await self._save()
+
+    def _check(self) -> None:
+        if not self._terms.enabled:
+            raise Refused("Web Push is switched off in the settings of this hub.")
+        if self._lost:
+            raise Refused(self._lost)
+
+    def _own(self, device: str, visitor: Visitor) -> Page:
+        page = self._book.ledger.pages.get(device)
+        if page is None or not _is_own(page.device, visitor):
+            raise NotFound(f"There is no device {device[:100]} of yours.")
+        return page
+
+    def _keep(self, wanted: Subscription, visitor: Visitor) -> Page:
+        """The page of this browser: the one it had, if it had one, or had one under another address."""
+        pages = self._book.ledger.pages
+        known = self._book.ledger.by_endpoint(wanted.endpoint) or self._book.ledger.by_endpoint(wanted.replaces)
+        if known is not None and not _is_own(known.device, visitor):
+            # Somebody else has logged in there.
+            self._stop(known)
+            known = None
+        if known is None:
+            if sum(_is_own(page.device, visitor) for page in pages.values()) >= MOST_DEVICES:
+                raise Refused(f"You have {MOST_DEVICES} devices already; remove one first.")
+            if len(pages) >= MOST_IN_ALL:
+                raise Refused(f"This hub has {MOST_IN_ALL} devices already.")
+        device = Device(
+            id=known.device.id if known else ids.spell("d", self._entropy(ids.ENTROPY)),
+            person=visitor.person.name,
+            token=visitor.token.id if visitor.token else None,
+            label=wanted.label,
+            kinds=wanted.kinds,
+            endpoint=wanted.endpoint,
+            key=wanted.key,
+            secret=wanted.secret,
+            created_at=known.device.created_at if known else self._clock(),
+            origin=wanted.origin,
+            last_sent_at=known.device.last_sent_at if known else None,
+        )
+        if known is not None:
+            known.device = device
+            return known
+        pages[device.id] = Page(device)
+        return pages[device.id]
+
+    def _begin(self) -> None:
+        """Whatever there is to do for the devices that there are."""
+        if self._watch is None:
+            self._watch = Watch(
+                self._desk, self._scene, self._clock, self._changed, self._hear_end, self._book.ledger.cursor
+            )
+            self._tasks[_FEED] = asyncio.create_task(self._watch.follow())
+        for name, page in self._book.ledger.pages.items():
+            if name not in self._rounds:
+                self._rounds[name] = Rounds(
+                    page, self._book, self._scene, self._desk, self._courier, self._role_of, self._clock, self._stop
+                )
+                self._tasks[name] = asyncio.create_task(self._rounds[name].go())
+        self._changed()
+
+    def _stop(self, page: Page) -> None:
+        """Nothing more is done for this device."""
+        name = page.device.id
+        self._book.ledger.pages.pop(name, None)
+        self._rounds.pop(name, None)
+        task = self._tasks.pop(name, None)
+        if task is not None and task is not asyncio.current_task():
+            task.cancel()
+
+    def _changed(self) -> None:
+        for rounds in self._rounds.values():
+            rounds.changed.set()
+
+    async def _hear_end(self, ending: Ending, cursor: int) -> None:
+        """Whoever started the session is told, unless they ended it themselves."""
+        if self._clock() - ending.at > OLDEST_ENDING:
+            return
+        entries = await self._desk.audit(session=ending.session)
+        began = {each.by.name for each in entries if each.what in _BEGAN and isinstance(each.by, Person)}
+        devices = [
+            name
+            for name, page in self._book.ledger.pages.items()
+            if "ended" in page.device.kinds
+            and page.device.person in began
+            and page.device.created_at <= ending.at
+            and ending.reason != f"{page.device.person} stopped it"
+        ]
+        if devices:
+            self._book.ledger.note_ending(ending, cursor, devices)
+            await self._save()
+            self._changed()
+
+    async def _role_of(self, device: Device) -> Role | None:
+        """What somebody may who has this device, at this moment."""
+        if device.token is None:
+            return self._terms.proxied
+        good = [token.role for token in await self._gate.tokens() if token.id == device.token]
+        return good[0] if good and good[0] != "agent" else None
+
+    async def _courier(self) -> "Courier":
+        """Cryptography is imported, and the hub's key made, when the first device comes."""
+        async with self._loading:
+            if self._loaded is None:
+                self._loaded = await self._stack.enter_async_context(await asyncio.to_thread(self._hire))
+            return self._loaded
+
+    def _hire(self) -> "Courier":
+        module = importlib.import_module("handraise.surfaces.push.courier")
+        terms = self._terms
+        try:
+            hired: Courier = module.hire(
+                self._folder, self._clock, self._entropy, terms.contact, terms.private_addresses
+            )
+        except (OSError, module.KeyLost) as error:
+            log.error("%s", error)  # noqa: TRY400 (the hub goes on without it)
+            raise Refused("The hub's own key for Web Push cannot be used; its log says why.") from error
+        return hired
+
+    async def _save(self) -> None:
+        try:
+            await self._book.save()
+        except OSError as error:
+            raise Refused(f"This could not be written down: {error.strerror}.") from error
+
+
+def _is_own(device: Device, visitor: Visitor) -> bool:
+    """Whether it is the same person, and came in the same way: a name alone is whatever a proxy says."""
+    return device.person == visitor.person.name and (device.token is None) == (visitor.token is None)

@@ -1,0 +1,123 @@
+"""Decides what a device is to be told next, and when. Never awaits, never looks at a clock."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import assert_never
+
+from msgspec import Struct
+
+from handraise.model.asks import Ask
+from handraise.surfaces.push.ledger import Ending, Page
+
+GRACE = timedelta(seconds=2)
+"""What is answered this quickly was on a screen: nobody needs to be called."""
+COURTESY = timedelta(seconds=1)
+"""A device on which somebody has just answered says so itself, and need not be told."""
+TRIES = 12
+FIRST_PAUSE = 2.0
+LONGEST_PAUSE = 600.0
+OLDEST_ENDING = timedelta(hours=1)
+LONGEST_LIFE = 28 * 24 * 3600
+"""How long push services keep a message; an ask that waits for ever is worth this long."""
+
+
+class Show(Struct, frozen=True):
+    """Somebody waits for an answer, and the device does not show it."""
+
+    ask: Ask
+
+
+class TakeBack(Struct, frozen=True):
+    """The device shows something that nobody waits for."""
+
+    ask: str
+
+
+class Announce(Struct, frozen=True):
+    """A session has ended."""
+
+    ending: Ending
+
+
+class Wait(Struct, frozen=True):
+    """Nothing before then."""
+
+    until: datetime
+
+
+Errand = Show | TakeBack | Announce
+
+
+class Failures(Struct):
+    """How often an errand failed, and when it may be tried again."""
+
+    count: int = 0
+    not_before: datetime | None = None
+
+
+class Scene(Struct):
+    """What is known of the asks: which are open, oldest first, and when others were settled, as far as we saw it."""
+
+    open: dict[str, Ask] = {}
+    settled: dict[str, datetime] = {}
+    grace: timedelta = GRACE
+
+
+def next_errand(page: Page, scene: Scene, failures: Mapping[str, Failures], now: datetime) -> Errand | Wait | None:
+    """What to do for this device; None while there is nothing.
+
+    What it shows and is settled comes first: nobody should answer it once more.
+    """
+    waits: list[datetime] = []
+    for errand, ready in _wanted(page, scene):
+        failed = failures.get(name_of(errand))
+        if failed is not None and failed.count >= TRIES:
+            continue
+        at = max(ready, failed.not_before) if failed is not None and failed.not_before else ready
+        if at <= now:
+            return errand
+        waits.append(at)
+    return Wait(min(waits)) if waits else None
+
+
+def name_of(errand: Errand) -> str:
+    """By which its failures are counted; one that shows an ask has the ask's."""
+    match errand:
+        case Show(ask=ask):
+            return ask.id
+        case TakeBack(ask=ask_id):
+            return f"back {ask_id}"
+        case Announce(ending=ending):
+            return f"ended {ending.session}"
+        case _:
+            assert_never(errand)
+
+
+def pause_after(count: int, wished: float | None) -> float:
+    """How long to leave a push service alone after so many failures, if it did not say so itself."""
+    own = min(FIRST_PAUSE * 2 ** min(count - 1, 16), LONGEST_PAUSE)
+    return own if wished is None else max(wished, FIRST_PAUSE)
+
+
+def life_of(ask: Ask, now: datetime) -> int:
+    """For how many seconds it is worth delivering."""
+    if ask.expires_at is None:
+        return LONGEST_LIFE
+    return min(max(int((ask.expires_at - now).total_seconds()), 0), LONGEST_LIFE)
+
+
+def _wanted(page: Page, scene: Scene) -> list[tuple[Errand, datetime]]:
+    """Every errand that is not done, with the moment from which it makes sense."""
+    device = page.device
+    back: list[tuple[Errand, datetime]] = [
+        (TakeBack(ask), scene.settled[ask] + COURTESY if ask in scene.settled else at)
+        for ask, at in {**page.doubtful, **page.shown}.items()
+        if ask not in scene.open
+    ]
+    show: list[tuple[Errand, datetime]] = [
+        (Show(ask), ask.opened_at + scene.grace)
+        for ask in scene.open.values()
+        # What was there before the device was switched on is on its screen.
+        if ask.id not in page.shown and ask.kind in device.kinds and ask.opened_at >= device.created_at
+    ]
+    return [*back, *show, *((Announce(ending), ending.at) for ending in page.endings)]

@@ -1,0 +1,76 @@
+"""Where a message may go: a push service on the open internet, never a machine of the hub's own network. Pure.
+
+Whoever may look can name an endpoint, so that one is foreign text: it must not become a way to reach what only the hub
+can reach.
+"""
+
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from handraise.model.devices import Unusable
+
+_LONGEST = 2048
+_TRANSLATED = IPv6Network("64:ff9b::/96")
+
+
+class Endpoint(NamedTuple):
+    """An endpoint taken apart. `target` is its path and query."""
+
+    scheme: str
+    host: str
+    port: int
+    target: str
+
+    @property
+    def name(self) -> str:
+        """As the Host header has it."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+_PORTS = {"https": 443, "http": 80}
+
+
+def read_endpoint(told: str, *, private: bool = False) -> Endpoint:
+    """Raises Unusable. `private` is for tests and for push services of one's own: it allows plain HTTP, too."""
+    if len(told) > _LONGEST or not told.isascii() or not told.isprintable() or " " in told:
+        raise Unusable("This is not the address of a push service.")
+    try:
+        parts = urlsplit(told)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise Unusable("This is not the address of a push service.") from error
+    if parts.scheme != "https" and not (private and parts.scheme == "http"):
+        raise Unusable("A push service is reached by https.")
+    if not host or "@" in parts.netloc or parts.fragment or port == 0:
+        raise Unusable("This is not the address of a push service.")
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Endpoint(parts.scheme, host, port or _PORTS[parts.scheme], target)
+
+
+def check_addresses(addresses: list[str], *, private: bool = False) -> None:
+    """Raises Unusable unless all of them are open to the world: one that is not could be the one that is taken."""
+    if not addresses:
+        raise Unusable("This push service cannot be found from here.")
+    if not private and not all(is_public(each) for each in addresses):
+        raise Unusable("This push service is not on the open internet.")
+
+
+def is_public(address: str) -> bool:
+    """Whether an IP address is of the open internet, however it is wrapped."""
+    try:
+        read = _unwrapped(ip_address(address.partition("%")[0]))
+    except ValueError:
+        return False
+    return read.is_global and not read.is_multicast and not read.is_reserved
+
+
+def _unwrapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    """The IPv4 address that an IPv6 one stands for, if it does."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address in _TRANSLATED:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    teredo = address.teredo
+    return address.ipv4_mapped or address.sixtofour or (teredo[1] if teredo else address)

@@ -1,0 +1,101 @@
+"""Who we are to a push service: a key pair of the hub's own, and the word that it signs (RFC 8292)."""
+
+import os
+from base64 import b64decode, urlsafe_b64encode
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from stat import S_IMODE
+from urllib.parse import urlsplit
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
+from msgspec import json
+
+from handraise.surfaces.push.sealing import CURVE, public_point
+
+_LIFE = timedelta(hours=12)
+"""A push service takes at most a day."""
+
+
+class KeyLost(Exception):
+    """The hub's key is there and cannot be used. Another one would silence every device. The text is a sentence."""
+
+
+class HubKey:
+    """The hub's own key pair. Devices are bound to its public half."""
+
+    def __init__(self, private: ec.EllipticCurvePrivateKey) -> None:
+        self._private = private
+        self.public = spell(public_point(private.public_key()))
+        """As browsers want it."""
+
+    def authorize(self, endpoint: str, contact: str | None, now: datetime) -> str:
+        """The Authorization header for a message to this endpoint; `contact` is whom its operator may write to."""
+        address = urlsplit(endpoint)
+        claims = {"aud": f"{address.scheme}://{address.netloc}", "exp": int((now + _LIFE).timestamp())}
+        if contact is not None:
+            claims["sub"] = contact
+        said = b".".join(spell(json.encode(each)).encode() for each in ({"typ": "JWT", "alg": "ES256"}, claims))
+        r, s = decode_dss_signature(self._private.sign(said, ec.ECDSA(SHA256())))
+        signed = spell(r.to_bytes(32, "big") + s.to_bytes(32, "big"))
+        return f"vapid t={said.decode()}.{signed}, k={self.public}"
+
+
+def keep_key(file: Path) -> HubKey:
+    """The key in this file, made at its first use; raises KeyLost."""
+    try:
+        return _read(file)
+    except FileNotFoundError:
+        pass
+    private = ec.generate_private_key(CURVE)
+    written = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    _write(file, written)
+    return _read(file)
+
+
+def spell(raw: bytes) -> str:
+    """Bytes as the web writes them: base64url without padding."""
+    return urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def unspell(told: str) -> bytes:
+    """Raises ValueError."""
+    return b64decode(told.rstrip("=") + "=" * (-len(told.rstrip("=")) % 4), altchars="-_", validate=True)
+
+
+def _read(file: Path) -> HubKey:
+    try:
+        if S_IMODE(file.stat().st_mode) & 0o077:
+            raise KeyLost(f"Others can read {file}; make it private (chmod 600 {file}), or remove it to begin anew.")
+        private = load_pem_private_key(file.read_bytes(), None)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
+        raise KeyLost(f"{file} cannot be used. Put it back from a backup, or remove it to begin anew.") from error
+    if not isinstance(private, ec.EllipticCurvePrivateKey) or not isinstance(private.curve, ec.SECP256R1):
+        raise KeyLost(f"{file} holds another kind of key. Put it back from a backup, or remove it to begin anew.")
+    return HubKey(private)
+
+
+def _write(file: Path, written: bytes) -> None:
+    """Whole or not at all; who is first has made it."""
+    draft = file.with_name(f"{file.name}.{os.getpid()}")
+    draft.unlink(missing_ok=True)
+    opened = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(opened, written)
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+    with suppress(FileExistsError):
+        os.link(draft, file)
+    draft.unlink()
