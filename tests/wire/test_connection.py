@@ -70,6 +70,23 @@ def test_any_chunking_gives_the_same_frames_whatever_the_limit(ends: list[int], 
 
 
 @pytest.mark.parametrize("name", WHOLE)
+@given(data=st.data())
+def test_many_frames_at_once_are_the_same_wherever_the_chunks_end(name: str, data: st.DataObject) -> None:
+    stream, _ = WHOLE[name]
+    ends = data.draw(st.lists(st.integers(0, len(stream)), max_size=10))
+    limit = data.draw(st.sampled_from((100, 5000, 1_000_000)))
+    one_by_one, at_once = Connection(7, limit=limit), Connection(7, limit=limit)
+    start = 0
+    for end in [*sorted(ends), len(stream)]:
+        chunk = stream[start:end]
+        found = [plain(each.frame) for each in one_by_one.receive(chunk)]
+        assert plain(at_once.receive_frames(chunk)) == found
+        assert (at_once.offset, at_once.open_requests) == (one_by_one.offset, one_by_one.open_requests)
+        start = end
+    assert at_once.receive_end() == one_by_one.receive_end()
+
+
+@pytest.mark.parametrize("name", WHOLE)
 def test_going_on_from_the_end_of_any_line_gives_the_rest(name: str) -> None:
     stream, whole = WHOLE[name]
     for end in sorted({end for _, _, end in whole})[:-1:7]:

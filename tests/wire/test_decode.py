@@ -2,7 +2,6 @@ import json
 import random
 import sys
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any
 
 import msgspec
@@ -12,14 +11,18 @@ from hypothesis import strategies as st
 from msgspec import Raw, Struct
 
 from handraise.wire import blocks, frames, requests
-from handraise.wire.decode import decode, decode_groups
+from handraise.wire.decode import LookCloser, decode, decode_many
 from handraise.wire.frames import Frame, UnknownFrame, Unreadable
 from handraise.wire.lines import HEAD
 from wire.corpus import ALL, EVERYTHING, ODD, QUESTION, SESSION, USAGE, assistant, event, line, request, said, user
 
 
-def quickly(lines: Sequence[bytes]) -> list[Frame | None]:
-    return list(chain.from_iterable(decode_groups(lines)))
+def at_once(lines: Sequence[bytes], look_closer: LookCloser = decode) -> list[Frame]:
+    return decode_many(b"".join(text + b"\n" for text in lines), look_closer)
+
+
+def one_by_one(lines: Sequence[bytes]) -> list[Frame]:
+    return [frame for text in lines for frame in decode(text)]
 
 
 def one(text: bytes) -> Frame:
@@ -321,12 +324,22 @@ def test_megabytes_are_no_trouble() -> None:
 
 
 def test_decoding_many_lines_at_once_gives_what_decoding_each_gives() -> None:
-    for texts in (EVERYTHING, list(ALL.values()) * 5, [ALL["text delta"]] * 200, [ODD["broken"][:-5], b'"half"}}'], []):
-        found = quickly(texts)
-        assert len(found) == len(texts)
-        for text, quick in zip(texts, found, strict=True):
-            assert quick is None or [plain(quick)] == [plain(each) for each in decode(text)]
-    assert None not in quickly([ALL["text delta"], ALL["text"], ALL["tool result"], ALL["result"]])
+    two = [b'{"type":"user",', b'"message":{"content":"on two lines"}}']
+    for texts in (EVERYTHING, list(ALL.values()) * 5, [ALL["text delta"]] * 200, [b"", ALL["text"], b""], two, []):
+        assert plain(at_once(texts)) == plain(one_by_one(texts))
+
+
+def test_only_what_wants_it_is_looked_at_closer() -> None:
+    asked_for: list[bytes] = []
+
+    def look_closer(text: bytes) -> list[Frame]:
+        asked_for.append(text)
+        return decode(text)
+
+    quick = [ALL["text delta"], ALL["text"], ALL["tool result"], ALL["result"]] * 100
+    slow = [ALL["permission"], ALL["cancel"], ALL["init"]]
+    assert plain(at_once([*quick, *slow, *quick], look_closer)) == plain(one_by_one([*quick, *slow, *quick]))
+    assert asked_for == slow
 
 
 json_values = st.recursive(
@@ -410,8 +423,7 @@ def fuzz(seed: int, count: int) -> None:
             error.add_note(f"line {number} of seed {seed}: {text!r}")
             raise
         if len(batch) == 50:
-            for text, quick in zip(batch, quickly(batch), strict=True):
-                assert quick is None or [plain(quick)] == [plain(f) for f in decode(text)]
+            assert plain(at_once(batch)) == plain(one_by_one(batch))
             batch = []
 
 

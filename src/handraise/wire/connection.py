@@ -2,13 +2,12 @@
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from msgspec import Raw, Struct
 
 from handraise.wire import encode, frames
-from handraise.wire.decode import decode, decode_groups
+from handraise.wire.decode import decode, decode_many
 from handraise.wire.frames import ControlCancel, ControlRequest, Frame, Unreadable
 from handraise.wire.lines import HEAD, LIMIT, Line, Lines, TooLong
 
@@ -73,29 +72,17 @@ class Connection:
         """The frames that this chunk completes."""
         received = []
         end = self._lines.offset
-        lines = self._lines.receive(chunk)
-        for line, frame in zip(lines, chain.from_iterable(decode_groups(lines)), strict=True):
+        for line in self._lines.receive(chunk):
             end += len(line) + 1
-            if frame is not None and isinstance(line, bytes):
-                received.append(Received(frame, line, end))
-            else:
-                received += self._look_closer(line, end)
+            received += self._look_closer(line, end)
         return received
 
     def receive_frames(self, chunk: bytes) -> list[Frame]:
         """The same without where each one was, for who takes in many."""
-        lines = self._lines.receive(chunk)
-        received: list[Frame] = []
-        begin = 0
-        for group in decode_groups(lines):
-            # A frame is always true: no group with a gap passes here.
-            if all(group):
-                received += cast("list[Frame]", group)
-            else:
-                for line, frame in zip(lines[begin : begin + len(group)], group, strict=True):
-                    received += [frame] if frame else [each.frame for each in self._look_closer(line, 0)]
-            begin += len(group)
-        return received
+        text = self._lines.receive_text(chunk)
+        if text is None:
+            return [each.frame for each in self.receive(chunk)]
+        return decode_many(text, self._take)
 
     def receive_end(self) -> list[Received]:
         """Claude is gone: what is left without a newline was cut off."""
@@ -157,6 +144,9 @@ class Connection:
     def _look_closer(self, line: Line, end: int) -> list[Received]:
         if isinstance(line, TooLong):
             return [Received(Unreadable(frames.TOO_LONG, line.head, line.size), line.head, end)]
+        return [Received(frame, line, end) for frame in self._take(line)]
+
+    def _take(self, line: bytes) -> list[Frame]:
         found = decode(line)
         for frame in found:
             match frame:
@@ -167,7 +157,7 @@ class Connection:
                     self._remember(request_id, "cancelled")
                 case _:
                     pass
-        return [Received(frame, line, end) for frame in found]
+        return found
 
     def _respond(self, request_id: str, response: Mapping[str, Any]) -> bytes:
         return self._finish(request_id, encode.control_response(request_id, response))

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import Any, Union
 
 import msgspec
@@ -10,17 +11,23 @@ from msgspec import Raw, Struct
 
 from handraise.wire import blocks, frames, requests
 from handraise.wire.frames import Frame, UnknownFrame, Unreadable
-from handraise.wire.lines import HEAD, Line
+from handraise.wire.lines import HEAD
+
+LookCloser = Callable[[bytes], Sequence[Frame]]
 
 
-def decode_groups(lines: Sequence[Line]) -> Iterator[Sequence[Frame | None]]:
-    """The frame of each line, a group of lines at once; None where `decode` must look closer.
+def decode_many(text: bytes, look_closer: LookCloser) -> list[Frame]:
+    """The frames of a text of whole lines. `look_closer` is given the lines that want more than a quick look.
 
-    That is so for what Claude asks and takes back, among others.
+    Those are what Claude asks and takes back, among others.
     """
-    for start in range(0, len(lines), _GROUP):
-        group = lines[start : start + _GROUP]
-        yield _decode_group(group) or [None] * len(group)
+    found: list[Frame] = []
+    start = 0
+    while start < len(text):
+        end = text.find(b"\n", start + _GROUP) + 1 or len(text)
+        found += _decode_group(text[start:end], look_closer)
+        start = end
+    return found
 
 
 def decode(text: bytes) -> list[Frame]:
@@ -89,28 +96,33 @@ _SYSTEM = {subtype: _decoder(shape) for subtype, shape in _SYSTEM_SHAPES.items()
 _BLOCK = _decoder(blocks.Known)
 _REQUEST = _decoder(requests.Known)
 _ANY = msgspec.json.Decoder()
-_GROUP = 32
+_GROUP = 8 * 1024
+"""So many bytes are decoded at once, to the end of their last line. One bad line makes all of them slow."""
 _BACKSLASH = ord("\\")
 _MAY_BE_HALF = re.compile(rb"\\u[dD][89a-fA-F]").search
 
 
-def _decode_group(lines: Sequence[Line]) -> Sequence[Frame | None]:
-    try:
-        joined = b"\n".join(lines)  # type: ignore[arg-type]
-        quick: list[Frame] = _TAGGED.decode_lines(joined)
-    except TypeError:
-        return ()  # one of them is too long to be bytes
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return ()
-    # Each frame ends with its line, so that as many frames as lines are one a line.
-    if len(quick) != len(lines):
-        return ()
-    if joined.isascii() and _BACKSLASH not in joined and _QUICK.issuperset(map(type, quick)):
+def _decode_group(text: bytes, look_closer: LookCloser) -> list[Frame]:
+    quick = _decode_quickly(text)
+    if quick and _QUICK.issuperset(map(type, quick)):
         return quick
-    return [
-        frame if type(frame) in _QUICK and _is_sound(text) else None
-        for frame, text in zip(quick, joined.split(b"\n"), strict=True)
-    ]
+    found: list[Frame] = []
+    for frame, line in zip_longest(quick, text.removesuffix(b"\n").split(b"\n")):
+        if type(frame) in _QUICK:
+            found.append(frame)
+        else:
+            found += look_closer(line)
+    return found
+
+
+def _decode_quickly(text: bytes) -> list[Frame]:
+    """A frame a line, or none at all; those that are not in `_QUICK` are only told apart."""
+    try:
+        quick: list[Frame] = _TAGGED.decode_lines(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return []
+    # Each frame ends with its line, so that as many frames as lines are one a line.
+    return quick if len(quick) == text.count(b"\n") and _is_sound(text) else []
 
 
 def _is_sound(text: bytes) -> bool:

@@ -42,6 +42,20 @@ class Lines:
         self._hold(rest)
         return lines
 
+    def receive_text(self, chunk: bytes) -> bytes | None:
+        """The same lines as one text, each with its newline; None, and nothing received, if one may be too long."""
+        if self._size + len(chunk) > self._limit:
+            return None
+        end = chunk.rfind(b"\n") + 1
+        text = b""
+        if end:
+            text = b"".join((self._held, memoryview(chunk)[:end]))
+            self._held = bytearray()
+            self._size = 0
+        self.offset += len(text)
+        self._hold(chunk[end:])
+        return text
+
     def close(self) -> Line | None:
         """What was left without a newline, told once; `offset` stays before it."""
         return self._release() if self._size else None
