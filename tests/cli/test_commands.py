@@ -85,6 +85,47 @@ async def test_tokens_are_made_listed_and_revoked(tmp_path: Path) -> None:
         assert (await client.get(link)).status_code == 303
 
 
+async def test_rules_are_added_listed_and_revoked(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub:
+        assert "No rules." in (await typed(hub, "rules", "list")).output
+        (tmp_path / "shop").mkdir()
+        await typed(hub, "project", "add", str(tmp_path / "shop"))
+        made = await typed(
+            hub, "rules", "add", "allow", "--tool", "Bash", "--command", "npm run *", "--project", "shop", "--json"
+        )
+        rule = json.loads(made.output)
+        assert (rule["command"], rule["source"], rule["made_by"]) == ("npm run *", "person", "owner")
+        assert rule["project"].startswith("p_")
+        listed = (await typed(hub, "rules", "list")).output
+        assert f"{rule['id']}  allow  Bash `npm run *` · project {rule['project']} · by owner" in listed
+        assert (await typed(hub, "rules", "revoke", rule["id"])).exit_code == 0
+        assert (await typed(hub, "rules", "list", "--json")).output == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "why"),
+    [
+        (["add", "allow"], 1, "A rule needs a tool, a command, a path or a server."),
+        (["add", "allow", "--tool", "Read", "--project", "nowhere"], 1, "There is no project nowhere."),
+        (["add", "perhaps", "--tool", "Read"], 2, "perhaps"),
+        (["add", "deny", "--tool", "Read", "--expires", "soon"], 1, "expires_at"),
+        (["revoke", "r_none"], 1, "There is no rule r_none"),
+    ],
+)
+async def test_a_rule_that_makes_no_sense_is_refused(tmp_path: Path, words: list[str], code: int, why: str) -> None:
+    async with served(tmp_path) as hub:
+        done = await typed(hub, "rules", *words)
+        assert done.exit_code == code, done.output
+        assert why in done.output
+        assert (await typed(hub, "rules", "list", "--json")).output == ""
+
+
+async def test_a_rule_cannot_colour_its_line(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub:
+        done = await typed(hub, "rules", "add", "deny", "--tool", "X", "--message", "No \x1b[31mway.")
+        assert "\x1b" not in done.output
+
+
 async def test_the_audit_is_listed_filtered_and_exported(tmp_path: Path) -> None:
     async with served(tmp_path) as hub:
         ask = await hub.ask(Permission("Bash", {"command": "ls"}))

@@ -1,15 +1,30 @@
 """Stories of a whole hub: what a person sees and does, and what Claude makes of it."""
 
+import asyncio
+import json
 from pathlib import Path
 
+import msgspec
 import pytest
+from click.testing import CliRunner
 
+from handraise.cli.main import main
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.told import Told
 from handraise.desk.interface import Conflict, Unfit
 from handraise.model.answers import Allow, Choice, Choices, Deny
 from handraise.model.asks import Permission, Question
-from handraise.model.items import ActionEnded, AskDelivered, AskOpened, AskSettled, Said, SaidTaken, Text, TurnEnded
+from handraise.model.items import (
+    ActionEnded,
+    ActionStarted,
+    AskDelivered,
+    AskOpened,
+    AskSettled,
+    Said,
+    SaidTaken,
+    Text,
+    TurnEnded,
+)
 from stories.house import house, next_ask, seen
 
 QUESTION = {
@@ -52,6 +67,24 @@ async def test_a_question_and_a_permission_from_the_first_word_to_the_end_of_the
             assert kind in kinds
         assert [content.text for content in told if isinstance(content, Text)][-1] == "Written."
         assert home.model.errors == []
+
+
+async def test_the_journal_alone_gives_the_timeline_back(tmp_path: Path) -> None:
+    async with house(tmp_path, choose_then_write) as (home, hub):
+        session = (await hub.desk.start("Choose a database.", str(home.work))).session
+        await hub.desk.answer((await next_ask(hub.desk, session)).id, Choices((Choice(("SQLite",)),)))
+        await hub.desk.answer((await next_ask(hub.desk, session)).id, Allow())
+        lived = await seen(hub.desk, lambda content: isinstance(content, TurnEnded))
+        state = str(home.tmp / "state")
+        done = await asyncio.to_thread(CliRunner().invoke, main, ["replay", session.id, "--state", state, "--json"])
+        assert done.exit_code == 0, done.output
+        replayed = [json.loads(line) for line in done.output.splitlines()]
+        assert {each["session"] for each in replayed} == {session.id}
+        for kind in (Text, ActionStarted, ActionEnded, TurnEnded):
+            told = [msgspec.convert(each, kind) for each in replayed if each["type"] == kind.__struct_config__.tag]
+            assert told == [each for each in lived if isinstance(each, kind)]
+        opened = [each["ask"]["id"] for each in replayed if each["type"] == "ask.opened"]
+        assert opened == [each.ask["id"] for each in lived if isinstance(each, AskOpened)]
 
 
 async def test_a_denial_reaches_claude_with_its_reason(tmp_path: Path) -> None:  # lesson 42

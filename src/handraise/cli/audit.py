@@ -8,6 +8,7 @@ import click
 
 from handraise.cli.neighbour import Neighbour
 from handraise.cli.places import json_option, state_folder, state_option
+from handraise.cli.plain import plain
 
 _PAGE = 1000
 
@@ -37,10 +38,7 @@ def _line(entry: dict[str, Any]) -> str:
     about = entry["ask"] or entry["session"] or entry["rule"] or entry["detail"].get("name", "")
     said = entry["detail"].get("answer") or entry["detail"].get("reason") or entry["detail"].get("tried") or ""
     told = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-    words = [entry["at"][:19], f"{entry['what']:<15}", entry["by"]["name"], f"({entry['source']})", about, told]
-    return _plain(" ".join(word for word in words if word))
-
-
-def _plain(text: str) -> str:
-    """Without anything that could move the cursor or colour the line."""
-    return "".join(letter if letter.isprintable() else "�" for letter in text)
+    times = entry["detail"].get("times")
+    more = f"({times} more)" if times else ""
+    words = [entry["at"][:19], f"{entry['what']:<15}", entry["by"]["name"], f"({entry['source']})", about, told, more]
+    return plain(" ".join(word for word in words if word))

@@ -26,7 +26,9 @@ COMMANDS = {
     "token": "tokens",
     "audit": "audit",
     "project": "projects",
+    "rules": "rules",
     "doctor": "doctor",
+    "replay": "replay",
     "mcp": "relaying",
     "completion": "completion",
 }

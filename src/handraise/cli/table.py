@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from handraise.cli.neighbour import Neighbour
+from handraise.cli.plain import plain
 
 _ORDER = {"needs you": 0, "failed": 1, "lost": 1, "not moving": 1, "working": 2, "starting": 2, "queued": 3, "idle": 4}
 _COLOURS = {"needs you": "1;33", "failed": "31", "lost": "31", "not moving": "31", "working": "32"}
@@ -40,7 +41,7 @@ def _row(session: dict[str, Any], now: datetime, width: int, *, coloured: bool) 
     told = f"\x1b[{_COLOURS[state]}m{state:<10}\x1b[0m" if coloured and state in _COLOURS else f"{state:<10}"
     head = f"{session['id']}  {told} {asks:<7} {age:>6} {session['cost_usd']:>8.4f} $  "
     taken = len(session["id"]) + _TITLE_AT - 14
-    return head + _cut(_plain(session["title"]), max(10, width - taken))
+    return head + _cut(plain(session["title"]), max(10, width - taken))
 
 
 def _age(span: timedelta) -> str:
@@ -58,8 +59,3 @@ def _cut(text: str, width: int) -> str:
         if taken > width:
             return text[: max(0, at - 1)] + "…"
     return text
-
-
-def _plain(text: str) -> str:
-    """Without anything that could move the cursor or colour the line."""
-    return "".join(letter if letter.isprintable() else "�" for letter in text)

@@ -32,7 +32,7 @@ from handraise.model.asks import Ask, Kind, State
 from handraise.model.audit import Entry, What
 from handraise.model.ids import Prefix
 from handraise.model.items import Item
-from handraise.model.projects import Options, Project
+from handraise.model.projects import Options, Project, innermost
 from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Session
@@ -87,6 +87,7 @@ class LocalDesk:
     ) -> Seen:
         known = await self._store.project(project)
         directory = _directory(known.path if known else project)
+        known = known or innermost(await self._store.projects(), directory)
         beginning = Beginning(say, directory, known, mode, model, title)
         with _in_words():
             started = await self._supervisor.start(beginning, self.person, self.source)
@@ -180,6 +181,11 @@ class LocalDesk:
         await self._record("rule revoked", rule=rule)
 
     async def add_rule(self, rule: Rule) -> Rule:
+        if rule.project is not None:
+            project = await self._store.project(rule.project)
+            if project is None:
+                raise NotFound(f"There is no project {rule.project}.")
+            rule = replace(rule, project=project.id)
         kept = replace(rule, id=self._spell("r"), made_by=self.person.name, made_at=self._clock(), source="person")
         with _in_words():
             await self._inbox.save_rule(kept)
@@ -263,7 +269,7 @@ def _directory(named: str) -> str:
         raise NotFound(f"There is no project {named!r}; name a known one, or an absolute path.")
     if not os.path.isdir(named):
         raise NotFound(f"There is no directory {named}.")
-    return named
+    return os.path.realpath(named)
 
 
 @contextmanager

@@ -1,0 +1,65 @@
+"""A journal alone gives the timeline back."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from handraise.model.items import ActionEnded, AskDelivered, AskOpened, AskSettled, Item, Said, Text, TurnEnded
+from handraise.session.replay import Replay
+
+RECORDINGS = sorted((Path(__file__).parents[1] / "recordings").glob("*.ndjson"))
+SINCE = datetime(2030, 1, 1, tzinfo=UTC)
+
+
+def replayed(journal: bytes, size: int = 1 << 20) -> list[Item]:
+    replay = Replay("s_1", SINCE)
+    items = [item for at in range(0, len(journal), size) for item in replay.receive(journal[at : at + size])]
+    return items + replay.receive_end()
+
+
+def recording(scene: str) -> bytes:
+    [found] = [path for path in RECORDINGS if path.stem.endswith(f"-{scene}")]
+    return found.read_bytes()
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
+def test_every_recording_is_told_from_the_first_word_to_the_last(path: Path) -> None:
+    items = replayed(path.read_bytes())
+    contents = [item.read() for item in items]
+    assert [item.cursor for item in items] == list(range(1, len(items) + 1))
+    assert any(isinstance(each, Said) for each in contents)
+    assert any(isinstance(each, TurnEnded) for each in contents)
+    assert max(item.at for item in items) < SINCE
+    assert [item.at for item in items] == sorted(item.at for item in items)
+
+
+def test_the_size_of_the_pieces_does_not_matter() -> None:
+    journal = recording("permissions")
+    assert replayed(journal, 977)[1:] == replayed(journal)[1:]
+
+
+def test_asks_are_told_with_what_became_of_them_as_far_as_a_journal_knows() -> None:
+    contents = [item.read() for item in replayed(recording("permissions"))]
+    opened = [each.ask["id"] for each in contents if isinstance(each, AskOpened)]
+    assert len(opened) == 3
+    assert [each.ask for each in contents if isinstance(each, AskDelivered)] != []
+    assert not [each for each in contents if isinstance(each, AskSettled)]
+    [denied] = [each for each in contents if isinstance(each, ActionEnded) and not each.ok]
+    assert denied.output == "Not this one."
+
+
+def test_an_interrupted_request_is_told_as_withdrawn() -> None:
+    contents = [item.read() for item in replayed(recording("interrupt"))]
+    [settled] = [each for each in contents if isinstance(each, AskSettled)]
+    assert settled.settlement["state"] == "withdrawn"
+
+
+def test_half_a_line_and_noise_do_not_end_it() -> None:
+    journal = recording("text")
+    broken = b"not json\n" + journal + b'{"type":"assis'
+    contents = [item.read() for item in replayed(broken)]
+    assert [each.text for each in contents if isinstance(each, Text)] == [
+        each.text for item in replayed(journal) if isinstance(each := item.read(), Text)
+    ]
+    assert len(contents) == len(replayed(journal)) + 2
