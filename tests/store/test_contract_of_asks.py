@@ -1,6 +1,7 @@
 """What every kind of store must do with asks and says: the first wins, once. Run against each kind."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from msgspec import json
@@ -14,6 +15,7 @@ from handraise.store.changes import (
     OpenAsk,
     QueueSay,
     RecordLate,
+    ReturnSay,
     SettleAsk,
     TakeSay,
 )
@@ -195,6 +197,21 @@ async def test_a_say_waits_until_it_is_taken_once(store: Store) -> None:  # less
     assert await store.says("s_2") == []
 
 
+async def test_a_say_that_is_returned_waits_again_in_its_place_and_is_told_again(store: Store) -> None:
+    await store.apply([QueueSay(a_say("y_1")), QueueSay(a_say("y_2")), TakeSay("y_1", later(1))])
+
+    returned = await store.apply([ReturnSay("y_1", later(2)), ReturnSay("y_1", later(3)), ReturnSay("y_9", later(3))])
+    taken = await store.apply([TakeSay("y_1", later(4))])
+
+    assert (returned.took, taken.took) == ((True, False, False), (True,))
+    assert [(item.session, item.at, item.read()) for item in returned.items] == [
+        ("s_1", later(2), Said("y_1", "go on", 0, a_say().by, "web"))
+    ]
+    assert [item.read() for item in taken.items] == [SaidTaken("y_1")]
+    await store.apply([ReturnSay("y_1", later(5))])
+    assert [say.id for say in await store.says("s_1")] == ["y_1", "y_2"]
+
+
 async def test_the_feed_tells_the_text_of_a_say_and_counts_its_images(store: Store) -> None:
     blocks = (
         {"type": "text", "text": "look"},
@@ -207,3 +224,23 @@ async def test_the_feed_tells_the_text_of_a_say_and_counts_its_images(store: Sto
 
     assert [item.read() for item in applied.items] == [Said("y_1", "look\nhere", 1, say.by, "web")]
     assert await store.says("s_1") == [say]
+
+
+async def test_asks_come_in_pages_from_either_end(store: Store) -> None:
+    await store.apply([OpenAsk(an_ask(f"a_{number}", session=f"s_{number % 2}")) for number in range(1, 7)])
+    await store.apply([SettleAsk("a_3", answered()), SettleAsk("a_6", answered())])
+
+    async def ids(**wanted: Any) -> list[str]:
+        return [ask.id for ask in await store.asks(**wanted)]
+
+    assert await ids(limit=2) == ["a_1", "a_2"]
+    assert await ids(limit=2, after="a_2") == ["a_3", "a_4"]
+    assert await ids(after="a_6") == []
+    assert await ids(newest_first=True, limit=2) == ["a_6", "a_5"]
+    assert await ids(newest_first=True, limit=2, after="a_5") == ["a_4", "a_3"]
+    assert await ids(newest_first=True, after="a_1") == []
+    assert await ids(state="open", newest_first=True, after="a_5") == ["a_4", "a_2", "a_1"]
+    assert await ids(state="open", after="a_3") == ["a_4", "a_5"]
+    assert await ids(session="s_1", newest_first=True) == ["a_5", "a_3", "a_1"]
+    assert await ids(session="s_1", state="open", after="a_1") == ["a_5"]
+    assert await ids(after="a_none") == await ids(after="a_none", newest_first=True) == []

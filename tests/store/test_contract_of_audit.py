@@ -2,6 +2,7 @@
 against each kind."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -136,6 +137,33 @@ async def test_entries_are_found_by_what_they_are_about_in_order_and_in_pages(st
     assert await store.audit(by="ben", limit=1) == [three]
     assert await store.audit(by="ben", what="login") == [five]
     assert await store.audit(what="refused", after=3) == [four]
+
+
+async def test_entries_are_read_backwards_and_by_time(store: Store) -> None:
+    entries = [
+        replace(an_entry("login", by=Person("ana" if number % 2 else "ben")), at=later(number)) for number in range(6)
+    ]
+    await store.apply([Record(replace(entry, session="s_1", ask="a_1")) for entry in entries])
+
+    async def numbers(**wanted: Any) -> list[int]:
+        return [entry.number for entry in await store.audit(**wanted)]
+
+    assert await numbers(newest_first=True) == [6, 5, 4, 3, 2, 1]
+    assert await numbers(newest_first=True, limit=2) == [6, 5]
+    assert await numbers(newest_first=True, limit=2, before=5) == [4, 3]
+    assert await numbers(newest_first=True, after=4) == [6, 5]
+    assert await numbers(before=3) == [1, 2]
+    assert await numbers(since=later(4)) == [5, 6]
+    assert await numbers(until=later(2)) == [1, 2]
+    assert await numbers(since=later(1), until=later(4), newest_first=True) == [4, 3, 2]
+    for about in (
+        {"by": "ana"},
+        {"by": "ana", "what": "login"},
+        {"by": "ana", "session": "s_1"},
+        {"by": "ana", "ask": "a_1"},
+    ):
+        assert await numbers(**about, newest_first=True, before=6, since=later(1)) == [4, 2]
+    assert await numbers(what="login", newest_first=True, limit=1) == [6]
 
 
 async def test_what_an_entry_tells_is_kept_as_json_would_keep_it(store: Store) -> None:

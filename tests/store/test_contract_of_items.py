@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from handraise.model.items import Item
+from handraise.model.items import ActionEnded, ActionStarted, Item, Text
 from handraise.store.changes import (
     DeliverAsk,
     OpenAsk,
     Prune,
+    Publish,
     QueueSay,
     SaveProject,
     SaveSession,
@@ -142,3 +143,32 @@ async def test_a_listener_that_fails_holds_nobody_up(store: Store) -> None:  # l
 
     assert heard == list(applied.items)
     assert [type(failure) for failure in failures] == [LookupError]
+
+
+async def test_the_last_line_of_a_session_is_what_claude_itself_said_or_did_last(store: Store) -> None:
+    assert await store.last_lines() == {}
+    await store.apply([a_text("one", "s_1"), a_text("two", "s_1"), a_text("other", "s_2"), a_text("nobody's", None)])
+    assert await store.last_lines() == {"s_1": "two", "s_2": "other"}
+
+    action = ActionStarted("t_1", "command", "npm test", "Bash", {"command": "npm test"})
+    ended = ActionEnded("t_1", "command", "npm test", True, "all is well")
+    await store.apply([Publish("s_1", NOON, action), Publish("s_1", NOON, ended)])
+    await store.apply([Publish("s_1", NOON, Text("a sub-agent's", "m_1", parent="t_2")), QueueSay(a_say())])
+    assert await store.last_lines("s_1") == {"s_1": "npm test"}
+
+    await store.apply(
+        [a_text("\n  \n  First of all.  \nMore.", "s_1"), a_text(" \n ", "s_1"), a_text("x" * 500, "s_2")]
+    )
+    assert await store.last_lines() == {"s_1": "First of all.", "s_2": "x" * 160}
+    await store.apply([Prune(1000)])
+    assert await store.last_lines("s_1") == {"s_1": "First of all."}
+    assert await store.last_lines("s_none") == {}
+
+
+async def test_a_batch_that_fails_leaves_no_line(store: Store) -> None:
+    await store.apply([SaveProject(a_project("p_1", "app")), a_text("before")])
+
+    with pytest.raises(StoreError):
+        await store.apply([a_text("after"), SaveProject(a_project("p_2", "app", "/elsewhere"))])
+
+    assert await store.last_lines() == {"s_1": "before"}

@@ -10,7 +10,7 @@ import pytest
 from handraise.store.sqlite.database import open_for_writing
 from handraise.store.sqlite.statements import SQL
 
-LISTS_ALL = {"asks", "prune_tokens", "sessions", "tokens"}
+LISTS_ALL = {"prune_tokens", "sessions", "tokens"}
 SORTS_FEW = {"open_asks", "project", "sessions_in_phases"}
 
 

@@ -121,6 +121,15 @@ async def everything(store: Store) -> list[object]:
         [await store.asks(kind=kind) for kind in KINDS],
         await store.asks(undelivered=True),
         await store.asks(session="s_1"),
+        [
+            await store.asks(state=state, session=session, after=after, newest_first=newest_first, limit=2)
+            for state in (None, "open", "answered")
+            for session in (None, "s_1")
+            for after in (None, "a_1", "a_2")
+            for newest_first in (False, True)
+        ],
+        await store.last_lines(),
+        await store.last_lines("s_1"),
         await store.open_asks(),
         [await store.says(session, waiting=waiting) for session in ("s_1", "s_2") for waiting in (True, False)],
         await store.items(),
@@ -135,4 +144,10 @@ async def everything(store: Store) -> list[object]:
         await store.audit(after=2, session="s_1", what="answered", limit=3),
         await store.audit(ask="a_1"),
         await store.audit(by="ana", what="late answer"),
+        [
+            await store.audit(before=3, newest_first=True),
+            await store.audit(session="s_1", newest_first=True, limit=2),
+            await store.audit(since=later(1), until=later(3)),
+            await store.audit(what="answered", since=later(2), newest_first=True),
+        ],
     ]

@@ -93,6 +93,14 @@ class TakeSay:
 
 
 @dataclass(frozen=True, slots=True)
+class ReturnSay:
+    """Claude took it and may have lost it: it waits again, in its place, and `said` is published again."""
+
+    say: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class SaveRule:
     """Inserts a rule behind all others, or replaces it in its place."""
 
@@ -164,6 +172,7 @@ Change = (
     | DeliverAsk
     | QueueSay
     | TakeSay
+    | ReturnSay
     | SaveRule
     | RemoveRule
     | SaveProject

@@ -3,8 +3,10 @@
 from msgspec import json
 
 from handraise.model.asks import Ask, Settlement, ask_as_json, settlement_as_json
-from handraise.model.items import AskOpened, AskSettled, Content, Said
+from handraise.model.items import ActionStarted, AskOpened, AskSettled, Content, Said, Text
 from handraise.model.says import Say
+
+_LONGEST_LINE = 160
 
 
 def encode(content: Content) -> bytes:
@@ -29,3 +31,13 @@ def said(say: Say) -> Said:
     texts = [str(block.get("text", "")) for block in say.content if block.get("type") == "text"]
     images = sum(block.get("type") == "image" for block in say.content)
     return Said(say.id, "\n".join(texts), images, say.by, say.source)
+
+
+def line_of(content: Content) -> str | None:
+    """What a session did, in one line, where this tells it: Claude's own words or actions, not those of sub-agents."""
+    match content:
+        case Text(text=told, parent=None) | ActionStarted(title=told, parent=None):
+            first = next((line for line in told.splitlines() if line.strip()), "")
+            return first.strip()[:_LONGEST_LINE] or None
+        case _:
+            return None

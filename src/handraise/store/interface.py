@@ -1,6 +1,7 @@
 """What every store can do. A batch of changes is durable when `apply` returns, or it never happened."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -81,12 +82,21 @@ class Store(Protocol):
         session: str | None = None,
         undelivered: bool = False,
         limit: int | None = None,
+        after: str | None = None,
+        newest_first: bool = False,
     ) -> list[Ask]:
-        """Oldest first. `undelivered`: answered or expired, and Claude has not shown that it took it."""
+        """Oldest first, unless wished otherwise; after this ask in that order, and none after one that is not kept.
+
+        `undelivered`: answered or expired, and Claude has not shown that it took it; always all of them, oldest first.
+        """
         ...
 
     async def open_asks(self) -> dict[str, int]:
         """How many asks are open, by session."""
+        ...
+
+    async def last_lines(self, session: str | None = None) -> dict[str, str]:
+        """What each session did last, in one line; nothing of one that has not done anything."""
         ...
 
     async def says(self, session: str, *, waiting: bool = True) -> list[Say]:
@@ -137,6 +147,13 @@ class Store(Protocol):
         by: str | None = None,
         what: What | None = None,
         limit: int = 500,
+        before: int | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        newest_first: bool = False,
     ) -> list[Entry]:
-        """In order. `by` is the actor's name."""
+        """In order, or the other way round; numbers between `after` and `before`, times from `since` up to `until`.
+
+        `by` is the actor's name.
+        """
         ...

@@ -28,6 +28,7 @@ from handraise.store.changes import (
     Record,
     RecordLate,
     RemoveRule,
+    ReturnSay,
     SaveProject,
     SaveRule,
     SaveSession,
@@ -46,6 +47,7 @@ class Shelves:
     """What is kept, by id; in the order in which it came."""
 
     sessions: dict[str, Session] = field(default_factory=dict)
+    lines: dict[str, str] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
     asks: dict[str, Ask] = field(default_factory=dict)
     says: dict[str, Say] = field(default_factory=dict)
@@ -65,6 +67,7 @@ class Shelves:
         return replace(
             self,
             sessions=dict(self.sessions),
+            lines=dict(self.lines),
             places=dict(self.places),
             asks=dict(self.asks),
             says=dict(self.says),
@@ -98,6 +101,8 @@ class Shelves:
                 return self._queue(say)
             case TakeSay(say, at):
                 return self._take_say(say, at)
+            case ReturnSay(say, at):
+                return self._return_say(say, at)
             case SaveRule(rule):
                 self.rules[rule.id] = rule
             case RemoveRule(rule):
@@ -123,6 +128,9 @@ class Shelves:
         item = Item(self.newest, session, at, contents.encode(content))
         self.items[item.cursor] = item
         self.published.append(item)
+        line = contents.line_of(content)
+        if session is not None and line is not None:
+            self.lines[session] = line
         if about is not None:
             self.mentioned[about] = self.newest
 
@@ -183,6 +191,14 @@ class Shelves:
             return False
         self.says[say] = structs.replace(kept, taken_at=at)
         self._publish(kept.session, at, SaidTaken(say), about=say)
+        return True
+
+    def _return_say(self, say: str, at: datetime) -> bool:
+        kept = self.says.get(say)
+        if kept is None or kept.taken_at is None:
+            return False
+        self.says[say] = structs.replace(kept, taken_at=None)
+        self._publish(kept.session, at, contents.said(kept), about=say)
         return True
 
     def _save_project(self, project: Project) -> None:

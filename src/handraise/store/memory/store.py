@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from datetime import datetime
 from types import TracebackType
 from typing import Self
 
@@ -71,10 +72,18 @@ class MemoryStore:
         session: str | None = None,
         undelivered: bool = False,
         limit: int | None = None,
+        after: str | None = None,
+        newest_first: bool = False,
     ) -> list[Ask]:
+        kept = list(self._kept().asks.values())
+        if newest_first and not undelivered:
+            kept.reverse()
+        if after is not None and not undelivered:
+            places = [place for place, ask in enumerate(kept, 1) if ask.id == after]
+            kept = kept[places[0] :] if places else []
         return [
             ask
-            for ask in self._kept().asks.values()
+            for ask in kept
             if state in (None, ask.state)
             and kind in (None, ask.kind)
             and session in (None, ask.session)
@@ -87,6 +96,9 @@ class MemoryStore:
             if ask.settlement is None and ask.session is not None:
                 counts[ask.session] = counts.get(ask.session, 0) + 1
         return counts
+
+    async def last_lines(self, session: str | None = None) -> dict[str, str]:
+        return {key: line for key, line in self._kept().lines.items() if session in (None, key)}
 
     async def says(self, session: str, *, waiting: bool = True) -> list[Say]:
         found = [say for say in self._kept().says.values() if say.session == session]
@@ -139,11 +151,18 @@ class MemoryStore:
         by: str | None = None,
         what: What | None = None,
         limit: int = 500,
+        before: int | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        newest_first: bool = False,
     ) -> list[Entry]:
         return [
             entry
-            for entry in self._kept().audit
+            for entry in self._kept().audit[:: -1 if newest_first else 1]
             if entry.number > after
+            and (before is None or entry.number < before)
+            and (since is None or entry.at >= since)
+            and (until is None or entry.at < until)
             and session in (None, entry.session)
             and ask in (None, entry.ask)
             and by in (None, entry.by.name)

@@ -27,6 +27,7 @@ from handraise.store.changes import (
     Record,
     RecordLate,
     RemoveRule,
+    ReturnSay,
     SaveProject,
     SaveRule,
     SaveSession,
@@ -44,6 +45,7 @@ from handraise.store.sqlite.rows import (
     place_row,
     project_row,
     read_ask,
+    read_say,
     rule_row,
     say_row,
     session_row,
@@ -71,11 +73,15 @@ class Batch:
         self.newest = newest
         self.items: list[Item] = []
         self._rows: list[tuple[int, str | None, int, bytes]] = []
+        self._lines: dict[str, str] = {}
 
     def close(self) -> None:
         """Puts the items into the feed, all at once: most changes of a busy session are such."""
         self._connection.executemany(SQL["add_item"], self._rows)
         self._rows.clear()
+        if self._lines:
+            self._connection.executemany(SQL["save_line"], tuple(self._lines.items()))
+            self._lines.clear()
 
     def take(self, change: Change) -> bool:
         """Whether the change took effect."""
@@ -98,6 +104,8 @@ class Batch:
                 return self._queue(say)
             case TakeSay(say, at):
                 return self._take_say(say, at)
+            case ReturnSay(say, at):
+                return self._return_say(say, at)
             case SaveRule(rule):
                 return self._changed("save_rule", rule_row(rule))
             case RemoveRule(rule):
@@ -122,6 +130,9 @@ class Batch:
         self._rows.append((item.cursor, session, microseconds(at), item.content))
         self.newest = item.cursor
         self.items.append(item)
+        line = contents.line_of(content) if session is not None else None
+        if session is not None and line is not None:
+            self._lines[session] = line
         return True
 
     def _advance(self, place: Place) -> bool:
@@ -173,6 +184,10 @@ class Batch:
     def _take_say(self, say: str, at: datetime) -> bool:
         row = self._mention("take_say", say, at=microseconds(at))
         return row is not None and self._publish(row[0], at, SaidTaken(say))
+
+    def _return_say(self, say: str, at: datetime) -> bool:
+        row = self._mention("return_say", say)
+        return row is not None and self._publish(row[1], at, contents.said(read_say(row)))
 
     def _prune(self, up_to: int) -> bool:
         bindings = {"up_to": up_to}

@@ -1,6 +1,7 @@
 """What can be asked of the database, over a connection of its own. Never writes."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import apsw
 from msgspec import json
@@ -15,6 +16,7 @@ from handraise.model.sessions import Phase, Place, Session
 from handraise.model.tokens import Token
 from handraise.store.sqlite.rows import (
     Row,
+    microseconds,
     read_ask,
     read_entry,
     read_item,
@@ -60,7 +62,14 @@ class Reader:
         return read_ask(row) if row else None
 
     def asks(
-        self, state: State | None, kind: Kind | None, session: str | None, undelivered: bool, limit: int | None
+        self,
+        state: State | None,
+        kind: Kind | None,
+        session: str | None,
+        undelivered: bool,
+        limit: int | None,
+        after: str | None,
+        newest_first: bool,
     ) -> list[Ask]:
         if undelivered:
             statement = "asks_undelivered"
@@ -70,11 +79,20 @@ class Reader:
             statement = "asks_in_state"
         else:
             statement = "asks"
+        bounds = self._bounds(after, newest_first)
+        if bounds is None:
+            return []
+        if newest_first and not undelivered:
+            statement = f"{statement}_newest"
         most = _ALL if limit is None else limit
-        return [read_ask(row) for row in self._rows(statement, state=state, kind=kind, session=session, limit=most)]
+        rows = self._rows(statement, state=state, kind=kind, session=session, limit=most, **bounds)
+        return [read_ask(row) for row in rows]
 
     def open_asks(self) -> dict[str, int]:
         return dict(self._rows("open_asks"))
+
+    def last_lines(self, session: str | None) -> dict[str, str]:
+        return dict(self._rows("last_lines") if session is None else self._rows("last_line", session=session))
 
     def says(self, session: str, waiting: bool) -> list[Say]:
         return [read_say(row) for row in self._rows("says_waiting" if waiting else "says", session=session)]
@@ -109,7 +127,17 @@ class Reader:
         return [read_token(row) for row in self._rows("tokens")]
 
     def audit(
-        self, after: int, session: str | None, ask: str | None, by: str | None, what: What | None, limit: int
+        self,
+        after: int,
+        session: str | None,
+        ask: str | None,
+        by: str | None,
+        what: What | None,
+        limit: int,
+        before: int | None,
+        since: datetime | None,
+        until: datetime | None,
+        newest_first: bool,
     ) -> list[Entry]:
         if ask is not None:
             statement = "audit_of_ask"
@@ -121,8 +149,28 @@ class Reader:
             statement = "audit_of_what"
         else:
             statement = "audit"
-        rows = self._rows(statement, after=after, session=session, ask=ask, name=by, what=what, limit=limit)
+        rows = self._rows(
+            f"{statement}_newest" if newest_first else statement,
+            after=after,
+            before=_END if before is None else before,
+            since=-_END if since is None else microseconds(since),
+            until=_END if until is None else microseconds(until),
+            session=session,
+            ask=ask,
+            name=by,
+            what=what,
+            limit=limit,
+        )
         return [read_entry(row) for row in rows]
+
+    def _bounds(self, after: str | None, newest_first: bool) -> dict[str, int] | None:
+        """Between which numbers the asks after this one are; None if it is not there."""
+        if after is None:
+            return {"after": 0, "before": _END}
+        row = self._row("ask_number", id=after)
+        if row is None:
+            return None
+        return {"after": 0, "before": row[0]} if newest_first else {"after": row[0], "before": _END}
 
     def _row(self, statement: str, **bindings: str) -> Row | None:
         rows = self._rows(statement, **bindings)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -87,11 +88,16 @@ class SqliteStore:
         session: str | None = None,
         undelivered: bool = False,
         limit: int | None = None,
+        after: str | None = None,
+        newest_first: bool = False,
     ) -> list[Ask]:
-        return await self._ask(lambda: self._reader.asks(state, kind, session, undelivered, limit))
+        return await self._ask(lambda: self._reader.asks(state, kind, session, undelivered, limit, after, newest_first))
 
     async def open_asks(self) -> dict[str, int]:
         return await self._ask(self._reader.open_asks)
+
+    async def last_lines(self, session: str | None = None) -> dict[str, str]:
+        return await self._ask(lambda: self._reader.last_lines(session))
 
     async def says(self, session: str, *, waiting: bool = True) -> list[Say]:
         return await self._ask(lambda: self._reader.says(session, waiting))
@@ -133,8 +139,14 @@ class SqliteStore:
         by: str | None = None,
         what: What | None = None,
         limit: int = 500,
+        before: int | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        newest_first: bool = False,
     ) -> list[Entry]:
-        return await self._ask(lambda: self._reader.audit(after, session, ask, by, what, limit))
+        return await self._ask(
+            lambda: self._reader.audit(after, session, ask, by, what, limit, before, since, until, newest_first)
+        )
 
     def _connect(self) -> None:
         writing = open_for_writing(self._path, self._busy_seconds)

@@ -46,24 +46,50 @@ SELECT
     id, session, project, kind, body, tool, reference, tool_use, request, opened_at,
     asker, agent, why, expires_at, settlement, late, delivered_at
 FROM asks
-WHERE (:kind IS NULL OR kind = :kind)
+WHERE number > :after AND number < :before AND (:kind IS NULL OR kind = :kind)
 ORDER BY number LIMIT :limit
+
+-- name: asks_newest
+SELECT
+    id, session, project, kind, body, tool, reference, tool_use, request, opened_at,
+    asker, agent, why, expires_at, settlement, late, delivered_at
+FROM asks
+WHERE number > :after AND number < :before AND (:kind IS NULL OR kind = :kind)
+ORDER BY number DESC LIMIT :limit
 
 -- name: asks_in_state
 SELECT
     id, session, project, kind, body, tool, reference, tool_use, request, opened_at,
     asker, agent, why, expires_at, settlement, late, delivered_at
 FROM asks
-WHERE state = :state AND (:kind IS NULL OR kind = :kind)
+WHERE state = :state AND number > :after AND number < :before AND (:kind IS NULL OR kind = :kind)
 ORDER BY number LIMIT :limit
+
+-- name: asks_in_state_newest
+SELECT
+    id, session, project, kind, body, tool, reference, tool_use, request, opened_at,
+    asker, agent, why, expires_at, settlement, late, delivered_at
+FROM asks
+WHERE state = :state AND number > :after AND number < :before AND (:kind IS NULL OR kind = :kind)
+ORDER BY number DESC LIMIT :limit
 
 -- name: asks_of_session
 SELECT
     id, session, project, kind, body, tool, reference, tool_use, request, opened_at,
     asker, agent, why, expires_at, settlement, late, delivered_at
 FROM asks
-WHERE session = :session AND (:state IS NULL OR state = :state) AND (:kind IS NULL OR kind = :kind)
+WHERE session = :session AND number > :after AND number < :before
+    AND (:state IS NULL OR state = :state) AND (:kind IS NULL OR kind = :kind)
 ORDER BY number LIMIT :limit
+
+-- name: asks_of_session_newest
+SELECT
+    id, session, project, kind, body, tool, reference, tool_use, request, opened_at,
+    asker, agent, why, expires_at, settlement, late, delivered_at
+FROM asks
+WHERE session = :session AND number > :after AND number < :before
+    AND (:state IS NULL OR state = :state) AND (:kind IS NULL OR kind = :kind)
+ORDER BY number DESC LIMIT :limit
 
 -- Without the hint the planner goes through every ask that was ever answered.
 -- name: asks_undelivered
@@ -75,6 +101,9 @@ WHERE delivered_at IS NULL AND state IN ('answered', 'expired')
     AND (:session IS NULL OR session = :session) AND (:state IS NULL OR state = :state)
     AND (:kind IS NULL OR kind = :kind)
 ORDER BY number LIMIT :limit
+
+-- name: ask_number
+SELECT number FROM asks WHERE id = :id
 
 -- name: open_asks
 SELECT session, count(*) FROM asks WHERE state = 'open' AND session IS NOT NULL GROUP BY session

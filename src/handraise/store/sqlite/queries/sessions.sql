@@ -37,3 +37,12 @@ WHERE (excluded.run, excluded."offset") >= (places.run, places."offset")
 
 -- name: place
 SELECT session, run, "offset", memory FROM places WHERE session = :session
+
+-- name: save_line
+INSERT INTO lines (session, line) VALUES (?, ?) ON CONFLICT (session) DO UPDATE SET line = excluded.line
+
+-- name: last_lines
+SELECT session, line FROM lines
+
+-- name: last_line
+SELECT session, line FROM lines WHERE session = :session
