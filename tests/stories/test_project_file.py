@@ -12,6 +12,7 @@ from handraise.desk.interface import Desk
 from handraise.model.answers import Deny
 from handraise.model.asks import Answered, Ask, Kind
 from handraise.model.projects import Options
+from handraise.model.rules import ProjectRule
 from handraise.model.tools import ASK_USER, qualified
 from stories.serving_house import DEADLINE, desk, serve, settle_in, surroundings
 
@@ -102,6 +103,25 @@ async def test_what_the_owner_set_for_the_project_is_over_its_file(tmp_path: Pat
             begun = (await owner.start("Begin.", str(work))).session
 
             assert (begun.mode, begun.model) == ("acceptEdits", "claude-haiku-4-5")
+            await hub.stop()
+
+
+@pytest.mark.parametrize("where", ["work/below", "work/", "link/below"])
+async def test_below_a_projects_directory_its_file_and_its_rules_hold(tmp_path: Path, where: str) -> None:
+    work = lay_out(tmp_path, ALLOWS, 'model = "claude-haiku-4-5"\n')
+    (work / "below").mkdir()
+    (tmp_path / "link").symlink_to(work)
+    rules = (ProjectRule("deny", command="touch *", message="Not in the shop."),)
+    async with ScriptedModel({"touch": touch}) as model:
+        environ = surroundings(tmp_path, model.url("touch"))
+        async with serve(tmp_path, environ, "--stop-sessions") as hub, desk(tmp_path) as owner:
+            project = await owner.add_project(str(work), "work", Options(rules=rules))
+            begun = (await owner.start("Begin.", f"{tmp_path}/{where}")).session
+            assert (begun.project, begun.model) == (project.id, "claude-haiku-4-5")
+            asked = await until_answered(owner)
+
+            assert isinstance(asked.settlement, Answered)
+            assert asked.settlement.answer == Deny("Not in the shop.")
             await hub.stop()
 
 

@@ -40,6 +40,8 @@ class Surroundings:
     """How long `ask_user` waits, in seconds."""
     stricter: Sequence[Rule] = ()
     """Rules of the directory's own file, which Claude itself could write: they can only make a ruling stricter."""
+    root: str | None = None
+    """Where the project begins, if not in the directory itself."""
 
 
 def consider(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime) -> Ask:
@@ -65,7 +67,8 @@ def _considered(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: date
     patient = replace(ask, expires_at=None if seconds is None else now + timedelta(seconds=seconds))
     if not isinstance(ask.body, Permission):
         return replace(patient, why="Only a person can answer this.")
-    call = Call(ask.body.tool, ask.body.input, around.directory, ask.project, ask.session, around.mode)
+    root = around.root or around.directory
+    call = Call(ask.body.tool, ask.body.input, root, ask.project, ask.session, around.mode, cwd=around.directory)
     ruling = _stricter(
         decide(call, rules, now, resolve=around.resolve), decide(call, around.stricter, now, resolve=around.resolve)
     )

@@ -167,7 +167,7 @@ class Inbox:
     async def read_rules(self) -> None:
         """After a project has changed, too: its rules hold from here on, also for sessions that run."""
         projects = await self._store.projects()
-        ids = {getattr(project, key): project.id for key in ("name", "path", "id") for project in projects}
+        ids = {getattr(project, key): project.id for key in ("path", "name", "id") for project in projects}
         others = [replace(rule, project=ids.get(rule.project or "", rule.project)) for rule in await self._general()]
         self._rules = (*(rule for project in projects for rule in project.rules), *others)
 

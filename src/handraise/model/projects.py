@@ -1,6 +1,8 @@
 """The project: a directory and its options."""
 
+from collections.abc import Iterable
 from datetime import datetime
+from pathlib import PurePath
 
 from msgspec import Struct
 from msgspec.structs import astuple, replace
@@ -68,6 +70,12 @@ class Project(Struct, frozen=True):
         """In order, each named by its place."""
         numbered = enumerate(self.options.rules, 1)
         return tuple(each.rule(f"project {self.name}#{number}", self.id) for number, each in numbered)
+
+
+def innermost(projects: Iterable[Project], directory: str) -> Project | None:
+    """The project that a directory is in; of several, the innermost."""
+    around = [each for each in projects if PurePath(directory).is_relative_to(each.path)]
+    return max(around, key=lambda each: len(each.path), default=None)
 
 
 class OwnFile(Struct, frozen=True):

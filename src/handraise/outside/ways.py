@@ -19,7 +19,7 @@ from handraise.hub import Hub, now
 from handraise.inbox.considering import Surroundings
 from handraise.inbox.errors import NoSuchAsk
 from handraise.model.asks import Ask
-from handraise.model.projects import Project
+from handraise.model.projects import innermost
 from handraise.model.tokens import Token
 from handraise.model.tools import ASK_USER_LEAST, ASK_USER_MOST
 from handraise.outside.relaying import Forbidden, Relaying
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from handraise.outside.speech import Speech
 
 _LARGEST_CALL = 16 * 1024 * 1024
-_NOWHERE = "/"
+_NOWHERE = "/dev/null"
+"""Where agents work of whom nobody knows it: nothing is inside, so that nothing there is read unasked."""
 
 
 class NewRun(Struct, frozen=True, forbid_unknown_fields=True):
@@ -123,9 +124,17 @@ class Outside:
     async def _caller_by_token(self, visit: Visit) -> Caller:
         token = visit.visitor.token
         owner = token.id if isinstance(token, Token) else "machine"
+        return Caller(f"http/{owner}", visit.visitor.person.name, await self._named(visit), comes_back=False)
+
+    async def _named(self, visit: Visit) -> str:
+        """The directory of the project that `p` names."""
         named = visit.text("p")
-        directory = await self._directory_of(named) if named else _NOWHERE
-        return Caller(f"http/{owner}", visit.visitor.person.name, directory, comes_back=False)
+        if named is None:
+            return _NOWHERE
+        project = await self._hub.store.project(named)
+        if project is None:
+            raise NotFound(f"There is no project {named}.")
+        return project.path
 
     async def _caller_by_lines(self, visit: Visit) -> Caller:
         headers = visit.request.headers
@@ -162,12 +171,14 @@ class Outside:
         )
 
     async def _whereabouts(self, directory: str) -> Whereabouts:
-        project = _innermost(await self._hub.store.projects(), directory)
+        project = innermost(await self._hub.store.projects(), directory)
         root = project.path if project else directory
-        return Whereabouts(project.id if project else directory, self._hub.crew.options(project, root), root)
+        named = project.id if project else None if directory == _NOWHERE else directory
+        return Whereabouts(named, self._hub.crew.options(project, root), root)
 
     def _around(self, directory: str, where: Whereabouts) -> Surroundings:
-        return surroundings.around(directory, "default", where.options, self._hub.crew.own_file(where.root).rules)
+        stricter = self._hub.crew.own_file(where.root).rules
+        return surroundings.around(directory, "default", where.options, stricter, where.root)
 
     async def _left_open(self) -> list[Ask]:
         return [ask for ask in await self._hub.store.asks(state="open") if ask.session is None]
@@ -201,18 +212,12 @@ class _Later:
             await asyncio.Event().wait()
 
 
-def _innermost(projects: list[Project], directory: str) -> Project | None:
-    """The project that a directory is in; of several, the innermost."""
-    around = [each for each in projects if Path(directory).is_relative_to(each.path)]
-    return max(around, key=lambda each: len(each.path), default=None)
-
-
 def _unhex(spelled: str) -> str:
     try:
         directory = bytes.fromhex(spelled).decode()
     except ValueError:
         return _NOWHERE
-    return directory if os.path.isabs(directory) else _NOWHERE
+    return os.path.realpath(directory) if os.path.isabs(directory) and "\0" not in directory else _NOWHERE
 
 
 def _chance() -> str:

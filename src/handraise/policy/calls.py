@@ -39,6 +39,8 @@ class Call:
     mode: str = "default"
     server: str | None = None
     """The MCP server, where it is known; otherwise the tool's name tells."""
+    cwd: str | None = None
+    """Where it is used, if that is not the project's directory itself."""
 
     @property
     def is_for_people(self) -> bool:

@@ -89,9 +89,10 @@ def is_below(path: str, directory: str) -> bool:
 
 def _spelled(call: Call) -> str | None:
     """The absolute path, or None where the input does not say it clearly."""
+    here = call.cwd or call.directory
     named = call.input.get(FILE_TOOLS.get(call.tool, ""))
     if named is None and call.tool in SEARCHING_TOOLS:
-        named = call.directory
+        named = here
     if not isinstance(named, str) or not named or named.startswith("~") or "\0" in named:
         return None
     filter_ = call.input.get("pattern") if call.tool == "Glob" else call.input.get("glob")
@@ -101,7 +102,7 @@ def _spelled(call: Call) -> str | None:
         # `Grep` for `.env` only is a look into `.env`.
         if any(fits_glob(f"/{filter_.lstrip('*/')}", each, "/") for each in _SECRETS):
             named = join(named, filter_.lstrip("*/"))
-    return normpath(join(call.directory, named))
+    return normpath(join(here, named))
 
 
 @lru_cache(maxsize=1024)

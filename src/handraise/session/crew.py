@@ -226,7 +226,9 @@ class Crew:
         await self._store.apply([*withdrawn, *records.ended(session, how)])
 
     async def _supervise(self, session: Session, running: Claude, options: Options) -> None:
-        stricter = self.own_file(session.directory).rules
+        project = await self._project(session)
+        root = project.path if project else session.directory
+        stricter = self.own_file(root).rules
         runner = Runner(
             session,
             await self._machine(session, options),
@@ -234,7 +236,7 @@ class Crew:
             store=self._store,
             inbox=self._inbox,
             feed=self._feed,
-            surroundings=lambda session: surroundings.around(session.directory, session.mode, options, stricter),
+            surroundings=lambda session: surroundings.around(session.directory, session.mode, options, stricter, root),
             clock=self._means.clock,
         )
         self._runners[session.id] = runner
@@ -267,12 +269,14 @@ class Crew:
         return Machine(session.id, session.project, memory, wire, temper)
 
     async def _options(self, session: Session) -> Options:
-        project = await self._store.project(session.project) if session.project else None
-        return self.options(project, session.directory)
+        return self.options(await self._project(session), session.directory)
+
+    async def _project(self, session: Session) -> Project | None:
+        return await self._store.project(session.project) if session.project else None
 
     def options(self, project: Project | None, directory: str) -> Options:
-        """The project's, over what the directory's own file says, over what holds for all."""
-        general = self.own_file(directory).options or self._means.options
+        """The project's, over what its own file says, over what holds for all; the directory's where there is none."""
+        general = self.own_file(project.path if project else directory).options or self._means.options
         return (project.options if project else Options()).over(general)
 
     def own_file(self, directory: str) -> OwnFile:

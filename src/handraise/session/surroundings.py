@@ -12,14 +12,16 @@ from handraise.model.tools import ASK_USER_SECONDS
 _LARGEST = 2 * 1024 * 1024
 
 
-def around(directory: str, mode: str, options: Options, stricter: Sequence[Rule] = ()) -> Surroundings:
+def around(
+    directory: str, mode: str, options: Options, stricter: Sequence[Rule] = (), root: str | None = None
+) -> Surroundings:
     """The surroundings of an asker as they are now."""
 
     def read(path: str) -> str | None:
         return _read(os.path.join(directory, os.path.expanduser(path)))
 
     ask_user = options.ask_user_timeout or ASK_USER_SECONDS
-    return Surroundings(directory, mode, options.patience, os.path.realpath, read, ask_user, stricter)
+    return Surroundings(directory, mode, options.patience, os.path.realpath, read, ask_user, stricter, root)
 
 
 def _read(path: str) -> str | None:
