@@ -148,6 +148,27 @@ async def test_another_adopts_it_and_goes_on(tmp_path: Path) -> None:
             assert [chunk async for chunk in late.follow()] != []
 
 
+async def test_of_a_long_journal_the_oldest_part_gives_its_blocks_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claude, "KEPT", 1 << 20)
+    monkeypatch.setattr(claude, "_STEP", 1 << 18)
+    async with place(tmp_path) as here, await here.start(here.program(ECHO)) as running:
+        await lines(running, 1)
+        journal = running.folder.journal
+        with journal.open("ab") as stream:
+            stream.write(os.urandom(3 << 20))
+            os.fsync(stream.fileno())
+        size, blocks = journal.stat().st_size, journal.stat().st_blocks
+        running.taken_in(1 << 20)
+        assert journal.stat().st_blocks == blocks
+        kept = journal.read_bytes()[-(1 << 20) :]
+        running.taken_in(size)
+        assert journal.stat().st_size == size
+        assert journal.stat().st_blocks < blocks // 2
+        assert journal.read_bytes()[-(1 << 20) :] == kept
+
+
 async def test_a_folder_in_which_nobody_was_launched_cannot_be_adopted(tmp_path: Path) -> None:
     async with place(tmp_path) as here:
         for folder in (tmp_path / "nowhere", RunFolder.make(here.folder).path):

@@ -41,6 +41,7 @@ class StandIn:
         self.ended = asyncio.Event()
         self.identity = Identity(1, "", "")
         self.exit_code: int | None = None
+        self.taken = 0
         self.process = self
         self.folder = self
         self._news = asyncio.Condition()
@@ -71,6 +72,9 @@ class StandIn:
         async with self._news:
             self.written.append(msgspec.json.decode(line))
             self._news.notify_all()
+
+    def taken_in(self, offset: int) -> None:
+        self.taken = offset
 
     async def stop(self, farewell: bytes | None = None) -> None:
         self.farewells.append(farewell)

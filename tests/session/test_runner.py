@@ -254,10 +254,12 @@ class FullAtFirst(MemoryStore):
     def __init__(self) -> None:
         super().__init__()
         self.refuse = 0
+        self.refused = asyncio.Event()
 
     async def apply(self, changes: Sequence[Change]) -> Applied:
         if self.refuse:
             self.refuse -= 1
+            self.refused.set()
             raise StoreFull("The disk is full.")
         return await super().apply(changes)
 
@@ -267,7 +269,10 @@ async def test_claude_waits_while_the_store_cannot_keep_what_it_said() -> None:
         await here.claude.say(HELLO, init())
         await here.until(SessionChanged)
         store.refuse = 1
+        kept = len(here.claude.journal)
         await here.claude.say(text("Let me see."), question())
+        await store.refused.wait()
+        assert here.claude.taken <= kept
 
         ask = await here.ask()
         assert (await here.until(Text)).text == "Let me see."

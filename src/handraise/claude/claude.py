@@ -18,6 +18,9 @@ from handraise.claude.watch import Watch
 
 _RECORD_DEADLINE = 10.0
 _RECORD_POLL = 0.002
+KEPT = 256 * 1024 * 1024
+"""How much of a journal stays on the disk after it was taken in: what can be replayed."""
+_STEP = 64 * 1024 * 1024
 
 
 class NotStarted(Exception):
@@ -36,6 +39,7 @@ class Claude:
         self.process = Process(identity)
         self._fifo = Fifo(folder, self.process.ended.is_set)
         self._watch = watch
+        self._given_back = 0
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -58,6 +62,12 @@ class Claude:
     def follow(self, offset: int = 0) -> AsyncIterator[bytes]:
         """What Claude says, from `offset` on, until it has ended."""
         return journal.follow(self.folder.journal, offset, self._watch, self.ended)
+
+    def taken_in(self, offset: int) -> None:
+        """All before `offset` is stored for good: of a long journal the oldest part gives its blocks back."""
+        if offset - KEPT - self._given_back >= _STEP:
+            self._given_back = offset - KEPT
+            journal.give_back(self.folder.journal, self._given_back)
 
     async def stop(self, farewell: bytes | None = None, *, grace: float = 2.0, patience: float = 10.0) -> None:
         """Asks first, if there is a line for it; then SIGTERM, `patience` seconds, SIGKILL; descendants included."""

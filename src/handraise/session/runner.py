@@ -223,6 +223,7 @@ class Runner:
             if isinstance(each, commands.Raise)
         ]
         await self._keep(self._changes(wanted, iter(raised)))
+        self._claude.taken_in(self._machine.wire.offset)
         for ask in raised:
             self._inbox.opened(ask)
         for command in wanted:
