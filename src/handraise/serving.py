@@ -11,17 +11,20 @@ from pathlib import Path
 from urllib.parse import quote
 
 import platformdirs
+from msgspec.structs import replace
 
 from handraise.desk.gate import Gate
 from handraise.hub import Hub, hub, now
 from handraise.metrics import Metrics
-from handraise.model.actors import TheHub
+from handraise.model.actors import Person, TheHub
 from handraise.model.projects import Options, OwnFile, no_own_file
 from handraise.model.rules import Rule
 from handraise.outside.ways import Outside
 from handraise.session.machine import Temper
 from handraise.store.interface import StoreError
+from handraise.surfaces.push.bell import Bell, Terms
 from handraise.surfaces.web.app import WebApp
+from handraise.surfaces.web.devices import Devices
 from handraise.surfaces.web.door import OWNER, Door, TrustedProxy
 from handraise.surfaces.web.entering import Entrance
 from handraise.surfaces.web.page import Page
@@ -60,6 +63,7 @@ class Service:
     own_file: Callable[[str], OwnFile] = no_own_file
     database: Path | None = None
     """Where it is, if not in the state folder."""
+    push: Terms = field(default_factory=Terms)
     page: Path | None = None
     """Where the built page lies, if not beside the code."""
 
@@ -110,11 +114,13 @@ async def reachable(opened: Hub, service: Service, streams: Streams | None = Non
         opened.store, opened.crew.options, service.state, Path(platformdirs.user_state_dir("handraise"))
     )
     metrics = Metrics(opened, service.state, streams)
-    app = _app(service, opened, gate, base, streams, (metrics.way(), workspaces.way(), *outside.ways()))
+    bell = _bell(service, opened, gate)
+    more = (metrics.way(), workspaces.way(), *Devices(bell).ways(), *outside.ways())
+    app = _app(service, opened, gate, base, streams, more)
     metrics.statuses = app.answered
     listeners = [Listening(app, port, tls=tls), Listening(app, listen_on_socket(service.state / "hub.sock"))]
     code = await gate.make_code(OWNER, "admin", TheHub(), "start")
-    async with gate, metrics, outside, _up(listeners, streams):
+    async with gate, metrics, outside, bell, _up(listeners, streams):
         with _address(service.state, base):
             yield Serving(opened, app, gate, base, f"{base}/login?code={quote(code)}")
 
@@ -166,6 +172,18 @@ def _app(service: Service, opened: Hub, gate: Gate, base: str, streams: Streams,
     )
     proxies = service.proxy.addresses if service.proxy else frozenset()
     return WebApp(door, Entrance(page, secure=secure, base=base, cookie=cookie, proxies=proxies), streams, page, more)
+
+
+def _bell(service: Service, opened: Hub, gate: Gate) -> Bell:
+    by_proxy = service.proxy.role if service.proxy is not None and service.proxy.header else None
+    return Bell(
+        opened.desk.seat(Person("handraise"), "push"),
+        gate,
+        service.state / "push",
+        now,
+        os.urandom,
+        replace(service.push, proxied=by_proxy),
+    )
 
 
 @asynccontextmanager

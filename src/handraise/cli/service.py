@@ -13,6 +13,7 @@ from handraise.config.tables import SettingsRefused
 from handraise.model.projects import OwnFile, OwnFileUnfit
 from handraise.serving import Service
 from handraise.session.machine import Temper
+from handraise.surfaces.push.bell import Terms
 from handraise.surfaces.web.door import TrustedProxy
 from handraise.surfaces.web.forwarded import spelled
 
@@ -40,6 +41,7 @@ def service(
         limit=limits.parallel,
         own_file=lambda directory: _own_file(environ, directory),
         database=_file(database or settings.store.database),
+        push=Terms(settings.push.enabled, settings.push.contact, settings.push.private_addresses),
     )
 
 

@@ -103,6 +103,17 @@ class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
                 raise ValueError(f"[store] database: {error}") from None
 
 
+class PushSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[push]`: Web Push to the devices of whoever switches it on."""
+
+    enabled: bool = True
+    contact: (
+        Annotated[str, Meta(pattern=r"^(mailto:[^@\s]+@[^@\s]+|https://\S+)$", description="mailto:… or https://…")]
+        | None
+    ) = None
+    private_addresses: bool = False
+
+
 class LimitSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[limits]`: how many sessions run at once, and how long they may rest."""
 
@@ -169,6 +180,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     claude: ClaudeSettings = ClaudeSettings()
     ask: AskSettings = AskSettings()
     web: WebSettings = WebSettings()
+    push: PushSettings = PushSettings()
     limits: LimitSettings = LimitSettings()
     store: StoreSettings = StoreSettings()
     telegram: TelegramSettings = TelegramSettings()

@@ -19,8 +19,9 @@ from handraise.model.actors import Person
 from handraise.model.devices import Device, Subscription
 from handraise.model.tokens import Role
 from handraise.surfaces.push import notices
+from handraise.surfaces.push.book import Book, LedgerLost
 from handraise.surfaces.push.due import GRACE, OLDEST_ENDING, Scene
-from handraise.surfaces.push.ledger import Book, Ending, LedgerLost, Page
+from handraise.surfaces.push.ledger import Ending, Page
 from handraise.surfaces.push.letters import Gone, Letter, Taken
 from handraise.surfaces.push.rounds import Rounds
 from handraise.surfaces.push.watch import Watch

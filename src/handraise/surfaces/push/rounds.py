@@ -20,8 +20,9 @@ from handraise.model.asks import Ask
 from handraise.model.devices import Device
 from handraise.model.tokens import Role, may
 from handraise.surfaces.push import due, notices
+from handraise.surfaces.push.book import Book
 from handraise.surfaces.push.due import LONGEST_LIFE, TRIES, Announce, Errand, Failures, Scene, Show, TakeBack, Wait
-from handraise.surfaces.push.ledger import Book, Page
+from handraise.surfaces.push.ledger import Page
 from handraise.surfaces.push.letters import Gone, Letter, NotNow, Outcome, Rejected, Taken
 
 if TYPE_CHECKING:

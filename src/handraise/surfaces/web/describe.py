@@ -7,6 +7,7 @@ import msgspec
 
 import handraise
 from handraise.surfaces.web.app import WebApp
+from handraise.surfaces.web.devices import Bell, Devices
 from handraise.surfaces.web.door import Door
 from handraise.surfaces.web.entering import Entrance
 from handraise.surfaces.web.openapi import document
@@ -15,9 +16,10 @@ from handraise.surfaces.web.stream import Streams
 
 
 def main() -> None:
-    # Nobody enters here, so that no door is needed.
+    # Nobody enters here, so that no door and no bell is needed.
     page, cookie = Page(), "handraise"
-    app = WebApp(cast(Door, None), Entrance(page, secure=False, base="", cookie=cookie), Streams(), page)
+    entrance = Entrance(page, secure=False, base="", cookie=cookie)
+    app = WebApp(cast(Door, None), entrance, Streams(), page, Devices(cast(Bell, None)).ways())
     told = msgspec.json.encode(document(app.ways, handraise.__version__, cookie))
     sys.stdout.buffer.write(msgspec.json.format(told))
 

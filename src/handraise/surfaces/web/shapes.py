@@ -9,6 +9,7 @@ from msgspec import Meta, Struct, field
 from handraise.model.actors import Actor
 from handraise.model.asks import Kind, State
 from handraise.model.audit import Entry
+from handraise.model.devices import NOTICE_KINDS, NoticeKind
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Decision, Rule
 from handraise.model.sessions import Ended, Phase
@@ -278,6 +279,61 @@ class Login(Struct, frozen=True, forbid_unknown_fields=True):
     """A token, or a one-time code."""
 
     secret: str
+
+
+class Push(Struct, frozen=True):
+    """Whether devices are told at all, and the key that browsers bind themselves to (`applicationServerKey`)."""
+
+    enabled: bool
+    key: str | None
+
+
+class DeviceKeys(Struct, frozen=True, forbid_unknown_fields=True):
+    """As `PushSubscription.toJSON()` has them, in base64url."""
+
+    p256dh: Annotated[str, Meta(max_length=200)]
+    auth: Annotated[str, Meta(max_length=100)]
+
+
+class NewDevice(Struct, frozen=True, forbid_unknown_fields=True):
+    """A browser that is to be told; `replaces` is the endpoint that it had, `made_for` the key it has of the hub."""
+
+    endpoint: Annotated[str, Meta(max_length=2048)]
+    keys: DeviceKeys
+    label: Name
+    kinds: tuple[NoticeKind, ...] = NOTICE_KINDS
+    made_for: Annotated[str, Meta(max_length=200)] | None = None
+    replaces: Annotated[str, Meta(max_length=2048)] | None = None
+
+
+class Device(Struct, frozen=True):
+    """A browser that is told; `trouble` is why the last message could not be sent."""
+
+    id: str
+    label: str
+    kinds: tuple[NoticeKind, ...]
+    created_at: datetime
+    last_sent_at: datetime | None
+    trouble: str | None
+
+
+class Devices(Struct, frozen=True):
+    """Your own, oldest first."""
+
+    devices: list[Device]
+
+
+class Tried(Struct, frozen=True):
+    """Whether its push service took it, and why not."""
+
+    sent: bool
+    trouble: str | None
+
+
+class ClosedNotice(Struct, frozen=True, forbid_unknown_fields=True):
+    """The ask that a device no longer shows."""
+
+    ask: Annotated[str, Meta(max_length=200)]
 
 
 class Audit(Struct, frozen=True):
