@@ -9,7 +9,7 @@ PAGE_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -p
   dev/page src/handraise/surfaces/web/shapes.py src/handraise/surfaces/web/openapi.py \
   src/handraise/model/items.py src/handraise/model/asks.py
 
-.PHONY: help run test check lint types fmt page bench torture lock clean
+.PHONY: help run test check lint types fmt page wheel bench torture lock clean
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -33,6 +33,9 @@ types: $(READY) $(PAGE)
 	@dev/page check
 
 page: $(READY) $(PAGE)  ## the page, built into the Python package
+
+wheel: $(READY) $(PAGE)  ## a wheel in dist/, with the page in it
+	@$(BIN)/python -m hatchling build -t wheel
 
 fmt: $(READY)  ## format and mend what can be mended
 	@$(BIN)/ruff format .
