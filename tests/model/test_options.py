@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from handraise.model.options import MODES, BadOption, check
-from handraise.model.projects import Options, Patience
+from handraise.model.projects import Options, Patience, Project, innermost
 from handraise.model.rules import ProjectRule
 
 ASK = ProjectRule("ask")
@@ -60,3 +60,13 @@ def test_a_projects_own_options_lie_over_the_general_ones() -> None:
     assert (filled.mode, filled.ask_user_enabled, filled.ask_user_timeout) == ("plan", True, 60)
     assert filled.patience == Patience(question=5, form=8)
     assert Options().over(Options()) == replace(Options(), ask_user_enabled=True, ask_user_timeout=300)
+
+
+def test_a_directory_is_in_the_innermost_project_around_it() -> None:
+    outer, inner, root = Project("p_1", "a", "/work/a"), Project("p_2", "b", "/work/a/b"), Project("p_3", "all", "/")
+
+    assert innermost([outer, inner], "/work/a/b/c") == inner
+    assert innermost([inner, outer], "/work/a/bc") == outer
+    assert innermost([inner, outer], "/work/a") == outer
+    assert innermost([inner, outer], "/work/ab") is None
+    assert innermost([outer, root], "/work/ab") == root

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from pathlib import PurePath
 
 from msgspec import Struct
 from msgspec.structs import astuple, replace
@@ -74,7 +73,7 @@ class Project(Struct, frozen=True):
 
 def innermost(projects: Iterable[Project], directory: str) -> Project | None:
     """The project that a directory is in; of several, the innermost."""
-    around = [each for each in projects if PurePath(directory).is_relative_to(each.path)]
+    around = [each for each in projects if f"{directory}/".startswith(f"{each.path.rstrip('/')}/")]
     return max(around, key=lambda each: len(each.path), default=None)
 
 
