@@ -95,7 +95,11 @@ class Where(Struct, frozen=True):
 def of_ask(ask: Ask, where: Where, device: str, waiting: int, *, may_answer: bool) -> AskNotice:
     """As a device shows it; who may not answer gets no buttons."""
     said, seen = sentence(ask, where.directory), evidence(ask)
-    lines = [_below(said, seen), "" if _is_plain(seen) else _SEE_ALL, clip(reveal(where.title), _TITLE)]
+    lines = [
+        _below(said, seen),
+        _SEE_ALL if isinstance(ask.body, Permission | Plan) and not seen.whole else "",
+        clip(reveal(where.title), _TITLE),
+    ]
     return AskNotice(
         device=device,
         ask=ask.id,
@@ -172,7 +176,3 @@ def _below(said: str, seen: Evidence) -> str:
     if len(said) <= _OBVIOUS:
         return "" if is_said else clip(seen.text, _BODY)
     return clip(seen.text if is_said else f"{said}\n{seen.text}".strip(), _BODY)
-
-
-def _is_plain(seen: Evidence) -> bool:
-    return seen.whole or not seen.text

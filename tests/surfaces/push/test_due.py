@@ -1,0 +1,104 @@
+"""What a device is told, and when: each thing once, and what is settled is taken back."""
+
+from datetime import timedelta
+
+import pytest
+
+from handraise.model.asks import Ask
+from handraise.surfaces.push.due import (
+    COURTESY,
+    GRACE,
+    LONGEST_LIFE,
+    TRIES,
+    Announce,
+    Failures,
+    Scene,
+    Show,
+    TakeBack,
+    Wait,
+    life_of,
+    next_errand,
+    pause_after,
+)
+from handraise.surfaces.push.ledger import Ending, Page
+from surfaces.push.asked import NOW, PLAN, WHICH, ask_of, device_of
+
+SECOND = timedelta(seconds=1)
+LATER = NOW + timedelta(hours=1)
+
+
+def scene(*asks: Ask, **settled: object) -> Scene:
+    return Scene(open={ask.id: ask for ask in asks}, **settled)  # type: ignore[arg-type]
+
+
+def test_nobody_is_called_for_what_is_answered_at_once() -> None:
+    ask, page = ask_of(WHICH), Page(device_of())
+    assert next_errand(page, scene(ask), {}, NOW) == Wait(NOW + GRACE)
+    assert next_errand(page, scene(), {}, NOW + GRACE) is None
+    assert next_errand(page, scene(ask), {}, NOW + GRACE) == Show(ask)
+
+
+def test_what_was_shown_is_not_shown_again() -> None:
+    ask = ask_of(WHICH)
+    assert next_errand(Page(device_of(), shown={ask.id: NOW}), scene(ask), {}, LATER) is None
+
+
+def test_what_may_not_have_reached_it_is_shown_again() -> None:
+    ask = ask_of(WHICH)
+    assert next_errand(Page(device_of(), doubtful={ask.id: NOW}), scene(ask), {}, LATER) == Show(ask)
+
+
+def test_the_oldest_is_shown_first_and_only_kinds_that_were_wanted() -> None:
+    old, new = ask_of(WHICH, "a_1"), ask_of(PLAN, "a_2", opened_at=NOW + SECOND)
+    assert next_errand(Page(device_of()), scene(old, new), {}, LATER) == Show(old)
+    assert next_errand(Page(device_of(kinds=("plan",))), scene(old, new), {}, LATER) == Show(new)
+
+
+def test_what_waited_before_the_device_was_switched_on_is_on_its_screen() -> None:
+    ask = ask_of(WHICH, opened_at=NOW - SECOND)
+    assert next_errand(Page(device_of()), scene(ask), {}, LATER) is None
+
+
+@pytest.mark.parametrize("known", ["shown", "doubtful"])
+def test_what_is_settled_is_taken_back_first(known: str) -> None:
+    other = ask_of(WHICH, "a_2")
+    page = Page(device_of())
+    setattr(page, known, {"a_1": NOW})
+    assert next_errand(page, scene(other), {}, LATER) == TakeBack("a_1")
+    just = scene(settled={"a_1": LATER})
+    assert next_errand(page, just, {}, LATER) == Wait(LATER + COURTESY)
+    assert next_errand(page, just, {}, LATER + COURTESY) == TakeBack("a_1")
+
+
+def test_what_it_put_away_itself_is_not_taken_back() -> None:
+    page = Page(device_of(), shown={"a_1": NOW}, doubtful={"a_1": NOW})
+    assert page.forget("a_1")
+    assert not page.forget("a_1")
+    assert next_errand(page, scene(), {}, LATER) is None
+
+
+def test_the_end_of_a_session_is_told() -> None:
+    ending = Ending("s_1", "lost", "killed", NOW)
+    assert next_errand(Page(device_of(), endings=[ending]), scene(), {}, LATER) == Announce(ending)
+
+
+def test_a_push_service_that_fails_is_left_alone_and_one_trouble_holds_up_nothing_else() -> None:
+    first, second = ask_of(WHICH, "a_1"), ask_of(PLAN, "a_2")
+    busy = {"a_1": Failures(1, LATER + SECOND)}
+    page = Page(device_of())
+    assert next_errand(page, scene(first), busy, LATER) == Wait(LATER + SECOND)
+    assert next_errand(page, scene(first, second), busy, LATER) == Show(second)
+    assert next_errand(page, scene(first), busy, LATER + SECOND) == Show(first)
+    assert next_errand(page, scene(first), {"a_1": Failures(TRIES, LATER)}, LATER + SECOND) is None
+
+
+def test_pauses_grow_and_end_and_what_the_push_service_says_counts() -> None:
+    assert [pause_after(count, None) for count in (1, 2, 3, 9, 500)] == [2.0, 4.0, 8.0, 512.0, 600.0]
+    assert pause_after(1, 90.0) == 90.0
+    assert pause_after(5, 0.0) == 2.0
+
+
+def test_a_message_lives_as_long_as_its_asker_waits() -> None:
+    assert life_of(ask_of(WHICH), NOW) == LONGEST_LIFE
+    assert life_of(ask_of(WHICH, expires_at=NOW + 90 * SECOND), NOW) == 90
+    assert life_of(ask_of(WHICH, expires_at=NOW - SECOND), NOW) == 0
