@@ -1,11 +1,21 @@
-"""Says to Claude, in words, an answer that came too late for the request itself. Pure."""
+"""Says to Claude, in words, what it cannot know by itself: an answer that came too late, how it all began. Pure."""
 
+from datetime import datetime
 from typing import assert_never
 from uuid import NAMESPACE_URL, uuid5
 
+from handraise.model.actors import TheHub
 from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise
 from handraise.model.asks import Answered, Ask, Form, Permission, Plan, Question
 from handraise.model.says import Say
+
+FROM_HUB = "hub"
+_QUOTED = 4000
+_REMINDER = (
+    "Your record of this conversation is lost, and you remember nothing of it. It began with the words below, "
+    "which were dealt with before: do nothing of it again, unless somebody asks you to. "
+    "What is said to you next is what counts."
+)
 
 
 def late_say(ask: Ask, answered: Answered) -> Say:
@@ -16,6 +26,15 @@ def late_say(ask: Ask, answered: Answered) -> Say:
 def missed_say(ask: Ask, answered: Answered) -> Say:
     """An answer that was given, and that Claude did not live to take."""
     return _say(ask, answered, "Before you were interrupted you asked something, and it was answered.")
+
+
+def reminder_say(opening: Say, turn: int, now: datetime) -> Say:
+    """What the conversation began with, for a Claude that lost it after so many turns. Said once for each loss."""
+    blocks = [{"type": "text", "text": opening.content}] if isinstance(opening.content, str) else opening.content
+    words = "\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text").strip()
+    quoted = words if len(words) <= _QUOTED else words[:_QUOTED] + " […]"
+    identity = str(uuid5(NAMESPACE_URL, f"handraise:{opening.session}:anew:{turn}"))
+    return Say(identity, opening.session, f"{_REMINDER}\n\n{quoted}", TheHub(), FROM_HUB, now)
 
 
 def _say(ask: Ask, answered: Answered, why: str) -> Say:

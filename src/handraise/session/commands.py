@@ -45,6 +45,13 @@ class Take:
 
 
 @dataclass(frozen=True, slots=True)
+class Return:
+    """Claude took this up and may have lost it: it waits again."""
+
+    say: str
+
+
+@dataclass(frozen=True, slots=True)
 class Publish:
     """An entry for the feed."""
 
@@ -76,4 +83,4 @@ class Terminate:
     farewell: bytes
 
 
-Command = Write | Raise | Withdraw | Deliver | Take | Publish | Changed | WakeMe | AnswerAgain | Terminate
+Command = Write | Raise | Withdraw | Deliver | Take | Return | Publish | Changed | WakeMe | AnswerAgain | Terminate

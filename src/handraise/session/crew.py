@@ -10,12 +10,12 @@ from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from uuid import UUID
 
 from msgspec.structs import replace
 
 from handraise.claude import claude, family, lock
 from handraise.claude.claude import Claude, NobodyThere, NotStarted
-from handraise.claude.command import Launch
 from handraise.claude.lock import SessionBusy
 from handraise.claude.process import Identity
 from handraise.claude.watch import Watch, watch
@@ -25,13 +25,14 @@ from handraise.model.asks import Withdrawn
 from handraise.model.items import Notice, SessionStarted
 from handraise.model.projects import Options, OwnFile, OwnFileUnfit, Project, no_own_file
 from handraise.model.rules import Rule
+from handraise.model.says import Say
 from handraise.model.sessions import Ended, Place, Session
-from handraise.session import own_tools, records, surroundings
+from handraise.session import anew, preparing, records, surroundings
 from handraise.session.facts import Stop
 from handraise.session.machine import Machine, Refused, Temper
 from handraise.session.memory import Memory
 from handraise.session.runner import Runner
-from handraise.store.changes import Advance, Publish, SaveSession, SettleAsk
+from handraise.store.changes import Advance, Publish, QueueSay, SaveSession, SettleAsk
 from handraise.store.interface import Store, StoreError
 from handraise.wire.connection import Connection
 
@@ -56,6 +57,10 @@ class Means:
     limit: int = 8
     own_file: Callable[[str], OwnFile] = no_own_file
     """What a directory's own file says, read when a session is taken up there; raises OwnFileUnfit."""
+
+    def uuid(self) -> str:
+        """A name for a conversation, or for something said, as Claude wants them."""
+        return str(UUID(bytes=self.entropy(16), version=4))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,30 +138,25 @@ class Crew:
                 await self._launch(session, options)
 
     async def _launch(self, session: Session, options: Options) -> None:
-        memory = await self._memory_for_next_run(session)
-        resume, forked = memory.turn > 0, None
-        if not resume and session.forked_from:
-            parent = await self._store.session(session.forked_from)
-            forked = parent.claude_id if parent else None
-        started = replace(session, phase="starting", run=session.run + 1, changed_at=self._means.clock())
+        place = await self._store.place(session.id)
+        old = Memory.load(place.memory) if place else Memory()
+        memory = preparing.memory_for(session, old)
+        now = self._means.clock()
+        # Claude refuses to begin under a name that it has used before, though nothing came of it.
+        renamed = session.run > 0 and memory.way != "resume"
+        claude_id = self._means.uuid() if renamed else session.claude_id
+        started = replace(session, claude_id=claude_id, phase="starting", run=session.run + 1, changed_at=now)
         told = SessionStarted(
             session.title, session.project, session.directory, session.mode, session.model, started.run
         )
+        again = await self._said_anew(session, old, now) if memory.missing else []
         place = Place(session.id, started.run, 0, memory.dump())
         # Stored before the process is there: a hub killed in between leaves a session with nobody in its folder.
-        await self._store.apply([SaveSession(started), Advance(place), Publish(session.id, started.changed_at, told)])
-        launch = Launch(
-            directory=session.directory,
-            session_id=session.claude_id,
-            resume=resume,
-            fork_of=forked,
-            mode=session.mode,
-            model=session.model,
-            mcp_servers=own_tools.SERVERS if options.ask_user_enabled else {},
-            allowed_tools=(*options.allowed_tools, *((own_tools.ALLOWED,) if options.ask_user_enabled else ())),
-            append_system_prompt=options.append_system_prompt,
-            add_dirs=options.add_dirs,
+        await self._store.apply(
+            [SaveSession(started), Advance(place), Publish(session.id, now, told), *(QueueSay(say) for say in again)]
         )
+        parent = await self._store.session(session.forked_from) if session.forked_from else None
+        launch = preparing.launch_of(started, memory, options, parent)
         means = self._means
         try:
             running = await claude.start(
@@ -167,17 +167,9 @@ class Crew:
             return
         await self._supervise(started, running, options)
 
-    async def _memory_for_next_run(self, session: Session) -> Memory:
-        place = await self._store.place(session.id)
-        old = Memory.load(place.memory) if place else Memory()
-        return Memory(
-            title=session.title,
-            turn=old.turn,
-            mode=session.mode,
-            model=session.model,
-            cost_before=old.cost_usd,
-            cooldown=old.cooldown,
-        )
+    async def _said_anew(self, session: Session, old: Memory, now: datetime) -> list[Say]:
+        says = await self._store.says(session.id, waiting=False)
+        return anew.said_anew(old, says, await self._store.asks(session=session.id), now)
 
     async def _adopt_all(self) -> Adoption:
         living: list[str] = []

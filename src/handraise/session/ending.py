@@ -8,6 +8,14 @@ from handraise.session.memory import Memory
 _BY_SIGNAL = 128
 """What a program adds to a signal's number when it catches the signal and then ends."""
 
+_NOTHING = "no conversation found"
+
+
+def found_nothing(memory: Memory, errors: str) -> bool:
+    """Whether Claude ended at once because nothing is left of the conversation that it was to go on with."""
+    told = f"{memory.last_error}\n{errors}".lower()
+    return memory.phase == "starting" and memory.way != "begin" and _NOTHING in told
+
 
 def how_it_ended(memory: Memory, exit_code: int | None, errors: str, now: datetime) -> Ended:
     """`exit_code` is None where the system could not tell; `errors` is the end of what Claude wrote to stderr."""

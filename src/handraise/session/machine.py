@@ -12,12 +12,11 @@ from handraise.session.commands import (
     Changed,
     Command,
     Publish,
-    Take,
     Terminate,
     WakeMe,
     Write,
 )
-from handraise.session.ending import how_it_ended
+from handraise.session.ending import found_nothing, how_it_ended
 from handraise.session.facts import (
     Began,
     ChangeMode,
@@ -34,6 +33,7 @@ from handraise.session.facts import (
     Woke,
 )
 from handraise.session.memory import Memory
+from handraise.session.saying import Saying
 from handraise.session.waiting import Waiting
 from handraise.wire import frames
 from handraise.wire.blocks import TextBlock, ToolResult
@@ -42,6 +42,10 @@ from handraise.wire.connection import Connection
 _HELLO = "handraise-hello"
 _BYE = "handraise-bye"
 _TEXT_KEPT = 64 * 1024
+_ANEW = (
+    "Claude had nothing to go on with: it was ended before it wrote the conversation down, or its record is gone. "
+    "It begins anew, and what it had not finished is said to it again."
+)
 
 
 class Refused(Exception):
@@ -65,6 +69,7 @@ class Machine:
         self.wire = wire
         self.temper = temper
         self._waiting = Waiting(session, project, memory, wire)
+        self._saying = Saying(memory)
 
     def observe(self, fact: Fact, now: datetime) -> list[Command]:
         """What follows from something that happened. Never raises."""
@@ -82,7 +87,7 @@ class Machine:
         return commands if self.memory.public() == before else [*commands, Changed()]
 
     def _observe(self, fact: Fact, now: datetime) -> list[Command]:
-        if self.memory.phase == "ended":
+        if self.memory.is_over:
             return []
         match fact:
             case Heard(frame):
@@ -106,6 +111,8 @@ class Machine:
             return []
         if self.memory.phase == "ended":
             raise Refused("The session has ended; resume it first.")
+        if self.memory.phase == "queued":
+            raise Refused("The session is not running yet.")
         if self.memory.phase == "stopping":
             raise Refused("The session is being stopped.")
         match wish:
@@ -138,8 +145,9 @@ class Machine:
         memory = self.memory
         commands: list[Command] = [Publish(content) for content in translate.translate(frame, memory.actions)]
         match frame:
-            case frames.Init(mode=mode, model=model):
+            case frames.Init(mode=mode, model=model, session_id=claude_id):
                 memory.mode, memory.model = mode, model or memory.model
+                memory.claude_id = claude_id or memory.claude_id
                 commands += self._turn_begins()
             case frames.Status(mode=str() as mode):
                 memory.mode = mode
@@ -147,7 +155,9 @@ class Machine:
                 texts = [block.text for block in message.content if isinstance(block, TextBlock)]
                 memory.last_text = "".join(texts)[:_TEXT_KEPT] or memory.last_text
             case frames.User(is_replay=True, uuid=str() as say):
-                commands.append(Take(say))
+                commands += self._saying.taken(say, now)
+            case frames.Lifecycle(command_uuid=say, state=state):
+                commands += self._saying.became(say, state)
             case frames.User(message=told) if not isinstance(told.content, str):
                 for block in told.content:
                     if isinstance(block, ToolResult):
@@ -169,7 +179,7 @@ class Machine:
             return []
         self.memory.phase = "working"
         self.memory.turn += 1
-        self.memory.last_text = ""
+        self.memory.last_text = self.memory.missing = ""
         return [Publish(TurnStarted(self.memory.turn)), WakeMe("idle", None)]
 
     def _turn_ends(self, result: frames.Result) -> list[Command]:
@@ -177,6 +187,9 @@ class Machine:
         ended = translate.turn_ended(result, memory.turn, memory.last_text, memory.cost_run)
         memory.cost_run = max(memory.cost_run, result.total_cost_usd)
         memory.last_error = ended.error or ""
+        if memory.phase == "starting":
+            return []  # no turn has begun: it tells why Claude is about to end
+        self._saying.turn_ended()
         if memory.phase != "stopping":
             memory.phase = "idle"
         told: list[Command] = [Publish(ended), WakeMe("idle", self.temper.idle)]
@@ -242,13 +255,24 @@ class Machine:
 
     def _gone(self, exit_code: int | None, errors: str, now: datetime) -> list[Command]:
         memory = self.memory
+        if found_nothing(memory, errors):
+            return self._begin_anew()
         ended = how_it_ended(memory, exit_code, errors, now)
         commands = self._waiting.withdraw_all(f"Claude is gone: {ended.reason}")
         if memory.requests:
             text = "Claude ended before it took an answer. The answer is passed on when the session is resumed."
             commands.append(Publish(Notice("warning", text, "not delivered")))
+        if ended.how in ("lost", "failed"):
+            commands += self._saying.cut_off(now)
         memory.requests.clear()
         memory.phase, memory.ended = "ended", ended
         memory.stuck = memory.unmoved = False
         timers: list[Command] = [WakeMe("move", None), WakeMe("idle", None)]
         return [*commands, *timers, Publish(SessionEnded(ended.how, ended.reason, exit_code))]
+
+    def _begin_anew(self) -> list[Command]:
+        memory = self.memory
+        memory.missing = "fork" if memory.way == "fork" else "resume"
+        memory.phase = "queued"
+        told = Publish(Notice("warning", _ANEW, "begins anew"))
+        return [*self._waiting.withdraw_all(_ANEW), told, *self._saying.forgotten()]

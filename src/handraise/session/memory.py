@@ -1,6 +1,7 @@
 """What a session machine remembers. Stored with the journal's offset, so that the next hub goes on from there."""
 
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct, field
@@ -9,6 +10,8 @@ from handraise.model.sessions import Ended, Phase
 from handraise.session import translate
 from handraise.session.cooldown import Cooldown
 from handraise.session.translate import Action
+
+Way = Literal["begin", "fork", "resume"]
 
 
 class Pending(Struct):
@@ -44,12 +47,29 @@ class Memory(Struct, omit_defaults=True):
     unmoved: bool = False
     """Something was answered and nothing was heard since."""
     stuck: bool = False
+    way: Way = "begin"
+    """How this process was started."""
+    missing: Literal["", "fork", "resume"] = ""
+    """The way on which Claude found nothing to go on with: until it has taken something up it begins without that."""
+    claude_id: str = ""
+    """What Claude calls the conversation: `/clear` begins another one."""
+    opening: str = ""
+    """The say that the conversation began with."""
+    unfinished: dict[str, datetime] = field(default_factory=dict)
+    """The says of a turn that has not ended, or was cut off, and when each was taken up."""
+    finished: list[str] = field(default_factory=list)
+    """The says of the last turn that ended: Claude may yet tell what became of them."""
     stop_reason: str | None = None
     ended: Ended | None = None
 
     @property
     def cost_usd(self) -> float:
         return self.cost_before + self.cost_run
+
+    @property
+    def is_over(self) -> bool:
+        """Its process is gone: for good, or to be followed by another."""
+        return self.phase in ("ended", "queued")
 
     @property
     def has_background(self) -> bool:
@@ -64,4 +84,4 @@ class Memory(Struct, omit_defaults=True):
 
     def public(self) -> tuple[Any, ...]:
         """What of it people see; when this changes, the session's record does."""
-        return (self.title, self.phase, self.mode, self.model, self.cost_usd, self.stuck, self.ended)
+        return (self.title, self.phase, self.mode, self.model, self.cost_usd, self.stuck, self.ended, self.claude_id)

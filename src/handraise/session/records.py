@@ -14,6 +14,7 @@ def as_remembered(session: Session, memory: Memory, now: datetime) -> Session:
     """The record as the session machine has it."""
     return replace(
         session,
+        claude_id=memory.claude_id or session.claude_id,
         title=memory.title or session.title,
         phase=memory.phase,
         mode=memory.mode,

@@ -2,11 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -15,22 +14,23 @@ from handraise.claude.process import Identity
 from handraise.feed import Feed, Preview
 from handraise.inbox.considering import Surroundings
 from handraise.inbox.inbox import Inbox
-from handraise.model.asks import Ask, Expired, Withdrawn
+from handraise.model.actors import TheHub
+from handraise.model.asks import Ask, Expired
 from handraise.model.sessions import Place, Session
-from handraise.session import commands, facts, records
+from handraise.session import commands, facts, keeping, records
 from handraise.session.commands import Command
 from handraise.session.facts import Fact, Wish
 from handraise.session.machine import Machine, Refused
 from handraise.session.previews import Previews
 from handraise.session.writing import Writing
-from handraise.store.changes import Advance, Change, DeliverAsk, OpenAsk, Publish, SettleAsk, TakeSay
+from handraise.store.changes import Advance, Change
 from handraise.store.interface import Store, StoreClosed, StoreConflict, StoreError
-from handraise.wire.frames import Frame, Lifecycle, StreamEvent, ToolProgress
+from handraise.wire.frames import Frame, StreamEvent, ToolProgress
 
 _AHEAD = 32
 """How many chunks of the journal may wait to be taken in, all at once then; the journal itself holds the rest."""
 _AGAIN = 1.0
-_SAYING_NOTHING = (StreamEvent, Lifecycle, ToolProgress)
+_SAYING_NOTHING = (StreamEvent, ToolProgress)
 """They come by the thousand, and say nothing else than that Claude moves."""
 
 log = logging.getLogger("handraise.session")
@@ -100,8 +100,8 @@ class Runner:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the session is over, though what Claude left behind may still be cleared away."""
-        return self._machine.memory.phase == "ended"
+        """Whether Claude's process is gone, though what it left behind may still be cleared away."""
+        return self._machine.memory.is_over
 
     async def run(self) -> None:
         self._inbox.tell(self.session.id, self._told)
@@ -195,7 +195,8 @@ class Runner:
 
     async def _speak(self) -> None:
         """Whatever was said and Claude has not taken is written, once; a later process writes it again."""
-        for say in await self._store.says(self.session.id):
+        waiting = await self._store.says(self.session.id)
+        for say in sorted(waiting, key=lambda say: not isinstance(say.by, TheHub)):  # what Claude has to know first
             if say.id not in self._spoken:
                 self._spoken.add(say.id)
                 with suppress(Refused):
@@ -222,7 +223,7 @@ class Runner:
             for each in wanted
             if isinstance(each, commands.Raise)
         ]
-        await self._keep(self._changes(wanted, iter(raised)))
+        await self._keep(self._changes(wanted, raised))
         self._claude.taken_in(self._machine.wire.offset)
         for ask in raised:
             self._inbox.opened(ask)
@@ -232,34 +233,14 @@ class Runner:
         if any(isinstance(each, commands.AnswerAgain) for each in wanted):
             await self._answer_again()
 
-    def _changes(self, wanted: Sequence[Command], raised: Iterator[Ask]) -> list[Change]:
+    def _changes(self, wanted: Sequence[Command], raised: Sequence[Ask]) -> list[Change]:
         now = self._clock()
-        session = self.session.id
-        changes: list[Change] = []
-        has_changed = False
-        for command in wanted:
-            match command:
-                case commands.Raise():
-                    changes.append(OpenAsk(next(raised)))
-                case commands.Withdraw(ask, reason):
-                    changes.append(SettleAsk(ask, Withdrawn(reason, now)))
-                case commands.Deliver(ask):
-                    changes.append(DeliverAsk(ask, now))
-                case commands.Take(say):
-                    changes.append(TakeSay(say, now))
-                case commands.Publish(content):
-                    changes.append(Publish(session, now, content))
-                case commands.Changed():
-                    has_changed = True
-                case commands.Write() | commands.WakeMe() | commands.AnswerAgain() | commands.Terminate():
-                    pass
-                case _:
-                    assert_never(command)
-        if has_changed:
+        changes = keeping.changes(self.session.id, wanted, raised, now)
+        if any(isinstance(each, commands.Changed) for each in wanted):
             # Once, and last: the machine has taken in the whole batch, and that is what its memory tells.
             self.session = records.as_remembered(self.session, self._machine.memory, now)
             changes += records.changed(self.session)
-        place = Place(session, self.session.run, self._machine.wire.offset, self._machine.memory.dump())
+        place = Place(self.session.id, self.session.run, self._machine.wire.offset, self._machine.memory.dump())
         return [*changes, Advance(place)]
 
     async def _keep(self, changes: Sequence[Change]) -> None:
@@ -312,6 +293,8 @@ class Runner:
                 news.done.set_exception(self._too_late())
 
     def _too_late(self) -> Refused:
-        if self.has_ended:
+        if self.has_ended and self.session.ended is not None:
             return Refused("The session has ended; resume it first.")
+        if self.has_ended:
+            return Refused("The session is not running yet.")
         return Refused("The hub is closing; try again when it is back.")

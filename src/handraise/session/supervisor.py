@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from msgspec.structs import replace
 
@@ -64,7 +63,7 @@ class Supervisor:
             id=ids.spell("s", self._means.entropy(ids.ENTROPY)),
             project=beginning.project.id if beginning.project else beginning.directory,
             directory=beginning.directory,
-            claude_id=self._uuid(),
+            claude_id=self._means.uuid(),
             title=beginning.title or _title(beginning.content),
             created_at=now,
             changed_at=now,
@@ -83,7 +82,7 @@ class Supervisor:
         session = replace(
             old,
             id=ids.spell("s", self._means.entropy(ids.ENTROPY)),
-            claude_id=self._uuid(),
+            claude_id=self._means.uuid(),
             forked_from=old.id,
             created_at=now,
             changed_at=now,
@@ -175,9 +174,6 @@ class Supervisor:
             raise NoSuchSession(session_id)
         return session
 
-    def _uuid(self) -> str:
-        return str(UUID(bytes=self._means.entropy(16), version=4))
-
     def _say(
         self,
         session: str,
@@ -188,7 +184,7 @@ class Supervisor:
     ) -> Say:
         if not _text(content).strip() and not _has_more_than_text(content):
             raise Refused("There is nothing to say in this.")
-        return Say(say_id or self._uuid(), session, content, by, source, self._means.clock())
+        return Say(say_id or self._means.uuid(), session, content, by, source, self._means.clock())
 
 
 def _text(content: Words) -> str:

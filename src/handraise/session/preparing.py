@@ -1,0 +1,53 @@
+"""How a session's next process is started: what it remembers, and which conversation it goes on with. Pure."""
+
+from handraise.claude.command import Launch
+from handraise.model.projects import Options
+from handraise.model.sessions import Session
+from handraise.session import own_tools
+from handraise.session.memory import Memory, Way
+
+_CAUTION = (
+    "This conversation was begun before, and the record of it was lost. Some of what you are asked may be done "
+    "already: look at what is there before you do anything again."
+)
+
+
+def memory_for(session: Session, old: Memory) -> Memory:
+    """What the next process begins with; `old` is what the last one knew."""
+    way = _way(session, old)
+    return Memory(
+        title=session.title,
+        turn=old.turn,
+        mode=session.mode,
+        model=session.model,
+        cost_before=old.cost_usd,
+        cooldown=old.cooldown,
+        way=way,
+        missing=old.missing,
+        opening=old.opening if way == "resume" else "",
+        unfinished=old.unfinished,
+    )
+
+
+def launch_of(session: Session, memory: Memory, options: Options, parent: Session | None) -> Launch:
+    """How to start it; `parent` is who the session was forked from."""
+    own = options.ask_user_enabled
+    told = [options.append_system_prompt, _CAUTION if memory.missing else None]
+    return Launch(
+        directory=session.directory,
+        session_id=session.claude_id,
+        resume=memory.way == "resume",
+        fork_of=parent.claude_id if parent and memory.way == "fork" else None,
+        mode=session.mode,
+        model=session.model,
+        mcp_servers=own_tools.SERVERS if own else {},
+        allowed_tools=(*options.allowed_tools, *((own_tools.ALLOWED,) if own else ())),
+        append_system_prompt="\n\n".join(filter(None, told)) or None,
+        add_dirs=options.add_dirs,
+    )
+
+
+def _way(session: Session, old: Memory) -> Way:
+    if old.turn and not old.missing:
+        return "resume"
+    return "fork" if session.forked_from and old.missing != "fork" else "begin"
