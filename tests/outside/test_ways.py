@@ -11,8 +11,10 @@ from typing import Any
 
 import httpx2
 import pytest
+from click.testing import CliRunner, Result
 from mcp import Client, StdioServerParameters
 
+from handraise.cli.main import main
 from handraise.model.asks import Answered, Ask, Permission
 from handraise.model.projects import Options
 from handraise.model.rules import ProjectRule
@@ -116,6 +118,41 @@ async def test_a_project_that_is_not_there_is_refused_before_anything_is_asked(s
 
     assert (told.status_code, told.json()["error"]["message"]) == (404, "There is no project shpo.")
     assert await street.served.hub.desk.asks(state=None) == []
+
+
+async def test_a_token_that_is_bound_to_a_project_works_there_and_nowhere_else(street: Street, tmp_path: Path) -> None:
+    desk = street.served.hub.desk
+    (tmp_path / "shop").mkdir()
+    shop = await desk.add_project(str(tmp_path / "shop"), "shop", Options())
+    lax = Options(rules=(ProjectRule("allow", tool="Bash"),))
+    await desk.add_project(str(tmp_path), "lax", lax)
+    made = await street.served.gate.make("bound", "agent", desk.person, "test", project=shop.id)
+    street.agent.headers["authorization"] = f"Bearer {made.secret}"
+    push = {"command": "git push"}
+
+    ask = await street.raised("Bash", push)
+    assert (ask.project, ask.state) == (shop.id, "open")
+    assert (await street.raised("Bash", push, p="shop")).project == shop.id
+    told = await street.prompt("Bash", push, p="lax")
+    assert (told.status_code, told.json()["error"]["message"]) == (403, "This token is bound to another project.")
+
+
+async def test_a_token_is_bound_from_the_command_line(tmp_path: Path) -> None:
+    async with opened(tmp_path) as street:
+        shop = await street.served.hub.desk.add_project(str(tmp_path), "shop", Options())
+
+        def create(*words: str) -> Result:
+            told = ["token", "create", "bot", *words, "--json", "--state", str(tmp_path / "state")]
+            return CliRunner().invoke(main, told)
+
+        made = await asyncio.to_thread(create, "--role=agent", "--project=shop")
+        assert json.loads(made.output)["token"]["project"] == shop.id
+        for words, sentence in (
+            (("--role=agent", "--project=shpo"), "There is no project shpo."),
+            (("--role=admin", "--project=shop"), "Only an agent's token can be bound to a project."),
+        ):
+            refused = await asyncio.to_thread(create, *words)
+            assert (refused.exit_code, sentence in refused.output) == (1, True)
 
 
 @pytest.mark.parametrize("below", ["", "api", "api/v2"])

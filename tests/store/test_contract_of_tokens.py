@@ -22,7 +22,7 @@ async def test_a_token_is_found_by_the_hash_of_its_secret(store: Store) -> None:
 async def test_tokens_are_listed_oldest_first_with_those_that_are_good_no_more(store: Store) -> None:
     young, old = a_token("t_1", created_at=later(1)), replace(a_token("t_2"), revoked_at=NOON)
     await store.apply([SaveToken(young), SaveToken(old)])
-    used = replace(young, last_used_at=later(60), name="phone")
+    used = replace(young, last_used_at=later(60), name="phone", role="agent", project="p_1")
 
     await store.apply([SaveToken(used)])
 

@@ -18,11 +18,12 @@ def token() -> None:
 @click.argument("name")
 @click.option("--role", type=click.Choice(["viewer", "approver", "admin", "agent"]), default="approver")
 @click.option("--expires", metavar="TIME", help="Such as 2027-01-31T12:00:00Z.")
+@click.option("--project", metavar="NAME", help="For an agent: the project that it works in, whatever it says.")
 @state_option
 @json_option
-def create(name: str, role: str, expires: str | None, state: str | None, as_json: bool) -> None:
+def create(name: str, role: str, expires: str | None, project: str | None, state: str | None, as_json: bool) -> None:
     """Make a token. It is shown this once."""
-    body = {"name": name, "role": role, "expires_at": expires}
+    body = {"name": name, "role": role, "expires_at": expires, "project": project}
     made = Neighbour(state_folder(state)).post("/api/tokens", body)
     click.echo(json.dumps(made) if as_json else made["secret"])
 

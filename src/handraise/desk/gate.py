@@ -88,9 +88,18 @@ class Gate:
         left = self._left.setdefault(token.id, asyncio.Event())
         return Visitor(Person(token.name), token.role, token, left, self.seconds_left(token))
 
-    async def make(self, name: str, role: Role, by: Person, source: str, *, expires_at: datetime | None = None) -> Made:
-        """A token for a script, an agent or another device."""
-        made = self._new(name, role, "token", expires_at)
+    async def make(
+        self,
+        name: str,
+        role: Role,
+        by: Person,
+        source: str,
+        *,
+        expires_at: datetime | None = None,
+        project: str | None = None,
+    ) -> Made:
+        """A token for a script, an agent or another device; an agent's may be bound to a project, by its id."""
+        made = self._new(name, role, "token", expires_at, project)
         await self._keep(made.token, "token made", by, source)
         return made
 
@@ -182,7 +191,9 @@ class Gate:
         """Something that concerns who is let in, or told: kept in the audit."""
         await self._store.apply([Record(Entry(self._clock(), what, by, source, detail=detail))])
 
-    def _new(self, name: str, role: Role, kind: TokenKind, expires_at: datetime | None) -> Made:
+    def _new(
+        self, name: str, role: Role, kind: TokenKind, expires_at: datetime | None, project: str | None = None
+    ) -> Made:
         secret = token_urlsafe(32)
         token = Token(
             id=ids.spell("t", self._entropy(ids.ENTROPY)),
@@ -192,6 +203,7 @@ class Gate:
             created_at=self._clock(),
             expires_at=expires_at,
             kind=kind,
+            project=project,
         )
         return Made(token, secret)
 

@@ -24,6 +24,8 @@ class Token(Struct, frozen=True):
     revoked_at: datetime | None = None
     kind: Literal["token", "browser", "code"] = "token"
     """A `code` logs a browser in once, and is gone."""
+    project: str | None = None
+    """For an agent: the id of the project that it works in, whatever else it says."""
 
     @property
     def ends_at(self) -> datetime | None:

@@ -127,13 +127,16 @@ class Outside:
         return Caller(f"http/{owner}", visit.visitor.person.name, await self._named(visit), comes_back=False)
 
     async def _named(self, visit: Visit) -> str:
-        """The directory of the project that `p` names."""
-        named = visit.text("p")
+        """The directory of the project that the token is bound to; otherwise, of the one that `p` names."""
+        bound = visit.visitor.token.project if visit.visitor.token else None
+        named = visit.text("p") or bound
         if named is None:
             return _NOWHERE
         project = await self._hub.store.project(named)
         if project is None:
             raise NotFound(f"There is no project {named}.")
+        if bound not in (None, project.id):
+            raise BadRequest("This token is bound to another project.", 403, "not_allowed")
         return project.path
 
     async def _caller_by_lines(self, visit: Visit) -> Caller:
@@ -150,6 +153,8 @@ class Outside:
             return caller_in(run, await self._directory_of(run.project), f"/{conversation}")
         if visit.visitor.role != "agent" and visit.desk.source != "terminal":
             raise Forbidden
+        if visit.visitor.token is not None and visit.visitor.token.project is not None:
+            directory = await self._named(visit)
         return Caller(f"lines/{conversation}", f"an agent in {directory}", directory)
 
     async def _directory_of(self, project: str) -> str:

@@ -207,11 +207,12 @@ def token_row(token: Token) -> Bindings:
         "last_used_at": _microseconds_or_none(token.last_used_at),
         "revoked_at": _microseconds_or_none(token.revoked_at),
         "kind": token.kind,
+        "project": token.project,
     }
 
 
 def read_token(row: Row) -> Token:
-    identity, name, role, hash_of_secret, created, expires, used, revoked, kind = row
+    identity, name, role, hash_of_secret, created, expires, used, revoked, kind, project = row
     return Token(
         id=identity,
         name=name,
@@ -222,6 +223,7 @@ def read_token(row: Row) -> Token:
         last_used_at=_time_or_none(used),
         revoked_at=_time_or_none(revoked),
         kind=kind,
+        project=project,
     )
 
 

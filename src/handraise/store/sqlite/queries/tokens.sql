@@ -1,11 +1,12 @@
 -- A revocation stays, whoever saves what they read before it.
 -- name: save_token
-INSERT INTO tokens (id, name, role, hash, created_at, expires_at, last_used_at, revoked_at, kind)
-VALUES (:id, :name, :role, :hash, :created_at, :expires_at, :last_used_at, :revoked_at, :kind)
+INSERT INTO tokens (id, name, role, hash, created_at, expires_at, last_used_at, revoked_at, kind, project)
+VALUES (:id, :name, :role, :hash, :created_at, :expires_at, :last_used_at, :revoked_at, :kind, :project)
 ON CONFLICT (id) DO UPDATE SET
     name = excluded.name, role = excluded.role, hash = excluded.hash, created_at = excluded.created_at,
     expires_at = excluded.expires_at, last_used_at = excluded.last_used_at,
-    revoked_at = coalesce(tokens.revoked_at, excluded.revoked_at), kind = excluded.kind
+    revoked_at = coalesce(tokens.revoked_at, excluded.revoked_at), kind = excluded.kind,
+    project = excluded.project
 
 -- name: spend_code
 UPDATE tokens SET revoked_at = :at
@@ -16,8 +17,9 @@ DELETE FROM tokens
 WHERE min(coalesce(revoked_at, :never), coalesce(expires_at, :never)) < CASE kind WHEN 'code' THEN :codes ELSE :others END
 
 -- name: token
-SELECT id, name, role, hash, created_at, expires_at, last_used_at, revoked_at, kind FROM tokens WHERE hash = :hash
+SELECT id, name, role, hash, created_at, expires_at, last_used_at, revoked_at, kind, project
+FROM tokens WHERE hash = :hash
 
 -- name: tokens
-SELECT id, name, role, hash, created_at, expires_at, last_used_at, revoked_at, kind FROM tokens
+SELECT id, name, role, hash, created_at, expires_at, last_used_at, revoked_at, kind, project FROM tokens
 ORDER BY created_at, rowid

@@ -1,0 +1,2 @@
+-- An agent's token may be bound to a project.
+ALTER TABLE tokens ADD COLUMN project TEXT;
