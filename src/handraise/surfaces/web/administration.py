@@ -63,8 +63,15 @@ async def make_token(visit: Visit) -> Response:
         raise BadRequest("A token needs a name.", 422, "invalid")
     if wanted.expires_at is not None and wanted.expires_at <= visit.gate.now():
         raise BadRequest("This token would have expired already.", 422, "invalid")
+    if wanted.project is not None and wanted.role != "agent":
+        raise BadRequest("Only an agent's token can be bound to a project.", 422, "invalid")
     made = await visit.gate.make(
-        wanted.name.strip(), wanted.role, visit.desk.person, visit.desk.source, expires_at=wanted.expires_at
+        wanted.name.strip(),
+        wanted.role,
+        visit.desk.person,
+        visit.desk.source,
+        expires_at=wanted.expires_at,
+        project=await _project(visit, wanted.project),
     )
     return answer(shapes.MadeToken(_token(made.token), made.secret), 201)
 
@@ -107,6 +114,17 @@ async def _entries(visit: Visit, after: int, limit: int) -> list[Entry]:
     )
 
 
+async def _project(visit: Visit, named: str | None) -> str | None:
+    """The id of the project that is named by its id, name or path."""
+    if named is None:
+        return None
+    for key in ("id", "name", "path"):
+        for project in await visit.desk.projects():
+            if getattr(project, key) == named:
+                return project.id
+    raise BadRequest(f"There is no project {named}.", 404, "not_found")
+
+
 def _token(token: tokens.Token) -> shapes.Token:
     return shapes.Token(
         id=token.id,
@@ -117,6 +135,7 @@ def _token(token: tokens.Token) -> shapes.Token:
         expires_at=token.expires_at,
         last_used_at=token.last_used_at,
         revoked_at=token.revoked_at,
+        project=token.project,
     )
 
 

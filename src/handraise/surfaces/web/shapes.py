@@ -246,6 +246,7 @@ class Token(Struct, frozen=True):
     expires_at: datetime | None
     last_used_at: datetime | None
     revoked_at: datetime | None
+    project: str | None
 
 
 class Tokens(Struct, frozen=True):
@@ -255,11 +256,12 @@ class Tokens(Struct, frozen=True):
 
 
 class NewToken(Struct, frozen=True, forbid_unknown_fields=True):
-    """A name, a role, and perhaps an end."""
+    """A name, a role, and perhaps an end; for an agent, perhaps the project that it works in."""
 
     name: Name
     role: Role
     expires_at: Moment | None = None
+    project: str | None = None
 
 
 class MadeToken(Struct, frozen=True):
