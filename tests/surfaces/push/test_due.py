@@ -28,7 +28,7 @@ LATER = NOW + timedelta(hours=1)
 
 
 def scene(*asks: Ask, **settled: object) -> Scene:
-    return Scene(open={ask.id: ask for ask in asks}, **settled)  # type: ignore[arg-type]
+    return Scene(open={ask.id: ask for ask in asks}, is_known=True, **settled)  # type: ignore[arg-type]
 
 
 def test_nobody_is_called_for_what_is_answered_at_once() -> None:
@@ -57,6 +57,11 @@ def test_the_oldest_is_shown_first_and_only_kinds_that_were_wanted() -> None:
 def test_what_waited_before_the_device_was_switched_on_is_on_its_screen() -> None:
     ask = ask_of(WHICH, opened_at=NOW - SECOND)
     assert next_errand(Page(device_of()), scene(ask), {}, LATER) is None
+
+
+def test_before_anybody_looked_nothing_is_taken_for_settled() -> None:
+    page = Page(device_of(), shown={"a_1": NOW}, endings=[Ending("s_1", "lost", "", NOW)])
+    assert next_errand(page, Scene(), {}, LATER) is None
 
 
 @pytest.mark.parametrize("known", ["shown", "doubtful"])

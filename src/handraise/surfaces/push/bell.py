@@ -16,7 +16,7 @@ from handraise.desk.gate import Gate, Visitor
 from handraise.desk.interface import Desk, NotFound, Refused
 from handraise.model import ids
 from handraise.model.actors import Person
-from handraise.model.devices import Device, Subscription
+from handraise.model.devices import Device, Subscription, Unusable
 from handraise.model.tokens import Role
 from handraise.surfaces.push import notices
 from handraise.surfaces.push.book import Book, LedgerLost
@@ -269,7 +269,7 @@ class Bell:
             hired: Courier = module.hire(
                 self._folder, self._clock, self._entropy, terms.contact, terms.private_addresses
             )
-        except (OSError, module.KeyLost) as error:
+        except Unusable as error:
             log.error("%s", error)  # noqa: TRY400 (the hub goes on without it)
             raise Refused("The hub's own key for Web Push cannot be used; its log says why.") from error
         return hired

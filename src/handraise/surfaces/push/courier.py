@@ -17,7 +17,7 @@ from handraise.model.devices import Device, Unusable
 from handraise.surfaces.push.endpoints import Endpoint, check_addresses, read_endpoint
 from handraise.surfaces.push.letters import Gone, Letter, NotNow, Outcome, Rejected, Taken
 from handraise.surfaces.push.sealing import CURVE, SALT, NoSuchKey, read_point, seal
-from handraise.surfaces.push.vapid import HubKey, keep_key, unspell
+from handraise.surfaces.push.vapid import HubKey, KeyLost, keep_key, unspell
 
 DEADLINE = 20.0
 """How long a push service may take, from its name to its answer."""
@@ -38,9 +38,13 @@ def hire(
     contact: str | None,
     private: bool,
 ) -> "Courier":
-    """One that speaks for the hub whose key lies in this folder; raises KeyLost. Blocks."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return Courier(keep_key(folder / "key.pem"), clock, entropy, contact=contact, private=private)
+    """One that speaks for the hub whose key lies in this folder; raises Unusable. Blocks."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        key = keep_key(folder / "key.pem")
+    except (OSError, KeyLost) as error:
+        raise Unusable(str(error)) from error
+    return Courier(key, clock, entropy, contact=contact, private=private)
 
 
 async def resolve(host: str, port: int) -> list[str]:

@@ -60,6 +60,8 @@ class Scene(Struct):
 
     open: dict[str, Ask] = {}
     settled: dict[str, datetime] = {}
+    is_known: bool = False
+    """Before it is, nothing may be taken for settled."""
     grace: timedelta = GRACE
 
 
@@ -68,6 +70,8 @@ def next_errand(page: Page, scene: Scene, failures: Mapping[str, Failures], now:
 
     What it shows and is settled comes first: nobody should answer it once more.
     """
+    if not scene.is_known:
+        return None
     waits: list[datetime] = []
     for errand, ready in _wanted(page, scene):
         failed = failures.get(name_of(errand))

@@ -70,6 +70,7 @@ class Watch:
     async def _follow_once(self) -> None:
         newest = await self._desk.newest()
         self._scene.open = {ask.id: ask for ask in await self._desk.asks(state="open")}
+        self._scene.is_known = True
         self._changed()
         # From further back: a session may have ended when nobody looked. Asks are as they were found above.
         after = newest if self.cursor is None else min(self.cursor, newest)
