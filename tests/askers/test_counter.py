@@ -257,6 +257,24 @@ async def test_progress_is_told_while_somebody_waits(store: MemoryStore) -> None
     assert told[:3] == [(0.0, 300.0), (15.0, 300.0), (30.0, 300.0)]
 
 
+async def test_progress_goes_on_growing_for_who_comes_back(store: MemoryStore) -> None:
+    heard: asyncio.Queue[float] = asyncio.Queue()
+
+    async def waited(seconds: float, _: float | None) -> None:
+        await heard.put(seconds)
+        await asyncio.sleep(3600)
+
+    async with desk(store, progress=0.0) as here:
+        first = here.call()
+        await here.opened()
+        here.room.clock.forward(40)
+        first.cancel()
+        again = here.call(waited=waited)
+
+        assert await asyncio.wait_for(heard.get(), 30) == 40.0
+        again.cancel()
+
+
 async def test_a_malformed_call_raises_nothing(store: MemoryStore) -> None:
     async with desk(store) as here:
         with pytest.raises(Malformed):

@@ -3,6 +3,9 @@
 import stat
 from pathlib import Path
 
+import pytest
+
+from handraise.askers.run_file import BadRunFile
 from handraise.askers.runs import STALE, Runs, caller_in, name_of
 
 
@@ -18,7 +21,13 @@ class Time:
 
 def runs_in(folder: Path, time: Time) -> Runs:
     numbers = iter(range(1, 100))
-    return Runs(folder / "runs", "http://127.0.0.1:8420", lambda size: bytes([next(numbers)] * size), time)
+    return Runs(
+        folder / "runs",
+        "http://127.0.0.1:8420",
+        folder / "hub.sock",
+        lambda size: bytes([next(numbers)] * size),
+        time,
+    )
 
 
 def test_a_run_has_a_file_that_only_we_can_read(tmp_path: Path) -> None:
@@ -66,6 +75,39 @@ def test_a_run_that_nobody_hears_of_is_swept_after_an_hour(tmp_path: Path) -> No
 
     assert runs.find(heard) is not None
     assert runs.find(forgotten) is None
+
+
+def test_a_stale_run_is_good_no_more_although_nobody_swept(tmp_path: Path) -> None:
+    time = Time()
+    runs = runs_in(tmp_path, time)
+    token, path = runs.open("p_1")
+    runs.find(token)
+    time.now += STALE + 1
+
+    assert runs.find(token) is None
+    assert not path.exists()
+
+
+def test_a_run_whose_agent_is_connected_does_not_become_stale(tmp_path: Path) -> None:
+    time = Time()
+    runs = runs_in(tmp_path, time)
+    token, _ = runs.open("p_1")
+    with runs.alive(token), runs.alive(token):
+        for _ in range(30):
+            time.now += STALE / 6
+            runs.sweep()
+    time.now += STALE - 1
+    assert runs.find(token) is not None
+    time.now += STALE + 1
+    assert runs.find(token) is None
+
+
+def test_a_hub_that_only_others_can_reach_has_no_runs(tmp_path: Path) -> None:
+    runs = Runs(tmp_path / "runs", "http://192.168.1.5:8420", tmp_path / "hub.sock", bytes, Time())
+
+    with pytest.raises(BadRunFile, match="must name this machine"):
+        runs.open("p_1")
+    assert not (tmp_path / "runs").exists()
 
 
 def test_people_see_a_name_and_never_the_token(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from handraise.model.projects import Options
 from handraise.serving import Service, Serving, serving
+from handraise.surfaces.web.stream import Streams
 
 OPTIONS = [{"label": "Option A", "description": "Simple"}, {"label": "Option B"}]
 NOBODYS = "a1b2c3d4-e5f6-7890-abcd-ef1234567890"
@@ -55,7 +56,8 @@ async def stream(tmp_path: Path) -> AsyncIterator[Stream]:
 
 @asynccontextmanager
 async def opened(tmp_path: Path) -> AsyncIterator[Stream]:
-    async with serving(Service(tmp_path / "state", Path("/bin/false"), {}, port=0)) as served:
+    service = Service(tmp_path / "state", Path("/bin/false"), {}, port=0)
+    async with serving(service, Streams(keep_alive=0.2)) as served:
         await served.hub.desk.add_project(str(tmp_path), "here", Options())
         code = served.link.partition("code=")[2]
         async with (
@@ -88,9 +90,18 @@ async def test_free_text_and_several_options(stream: Stream) -> None:
     assert (await stream.poll()).json()["answer"] == "my own words"
 
     await stream.relay("And which?", options=OPTIONS, multiSelect=True)
-    await stream.submit(answer="and more", selectedOptions=[0, 1])
+    await stream.submit(answer="Option A, Option B, and more", selectedOptions=[0, 1])
     told = (await stream.poll()).json()
     assert (told["answer"], told["selectedOptions"]) == ("Option A, Option B, and more", [0, 1])
+
+    ask = (await stream.relay("Once more?", options=OPTIONS, multiSelect=True)).json()["askId"]
+    await stream.submit(answer="and more", selectedOptions=[1, 1], askId=ask)
+    told = (await stream.poll()).json()
+    assert (told["answer"], told["selectedOptions"]) == ("Option B, and more", [1])
+
+    await stream.relay("By its words?", options=OPTIONS)
+    await stream.submit(answer="Option B")
+    assert (await stream.poll()).json()["selectedOptions"] == [1]
 
 
 async def test_a_held_poll_ends_with_the_answer(stream: Stream) -> None:
@@ -122,6 +133,47 @@ async def test_a_late_answer_never_reaches_the_next_question(stream: Stream) -> 
     late = await stream.submit(answer="another", askId=first)
     assert late.status_code == 409
     assert (await stream.poll(askId=second)).status_code == 202
+
+
+async def test_a_page_that_shows_an_older_question_and_names_none_does_not_answer_the_next(stream: Stream) -> None:
+    first = (await stream.relay("First?", options=OPTIONS)).json()["askId"]
+    await stream.submit(answer="Option A", selectedOptions=[0], askId=first)
+    await stream.poll()
+    await stream.relay("Delete it?", options=[{"label": "Yes"}, {"label": "No"}])
+
+    late = await stream.submit(answer="Option A", selectedOptions=[0])
+    assert (late.status_code, "askId" in late.json()["error"]["message"]) == (400, True)
+    assert (await stream.poll()).status_code == 202
+
+
+async def test_the_same_answer_twice_is_fine_and_another_is_told_who_was_first(stream: Stream) -> None:
+    ask = (await stream.relay(options=OPTIONS)).json()["askId"]
+    first = await stream.submit(answer="Option A", selectedOptions=[0], askId=ask)
+    again = await stream.submit(answer="Option A", selectedOptions=[0], askId=ask)
+    other = await stream.submit(answer="Option B", selectedOptions=[1], askId=ask)
+
+    assert [each.status_code for each in (first, again, other)] == [200, 200, 409]
+    assert "answered before, by owner" in other.json()["error"]["message"]
+    assert (await stream.poll()).json()["selectedOptions"] == [0]
+
+
+async def test_two_who_poll_get_the_answer_once_between_them(stream: Stream) -> None:
+    ask = (await stream.relay()).json()["askId"]
+    held = [asyncio.create_task(stream.poll(wait=30, askId=ask)) for _ in range(4)]
+    await stream.submit(answer="mine", askId=ask)
+
+    assert sorted([(await each).status_code for each in held]) == [200, 202, 202, 202]
+
+
+async def test_switched_off_nothing_is_relayed(stream: Stream) -> None:
+    await stream.served.hub.desk.change_project("here", None, Options(ask_user_enabled=False))
+    relayed = await stream.relay()
+
+    assert (relayed.status_code, relayed.json()["error"]["message"]) == (
+        403,
+        "ask_user is switched off in this project.",
+    )
+    assert await stream.served.hub.desk.asks(state=None) == []
 
 
 @pytest.mark.parametrize(("token", "status"), [(NOBODYS, 403), ("../../secret", 400), ("", 400), (None, 400), (7, 400)])
@@ -157,7 +209,19 @@ async def test_bad_input_is_told(stream: Stream, told: bytes) -> None:
     assert relayed.json()["error"]["message"]
 
 
-@pytest.mark.parametrize("told", [{"answer": ""}, {"answer": "x", "selectedOptions": [7]}, {"selectedOptions": "0"}])
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"answer": ""},
+        {"answer": "x", "selectedOptions": [7]},
+        {"selectedOptions": "0"},
+        {"selectedOptions": [True]},
+        {"selectedOptions": [-1]},
+        {"selectedOptions": [0, 1]},
+        {"answer": ["Option A"]},
+        {"answer": "Yes", "selectedOptions": [0]},
+    ],
+)
 async def test_an_answer_that_does_not_fit_leaves_the_question_open(stream: Stream, told: dict[str, Any]) -> None:
     await stream.relay(options=OPTIONS)
 
@@ -205,6 +269,30 @@ async def test_the_question_is_on_the_stream_as_the_page_waits_for_it(stream: St
             "askId": ask,
         },
     }
+
+
+async def test_the_event_is_not_told_again_when_the_question_is_answered_nor_to_who_may_only_look(
+    stream: Stream,
+) -> None:
+    made = await stream.served.gate.make("viewer", "viewer", stream.served.hub.desk.person, "test")
+    await stream.relay()
+    assert (await events(stream.page), await events(stream.server, made.secret)) == (["ask_user_question"], [])
+    await stream.submit(answer="done")
+
+    assert await events(stream.page) == []  # lesson 32
+
+
+async def events(client: httpx2.AsyncClient, secret: str = "") -> list[str]:
+    """What is told beside the items to who follows from the beginning."""
+    headers = {"authorization": f"Bearer {secret}"} if secret else {}
+    told, is_opened = [], False
+    async with asyncio.timeout(30), client.stream("GET", "/api/feed", params={"after": 0}, headers=headers) as feed:
+        async for line in feed.aiter_lines():
+            is_opened = is_opened or '"ask.opened"' in line
+            told += [line.removeprefix("event: ")] if line.startswith("event: ") else []
+            if is_opened and told[-1:] == ["ping"]:
+                return [each for each in told if each == "ask_user_question"]
+    raise AssertionError("the feed ended")
 
 
 async def test_a_run_that_has_ended_asks_nothing_more(stream: Stream) -> None:

@@ -198,13 +198,18 @@ async def test_no_hub_is_an_error_result_at_once_and_a_hub_that_comes_later_is_f
             assert await said(call) == (False, "here I am")
 
 
-async def test_a_run_reaches_the_hub_as_its_file_says(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fields", [("socket", "apiUrl"), ("apiUrl",)])
+async def test_a_run_reaches_the_hub_as_its_file_says(tmp_path: Path, fields: tuple[str, ...]) -> None:
     state, nowhere = tmp_path / "state", tmp_path / "nowhere"
     async with serve(state) as served:
         project = await served.hub.desk.add_project(str(tmp_path), "here", Options())
         run = await asyncio.to_thread(Neighbour(state).post, "/api/runs", {"project": "here", "timeout": 60})
-        assert json.loads(Path(run["path"]).read_text())["projectId"] == project.id
-        async with Client(relay_to(nowhere, ASK_USER_CONFIG=run["path"])) as client:
+        told = json.loads(Path(run["path"]).read_text())
+        assert told["projectId"] == project.id
+        own = tmp_path / "own.json"
+        own.touch(0o600)
+        own.write_text(json.dumps({key: told[key] for key in told if key in fields or key not in ("socket", "apiUrl")}))
+        async with Client(relay_to(nowhere, ASK_USER_CONFIG=str(own))) as client:
             call = ask(client)
             raised = await next_ask(served.hub.desk)
             assert raised.project == project.id

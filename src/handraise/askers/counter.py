@@ -223,14 +223,14 @@ class Counter:
         return found._replace(options=replace(found.options, ask_user_timeout=caller.timeout))
 
     async def _wait(self, ask: Ask, future: asyncio.Future[Ask], waited: Waited | None) -> Ask:
-        began = self._knowledge.clock()
-        total = (ask.expires_at - began).total_seconds() if ask.expires_at else None
+        # From when it was opened, so that the numbers go on growing for who comes back, to another hub too.
+        total = (ask.expires_at - ask.opened_at).total_seconds() if ask.expires_at else None
         while True:
             done, _ = await asyncio.wait([future], timeout=self._progress)
             if done:
                 return future.result()
             if waited is not None:
-                await waited((self._knowledge.clock() - began).total_seconds(), total)
+                await waited((self._knowledge.clock() - ask.opened_at).total_seconds(), total)
 
     def _told(self, ask: Ask) -> None:
         self._forget(ask.id)

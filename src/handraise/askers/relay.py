@@ -121,12 +121,13 @@ class Relay:
         return True
 
     def _reach(self) -> socket.socket:
-        if self._run is not None:
+        if self._run is not None and self._run.socket is None:
             return socket.create_connection((self._run.host, self._run.port), _STUCK)
+        own = self._run.socket if self._run is not None else None
         hub = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         hub.settimeout(_STUCK)
         try:
-            hub.connect(os.path.join(self._state, "hub.sock"))
+            hub.connect(own or os.path.join(self._state, "hub.sock"))
         except OSError:
             hub.close()
             raise

@@ -11,6 +11,9 @@ from handraise.model.tools import ASK_USER_LEAST, ASK_USER_MOST, ASK_USER_SECOND
 
 VARIABLE = "ASK_USER_CONFIG"
 _HOSTS = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "[::1]": "::1"}
+_LARGEST = 65536
+_PORT = 5
+"""How many digits a port has."""
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -21,27 +24,45 @@ class BadRunFile(Exception):
 class Run:
     """What the file says."""
 
-    __slots__ = ("host", "port", "project", "stream_token", "timeout", "user")
+    __slots__ = ("host", "port", "project", "socket", "stream_token", "timeout", "user")
 
-    def __init__(self, host: str, port: int, stream_token: str, user: int, project: str, timeout: int) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        stream_token: str,
+        user: int,
+        project: str,
+        timeout: int,
+        socket: str | None = None,
+    ) -> None:
         self.host = host
         self.port = port
         self.stream_token = stream_token
         self.user = user
         self.project = project
         self.timeout = timeout
+        self.socket = socket
+        """Beyond the specification: the hub's own, which nobody else can listen on. It is better than the address."""
 
 
 def load(path: str) -> Run:
     """Reads the file, if nobody else can; raises BadRunFile."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=_without_waiting) as file:
             about = os.fstat(file.fileno())
-            if about.st_uid != os.getuid() or stat.S_IMODE(about.st_mode) & 0o077:
+            if not stat.S_ISREG(about.st_mode):
+                raise BadRunFile(f"{VARIABLE} names {path}, which is not a file.")
+            if about.st_uid != os.getuid():
+                raise BadRunFile(f"{path} belongs to somebody else, who could have written it; make it your own.")
+            if stat.S_IMODE(about.st_mode) & 0o077:
                 raise BadRunFile(f"Others can read {path}; make it yours alone (chmod 600 {path}).")
-            text = file.read(65536)
-    except OSError as error:
-        raise BadRunFile(f"{VARIABLE} names {path}, which cannot be read: {error.strerror}.") from error
+            text = file.read(_LARGEST + 1)
+    except (OSError, ValueError) as error:
+        told = error.strerror if isinstance(error, OSError) else "there is no such name"
+        raise BadRunFile(f"{VARIABLE} names {path!r}, which cannot be read: {told}.") from error
+    if len(text) > _LARGEST:
+        raise BadRunFile(f"{path} is too large for the configuration of a run.")
     return read(text)
 
 
@@ -49,11 +70,14 @@ def read(text: bytes) -> Run:
     """What the text says; raises BadRunFile. Unknown fields are left alone: the file may be shared with others."""
     try:
         told = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadRunFile("The run's configuration is not JSON.") from error
     if not isinstance(told, dict):
         raise BadRunFile("The run's configuration is not a JSON object.")
-    host, port = _address(told.get("apiUrl"))
+    socket = _socket(told.get("socket"))
+    host, port = _address(told.get("apiUrl"), is_spare=socket is not None)
+    if not isinstance(told.get("csrfToken", ""), str):
+        raise BadRunFile("csrfToken must be a text.")
     return Run(
         host,
         port,
@@ -61,6 +85,7 @@ def read(text: bytes) -> Run:
         _number("userId", told.get("userId")),
         _project(told.get("projectId")),
         _timeout(told.get("timeout", ASK_USER_SECONDS)),
+        socket,
     )
 
 
@@ -72,16 +97,28 @@ def is_stream_token(value: object) -> bool:
     return [len(part) for part in parts] == [8, 4, 4, 4, 12] and _HEX.issuperset("".join(parts))
 
 
-def _address(url: object) -> tuple[str, int]:
-    if not isinstance(url, str) or not url.startswith("http://"):
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+
+
+def _socket(value: object) -> str | None:
+    if value is not None and (not isinstance(value, str) or not os.path.isabs(value) or "\0" in value):
+        raise BadRunFile("socket must be an absolute path.")
+    return value
+
+
+def _address(url: object, *, is_spare: bool) -> tuple[str, int]:
+    """Where the hub is. A spare address is not used, and may be one that only others can speak to."""
+    schemes = ("http://", "https://") if is_spare else ("http://",)
+    if not isinstance(url, str) or not url.startswith(schemes):
         raise BadRunFile("apiUrl must be an address such as http://127.0.0.1:8420.")
-    place, _, path = url.removeprefix("http://").partition("/")
+    place, _, path = url.partition("://")[2].partition("/")
     host, colon, port = place.rpartition(":") if not place.endswith("]") else (place, "", "")
     if not colon:
         host, port = place, "80"
     if host.lower() not in _HOSTS or path:
         raise BadRunFile(f"apiUrl must name this machine (127.0.0.1, localhost or [::1]), not {url!r}.")
-    if not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
+    if not port.isascii() or not port.isdigit() or len(port) > _PORT or not 0 < int(port) < 65536:
         raise BadRunFile(f"apiUrl has no port that can be used: {url!r}.")
     return _HOSTS[host.lower()], int(port)
 

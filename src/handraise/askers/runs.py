@@ -5,7 +5,9 @@ The file is the record: a stream token is good as long as its file is there.
 
 import json
 import os
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from uuid import UUID
@@ -20,16 +22,20 @@ STALE = 3600.0
 
 
 class Runs:
-    """`now` is the time as files have it: seconds since 1970."""
+    """`now` is the time as files have it: seconds since 1970. `socket` is the hub's own."""
 
-    def __init__(self, folder: Path, api_url: str, entropy: Callable[[int], bytes], now: Callable[[], float]) -> None:
+    def __init__(
+        self, folder: Path, api_url: str, socket: Path, entropy: Callable[[int], bytes], now: Callable[[], float]
+    ) -> None:
         self._folder = folder
         self._api_url = api_url
+        self._socket = socket
         self._entropy = entropy
         self._now = now
+        self._alive: Counter[str] = Counter()
 
     def open(self, project: str, timeout: int | None = None) -> tuple[str, Path]:
-        """A new run: its stream token, and the file to name in `ASK_USER_CONFIG`."""
+        """A new run: its stream token, and the file to name in `ASK_USER_CONFIG`. Raises BadRunFile."""
         self.sweep()
         token = str(UUID(bytes=self._entropy(16), version=4))
         told = {
@@ -39,24 +45,28 @@ class Runs:
             "projectId": project,
             "csrfToken": "",
             "timeout": timeout or ASK_USER_SECONDS,
+            "socket": str(self._socket),
         }
+        text = json.dumps(told)
+        run_file.read(text.encode())
         self._folder.mkdir(mode=0o700, exist_ok=True)
         path = self._path(token)
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with open(file, "w") as opened:
-            json.dump(told, opened)
+            opened.write(text)
         return token, path
 
     def find(self, token: object) -> Run | None:
         """The run that a stream token belongs to; None if there is none, or none any more. It is heard of by this."""
         if not run_file.is_stream_token(token):
             return None
+        self.sweep()
         path = self._path(str(token))
         try:
             run = run_file.load(str(path))
-            os.utime(path, (self._now(), self._now()))
-        except (BadRunFile, OSError):
+        except BadRunFile:
             return None
+        self._hear(path)
         return run if run.stream_token == token else None
 
     def close(self, token: str) -> bool:
@@ -66,16 +76,34 @@ class Runs:
         self._path(token).unlink(missing_ok=True)
         return True
 
+    @contextmanager
+    def alive(self, token: str) -> Iterator[None]:
+        """Somebody of this run is connected as long as this is entered: it does not become stale."""
+        name = self._path(token).name
+        self._alive[name] += 1
+        try:
+            yield
+        finally:
+            self._hear(self._path(token))
+            self._alive[name] -= 1
+
     def sweep(self) -> None:
         """Removes what was left behind."""
         for path in self._folder.glob("*.json"):
-            if self._now() - path.stat().st_mtime > STALE:
-                path.unlink(missing_ok=True)
+            if self._alive[path.name]:
+                self._hear(path)
+            with suppress(FileNotFoundError):
+                if self._now() - path.stat().st_mtime > STALE:
+                    path.unlink()
 
     def named(self, name: str) -> str | None:
         """The stream token of the run that people know by this name."""
         tokens = (path.stem for path in self._folder.glob("*.json"))
         return next((token for token in tokens if name_of(token) == name), None)
+
+    def _hear(self, path: Path) -> None:
+        with suppress(FileNotFoundError):
+            os.utime(path, (self._now(), self._now()))
 
     def _path(self, token: str) -> Path:
         return self._folder / f"{token.lower()}.json"

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import MutableMapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 import anyio
@@ -23,14 +24,21 @@ class Lines(Response):
 
     media_type = "application/x-ndjson"
 
-    def __init__(self, counter: Counter, caller: Caller, closing: asyncio.Event) -> None:
+    def __init__(
+        self, counter: Counter, caller: Caller, closing: asyncio.Event, alive: AbstractContextManager[None]
+    ) -> None:
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
         self._counter = counter
         self._caller = caller
         self._closing = closing
+        self._alive = alive
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        with self._alive:
+            await self._carry(receive, send)
+
+    async def _carry(self, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         said, heard = anyio.create_memory_object_stream[SessionMessage | Exception](_AHEAD)
         told, replies = anyio.create_memory_object_stream[SessionMessage](_AHEAD)

@@ -26,6 +26,7 @@ from handraise.surfaces.web.visit import BadRequest, Parameter, Visit, Way, answ
 
 _LARGEST = 1024 * 1024
 _LONGEST_HOLD = 60
+_NO_OPTIONS = "This question has no options to choose from."
 _P = Parameter("p", "the project of the run")
 
 
@@ -60,6 +61,8 @@ class Relaying:
         arguments = {key: told[key] for key in ("question", "options", "multiSelect") if told.get(key) is not None}
         reference = told.get("reference")
         caller = await self._caller(run)
+        if not await self._counter.offers(caller, ASK_USER):
+            raise BadRequest("ask_user is switched off in this project.", 403, "not_allowed")
         try:
             ask = await self._counter.raise_ask(
                 caller, reference if isinstance(reference, str) else self._chance(), ASK_USER, arguments
@@ -92,14 +95,15 @@ class Relaying:
         ask = await self._asked(run, named if isinstance(named, str) else None, newest=False)
         if ask is None:
             raise BadRequest("There is no question of this stream to answer.", 404, "not_found")
+        chosen = _choices(ask, told, is_named=named is not None)
         try:
-            given = await visit.desk.answer(ask.id, _choices(ask, told))
+            given = await visit.desk.answer(ask.id, chosen)
         except Unfit as error:
             raise BadRequest(str(error)) from error
         return answer({"status": "ok", "askId": ask.id, "late": given.late}, 202 if given.late else 200)
 
     def as_event(self, item: Item) -> bytes:
-        """The event that the page of the specification waits for, for a question that a run has relayed."""
+        """The event that the page of the specification waits for, for a question of a run that is still open."""
         if b'"ask.opened"' not in item.content[:40]:
             return b""
         ask = json.loads(item.content)["ask"]
@@ -188,19 +192,30 @@ def _object(sent: bytes) -> dict[str, Any]:
     return told
 
 
-def _choices(ask: Ask, told: dict[str, Any]) -> Choices:
-    """Options come by their place; whatever else was said is free text."""
+def _choices(ask: Ask, told: dict[str, Any], *, is_named: bool) -> Choices:
+    """Options come by their place, or as the words of one; whatever else was said is free text.
+
+    Who does not name the question must say by words what was chosen by its place: a page that shows an older one
+    says something else.
+    """
     if not isinstance(ask.body, Question):
         raise BadRequest("This is not a question.")
-    options = ask.body.questions[0].options
-    chosen, said = told.get("selectedOptions") or [], told.get("answer") or ""
-    if not isinstance(said, str) or not isinstance(chosen, list):
+    labels = [option.label for option in ask.body.questions[0].options]
+    places, said = told.get("selectedOptions") or [], told.get("answer") or ""
+    if not isinstance(said, str) or not isinstance(places, list):
         raise BadRequest("answer must be text, and selectedOptions a list of whole numbers.")
-    if not all(isinstance(each, int) and 0 <= each < len(options) for each in chosen):
-        raise BadRequest(f"selectedOptions must be places from 0 to {len(options) - 1}.")
-    labels = tuple(options[each].label for each in chosen)
-    is_said_already = said.strip() in ("", ", ".join(labels), *labels)
-    return Choices((Choice(labels, None if is_said_already else said),))
+    if not all(type(each) is int and 0 <= each < len(labels) for each in places):
+        raise BadRequest(f"selectedOptions must be places from 0 to {len(labels) - 1}." if labels else _NO_OPTIONS)
+    said = said.strip()
+    chosen = [labels[each] for each in dict.fromkeys(places)] or [label for label in labels if label == said]
+    words, rest = ", ".join(chosen), ""
+    if said.startswith(words):
+        rest = said.removeprefix(words).lstrip(", ")
+    elif is_named or not chosen:
+        rest = said
+    elif said:
+        raise BadRequest("answer and selectedOptions say different things: name the question by its askId.")
+    return Choices((Choice(tuple(chosen), rest or None),))
 
 
 def _told(ask: Ask) -> dict[str, Any]:

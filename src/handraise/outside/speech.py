@@ -1,7 +1,7 @@
 """Everything that needs the official SDK, behind one door: importing it takes a second and 40 MB."""
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AbstractContextManager, AsyncExitStack
 from typing import Self
 
 from starlette.responses import Response
@@ -26,9 +26,9 @@ class Speech:
     async def __aexit__(self, *raised: object) -> None:
         await self._stack.aclose()
 
-    def lines(self, caller: Caller) -> Response:
-        """A connection of a relay."""
-        return Lines(self._counter, caller, self._closing)
+    def lines(self, caller: Caller, alive: AbstractContextManager[None]) -> Response:
+        """A connection of a relay; `alive` is entered as long as it lasts."""
+        return Lines(self._counter, caller, self._closing, alive)
 
     def exchange(self, caller: Caller, sent: bytes, chance: str) -> Response:
         """A POST; `chance` names the call where it has no name of its own."""

@@ -4,7 +4,7 @@ import asyncio
 import importlib
 import os
 import time
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
 
@@ -13,7 +13,8 @@ from msgspec import Meta, Struct
 from starlette.responses import Response
 
 from handraise.askers.counter import GRACE, Caller, Counter, Knowledge, Whereabouts
-from handraise.askers.runs import Runs, caller_in
+from handraise.askers.run_file import BadRunFile
+from handraise.askers.runs import STALE, Runs, caller_in
 from handraise.desk.interface import NotFound
 from handraise.hub import Hub, now
 from handraise.inbox.considering import Surroundings
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from handraise.outside.speech import Speech
 
 _LARGEST_CALL = 16 * 1024 * 1024
+_SWEEPS = 6
+"""How often a run is looked at before it is stale."""
 _NOWHERE = "/dev/null"
 """Where agents work of whom nobody knows it: nothing is inside, so that nothing there is read unasked."""
 
@@ -56,7 +59,7 @@ class Outside:
         self._hub = hub
         self._closing = closing
         self.counter = Counter(hub.inbox, self._knowledge(), closing, grace=grace)
-        self._runs = Runs(state / "runs", base, os.urandom, time.time)
+        self._runs = Runs(state / "runs", base, state / "hub.sock", os.urandom, time.time)
         self.relaying = Relaying(self.counter, self._runs, self._directory_of, _chance, self._left)
         self._stack = AsyncExitStack()
 
@@ -65,6 +68,8 @@ class Outside:
         await self._stack.enter_async_context(self.counter)
         self._later = _Later(self.counter, self._closing)
         self._stack.push_async_callback(self._later.close)
+        sweeping = asyncio.create_task(self._sweep_for_ever())
+        self._stack.callback(sweeping.cancel)
         return self
 
     async def __aexit__(self, *raised: object) -> None:
@@ -106,14 +111,20 @@ class Outside:
     async def carry(self, visit: Visit) -> Response:
         """For processes of this machine's owner, and for runs; an agent's token is good, too."""
         caller = await self._caller_by_lines(visit)
-        return (await self._later.speech()).lines(caller)
+        stream = visit.request.headers.get("handraise-stream")
+        alive = self._runs.alive(stream) if stream is not None else nullcontext()
+        return (await self._later.speech()).lines(caller, alive)
 
     async def open_run(self, visit: Visit) -> Response:
         wanted = visit.body(NewRun)
         project = await self._hub.store.project(wanted.project)
         if project is None:
             raise NotFound(f"There is no project {wanted.project}.")
-        token, path = self._runs.open(project.id, wanted.timeout or project.options.ask_user_timeout)
+        timeout = wanted.timeout or self._hub.crew.options(project, project.path).ask_user_timeout
+        try:
+            token, path = self._runs.open(project.id, timeout)
+        except BadRunFile as error:
+            raise BadRequest(f"No run could reach this hub: {error}", 409, "unreachable") from error
         return answer(MadeRun(str(path), token), 201)
 
     async def close_run(self, visit: Visit) -> Response:
@@ -156,6 +167,11 @@ class Outside:
         if visit.visitor.token is not None and visit.visitor.token.project is not None:
             directory = await self._named(visit)
         return Caller(f"lines/{conversation}", f"an agent in {directory}", directory)
+
+    async def _sweep_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(STALE / _SWEEPS)
+            self._runs.sweep()
 
     async def _directory_of(self, project: str) -> str:
         found = await self._hub.store.project(project)

@@ -13,6 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from handraise.desk.interface import CutOff, DeskError, Follower, LostPlace, Partial
 from handraise.model.items import Item
+from handraise.model.tokens import may
 from handraise.surfaces.web import shapes
 from handraise.surfaces.web.visit import Parameter, Visit, Way
 
@@ -41,11 +42,12 @@ class Streams:
         self._encoded: OrderedDict[int, bytes] = OrderedDict()
         self._previewed: tuple[Partial | None, bytes] = (None, b"")
         self.also: Callable[[Item], bytes] = _nothing
-        """More events that an item is worth, for pages that are not ours."""
+        """More events that an item is worth at this moment, for pages that are not ours and whoever may answer."""
 
-    def encode(self, items: Sequence[Item]) -> bytes:
+    def encode(self, items: Sequence[Item], *, for_answering: bool = False) -> bytes:
         """As events; each item's are made once and shared by all streams."""
-        return b"".join([self._encoded.get(item.cursor) or self._encode(item) for item in items])
+        also = self.also if for_answering else _nothing
+        return b"".join([(self._encoded.get(item.cursor) or self._encode(item)) + also(item) for item in items])
 
     def encode_preview(self, partial: Partial) -> bytes:
         """As an event. All streams get the same one at the same time, so that the last is worth keeping."""
@@ -76,7 +78,7 @@ class Streams:
         )
 
     def _encode(self, item: Item) -> bytes:
-        encoded = b"id: %d\ndata: %s\n\n" % (item.cursor, item.as_json()) + self.also(item)
+        encoded = b"id: %d\ndata: %s\n\n" % (item.cursor, item.as_json())
         self._encoded[item.cursor] = encoded
         if len(self._encoded) > _SHARED:
             self._encoded.popitem(last=False)
@@ -152,7 +154,7 @@ class EventStream(Response):
             return _PING
         if isinstance(news, Partial):
             return self._streams.encode_preview(news)
-        return self._streams.encode(news)
+        return self._streams.encode(news, for_answering=may(self._visit.visitor.role, "approver"))
 
 
 class _Pinged:
