@@ -38,7 +38,8 @@ async def put_session(opened: Hub, identity: str = "s_1", **fields: Any) -> Sess
 async def put_ask(opened: Hub, identity: str = "a_1", body: Body = QUESTION, **fields: Any) -> Ask:
     patience = fields.pop("patience", Patience())
     told = {"session": "s_1", "project": "p_1", **fields}
-    ask = Ask(id=identity, body=body, tool="Bash", origin=Origin(f"r-{identity}"), opened_at=NOON, **told)
+    origin = told.pop("origin", Origin(f"r-{identity}"))
+    ask = Ask(id=identity, body=body, tool="Bash", origin=origin, opened_at=NOON, **told)
     around = Surroundings("/work/app", "default", patience, normpath, lambda _: None)
     return await opened.inbox.open(ask, around)
 

@@ -23,7 +23,7 @@ from handraise.feed import Preview
 from handraise.hub import Hub
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Choice, Choices, Deny
-from handraise.model.asks import Answered, Expired
+from handraise.model.asks import Answered, Expired, Origin
 from handraise.model.items import AskSettled, Item, SessionChanged, SessionEnded, Text
 from handraise.model.projects import Options, Patience
 from handraise.model.rules import Rule
@@ -85,6 +85,15 @@ async def test_sessions_are_listed_newest_first_with_their_open_asks(room: Room)
     assert (await room.ana.session("s_2")).open_asks == 2
 
 
+async def test_a_session_says_in_one_line_what_it_did_last(room: Room) -> None:
+    await put_session(room.hub, "s_1")
+    await put_session(room.hub, "s_2")
+    await put_text(room.hub, "Let me look.\nFirst at the tests.", "s_2")
+
+    assert {each.session.id: each.last_line for each in await room.ana.sessions()} == {"s_1": "", "s_2": "Let me look."}
+    assert (await room.ana.session("s_2")).last_line == "Let me look."
+
+
 async def test_what_does_not_exist_is_told_in_a_sentence(room: Room) -> None:
     for call in (
         room.ana.session("s_9"),
@@ -118,6 +127,22 @@ async def test_asks_are_found_by_state_kind_and_session(room: Room) -> None:
     assert [ask.id for ask in await room.ana.asks(state=None, session="s_2")] == ["a_3"]
     assert [ask.id for ask in await room.ana.asks(state="answered")] == ["a_3"]
     assert (await room.ana.ask("a_1")).body == QUESTION
+
+
+async def test_asks_are_read_from_either_end_as_many_as_wanted(room: Room) -> None:
+    for number in range(1, 6):
+        await put_ask(room.hub, f"a_{number}")
+
+    assert [ask.id for ask in await room.ana.asks(limit=2)] == ["a_1", "a_2"]
+    assert [ask.id for ask in await room.ana.asks(limit=2, after="a_2")] == ["a_3", "a_4"]
+    assert [ask.id for ask in await room.ana.asks(newest_first=True, limit=3)] == ["a_5", "a_4", "a_3"]
+    assert [ask.id for ask in await room.ana.asks(newest_first=True, after="a_3")] == ["a_2", "a_1"]
+
+
+async def test_an_ask_says_at_which_action_it_was_raised(room: Room) -> None:
+    await put_ask(room.hub, origin=Origin("r_1", "toolu_1"))
+
+    assert (await room.ana.ask("a_1")).origin.tool_use == "toolu_1"
 
 
 async def test_an_answer_counts_for_the_person_who_gave_it(room: Room) -> None:
@@ -350,6 +375,21 @@ async def test_a_denial_is_on_record_with_its_words(room: Room) -> None:
 
     (entry,) = await room.ana.audit(ask="a_1")
     assert (entry.what, entry.by, entry.source) == ("answered", ANA, "web")
+
+
+async def test_the_audit_is_read_from_either_end_and_by_time(room: Room) -> None:
+    for number in range(1, 5):
+        await put_ask(room.hub, f"a_{number}")
+        await room.ana.answer(f"a_{number}", SQLITE)
+    entries = await room.ana.audit(what="answered")
+
+    assert [each.ask for each in await room.ana.audit(what="answered", newest_first=True, limit=2)] == ["a_4", "a_3"]
+    before = await room.ana.audit(what="answered", newest_first=True, before=entries[2].number)
+    assert [each.ask for each in before] == ["a_2", "a_1"]
+    between = await room.ana.audit(what="answered", since=entries[1].at, until=entries[3].at)
+    assert entries[1] in between
+    assert entries[0].at == entries[1].at or entries[0] not in between
+    assert entries[3] not in between
 
 
 async def test_who_started_and_stopped_a_session_is_on_record(room: Room, tmp_path: Path) -> None:

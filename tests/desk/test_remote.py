@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import handraise
-from handraise.desk.interface import DeskError, Follower, LostPlace, Partial, Unreached
-from handraise.desk.remote import FOR_EVER, NotLetIn, RemoteDesk
+from handraise.desk.interface import DeskError, Follower, LostPlace, NotLetIn, Partial, Unreached
+from handraise.desk.remote import FOR_EVER, RemoteDesk
 from handraise.model.answers import Allow
 from handraise.model.asks import Permission
 from handraise.store.changes import Prune

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
+from datetime import datetime
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -93,11 +94,18 @@ class Unreached(DeskError):
         super().__init__(text)
 
 
+class NotLetIn(DeskError):
+    """The hub does not know the token, or its role may not do this."""
+
+    code = "not_allowed"
+
+
 class Seen(Struct, frozen=True):
-    """A session, and how many of its asks are open."""
+    """A session, how many of its asks are open, and in one line what Claude said or did there last."""
 
     session: Session
     open_asks: int
+    last_line: str = ""
 
 
 class Given(Struct, frozen=True):
@@ -165,8 +173,17 @@ class Desk(Protocol):
     async def fork(self, session: str, say: Words) -> Seen: ...
 
     async def asks(
-        self, *, state: State | None = "open", kind: Kind | None = None, session: str | None = None
-    ) -> list[Ask]: ...
+        self,
+        *,
+        state: State | None = "open",
+        kind: Kind | None = None,
+        session: str | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> list[Ask]:
+        """Oldest first, unless wished otherwise; those after one of them in that order."""
+        ...
 
     async def ask(self, ask: str) -> Ask: ...
 
@@ -207,4 +224,10 @@ class Desk(Protocol):
         by: str | None = None,
         what: What | None = None,
         limit: int = 500,
-    ) -> list[Entry]: ...
+        before: int | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        newest_first: bool = False,
+    ) -> list[Entry]:
+        """In order, or the other way round; numbers between `after` and `before`, times from `since` up to `until`."""
+        ...

@@ -1,33 +1,21 @@
 """The desk by straight calls, inside the hub."""
 
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime
 
 import msgspec
 from msgspec.structs import replace
 
 from handraise import feed as feeds
-from handraise.desk.interface import (
-    Conflict,
-    CutOff,
-    Given,
-    LostPlace,
-    NotFound,
-    Partial,
-    Refused,
-    Seen,
-    TooLate,
-    Unfit,
-    Words,
-)
+from handraise.desk.interface import Given, NotFound, Partial, Refused, Seen, Words
+from handraise.desk.wording import in_words
 from handraise.feed import Feed
-from handraise.inbox import errors
 from handraise.inbox.inbox import Inbox, check_readable
 from handraise.model import ids
 from handraise.model.actors import Person
-from handraise.model.answers import Answer, Misfit
+from handraise.model.answers import Answer
 from handraise.model.asks import Ask, Kind, State
 from handraise.model.audit import Entry, What
 from handraise.model.ids import Prefix
@@ -36,9 +24,8 @@ from handraise.model.projects import Options, Project, innermost
 from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Session
-from handraise.session import machine
 from handraise.session.facts import ChangeMode, ChangeModel, Interrupt, Rename, Stop, Wish
-from handraise.session.supervisor import Beginning, NoSuchSession, Supervisor
+from handraise.session.supervisor import Beginning, Supervisor
 from handraise.store.changes import Record, SaveProject
 from handraise.store.interface import Store, StoreConflict
 
@@ -89,14 +76,17 @@ class LocalDesk:
         directory = _directory(known.path if known else project)
         known = known or innermost(await self._store.projects(), directory)
         beginning = Beginning(say, directory, known, mode, model, title)
-        with _in_words():
+        with in_words():
             started = await self._supervisor.start(beginning, self.person, self.source)
         await self._record("session started", session=started.id)
         return await self._seen(started)
 
     async def sessions(self) -> list[Seen]:
-        open_asks = await self._store.open_asks()
-        return [Seen(session, open_asks.get(session.id, 0)) for session in await self._store.sessions()]
+        open_asks, lines = await self._store.open_asks(), await self._store.last_lines()
+        return [
+            Seen(session, open_asks.get(session.id, 0), lines.get(session.id, ""))
+            for session in await self._store.sessions()
+        ]
 
     async def session(self, session: str) -> Seen:
         found = await self._store.session(session)
@@ -105,7 +95,7 @@ class LocalDesk:
         return await self._seen(found)
 
     async def say(self, session: str, say: Words, say_id: str | None = None) -> Say:
-        with _in_words():
+        with in_words():
             return await self._supervisor.say(session, say, self.person, self.source, say_id)
 
     async def interrupt(self, session: str) -> None:
@@ -128,21 +118,30 @@ class LocalDesk:
         await self._wish(session, Rename(line[:_TITLE]))
 
     async def resume(self, session: str, say: Words | None = None) -> Seen:
-        with _in_words():
+        with in_words():
             resumed = await self._supervisor.resume(session, say, self.person, self.source)
         await self._record("session resumed", session=resumed.id)
         return await self._seen(resumed)
 
     async def fork(self, session: str, say: Words) -> Seen:
-        with _in_words():
+        with in_words():
             forked = await self._supervisor.fork(session, say, self.person, self.source)
         await self._record("session started", session=forked.id)
         return await self._seen(forked)
 
     async def asks(
-        self, *, state: State | None = "open", kind: Kind | None = None, session: str | None = None
+        self,
+        *,
+        state: State | None = "open",
+        kind: Kind | None = None,
+        session: str | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
     ) -> list[Ask]:
-        return await self._store.asks(state=state, kind=kind, session=session)
+        return await self._store.asks(
+            state=state, kind=kind, session=session, after=after, limit=limit, newest_first=newest_first
+        )
 
     async def ask(self, ask: str) -> Ask:
         found = await self._store.ask(ask)
@@ -151,7 +150,7 @@ class LocalDesk:
         return found
 
     async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> Given:
-        with _in_words():
+        with in_words():
             given = await self._inbox.answer(ask, answer, self.person, self.source, digest)
         return Given(given.ask, given.late)
 
@@ -166,7 +165,7 @@ class LocalDesk:
 
     @asynccontextmanager
     async def follow(self, after: int | None = None, session: str | None = None) -> AsyncIterator["LocalFollower"]:
-        with _in_words():
+        with in_words():
             async with self._feed.follow(after, session) as follower:
                 yield LocalFollower(follower)
 
@@ -187,7 +186,7 @@ class LocalDesk:
                 raise NotFound(f"There is no project {rule.project}.")
             rule = replace(rule, project=project.id)
         kept = replace(rule, id=self._spell("r"), made_by=self.person.name, made_at=self._clock(), source="person")
-        with _in_words():
+        with in_words():
             await self._inbox.save_rule(kept)
         await self._record("rule made", rule=kept.id)
         return kept
@@ -218,11 +217,26 @@ class LocalDesk:
         by: str | None = None,
         what: What | None = None,
         limit: int = 500,
+        before: int | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        newest_first: bool = False,
     ) -> list[Entry]:
-        return await self._store.audit(after=after, session=session, ask=ask, by=by, what=what, limit=limit)
+        return await self._store.audit(
+            after=after,
+            session=session,
+            ask=ask,
+            by=by,
+            what=what,
+            limit=limit,
+            before=before,
+            since=since,
+            until=until,
+            newest_first=newest_first,
+        )
 
     async def _save(self, project: Project, what: What) -> None:
-        with _in_words():
+        with in_words():
             check_readable(project.rules)
         told = {"project": project.id, "name": project.name, "options": msgspec.to_builtins(project.options)}
         entry = Entry(self._clock(), what, self.person, self.source, detail=told)
@@ -240,11 +254,12 @@ class LocalDesk:
         return ids.spell(prefix, self._entropy(ids.ENTROPY))
 
     async def _wish(self, session: str, wish: Wish) -> None:
-        with _in_words():
+        with in_words():
             await self._supervisor.wish(session, wish)
 
     async def _seen(self, session: Session) -> Seen:
-        return Seen(session, (await self._store.open_asks()).get(session.id, 0))
+        open_asks, lines = await self._store.open_asks(), await self._store.last_lines(session.id)
+        return Seen(session, open_asks.get(session.id, 0), lines.get(session.id, ""))
 
 
 class LocalFollower:
@@ -257,7 +272,7 @@ class LocalFollower:
         return self
 
     async def __anext__(self) -> Sequence[Item] | Partial:
-        with _in_words():
+        with in_words():
             news = await anext(self._follower)
         if isinstance(news, feeds.Preview):
             return Partial(news.session, news.message, news.index, news.kind, news.text, news.parent)
@@ -270,24 +285,3 @@ def _directory(named: str) -> str:
     if not os.path.isdir(named):
         raise NotFound(f"There is no directory {named}.")
     return os.path.realpath(named)
-
-
-@contextmanager
-def _in_words() -> Iterator[None]:
-    """Says the stations' errors as the desk's own."""
-    try:
-        yield
-    except (NoSuchSession, errors.NoSuchAsk) as error:
-        raise NotFound(str(error)) from error
-    except machine.Refused as error:
-        raise Refused(str(error)) from error
-    except (Misfit, errors.RuleUnreadable) as error:
-        raise Unfit(str(error)) from error
-    except (errors.AlreadySettled, errors.NotWhatWasShown) as error:
-        raise Conflict(str(error), error.ask) from error
-    except errors.AlreadyWithdrawn as error:
-        raise TooLate(str(error), error.ask) from error
-    except feeds.CursorGone as error:
-        raise LostPlace(error.oldest, error.newest) from error
-    except feeds.FellBehind as error:
-        raise CutOff(error.cursor) from error

@@ -1,8 +1,7 @@
 """The desk from elsewhere: over HTTP and server-sent events, on this machine's Unix socket or by an address."""
 
-import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from pathlib import Path
@@ -13,9 +12,9 @@ import httpx2
 import msgspec
 import platformdirs
 
-from handraise.desk import interface
-from handraise.desk.events import Event, Events
-from handraise.desk.interface import Conflict, DeskError, Given, LostPlace, Partial, Seen, TooLate, Unreached, Words
+from handraise.desk.following import RemoteFollower
+from handraise.desk.interface import Given, NotLetIn, Seen, Unreached, Words
+from handraise.desk.telling import decode, error_in, item_in
 from handraise.model.actors import Actor, Person
 from handraise.model.answers import Answer, answer_as_json
 from handraise.model.asks import Ask, Kind, State, ask_from_json
@@ -26,28 +25,14 @@ from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Session
 
+__all__ = ["FOR_EVER", "NotLetIn", "RemoteDesk", "connect"]
+
 FOR_EVER = float("inf")
 _DEADLINE = 60.0
-_SILENCE = 50.0
-"""A hub says something every 15 s, if only that it is there."""
-_FIRST_WAIT = 0.1
-_LONGEST_WAIT = 5.0
 _SURFACE = "handraise-surface"
-_ERRORS: dict[str, type[DeskError]] = {
-    "not_found": interface.NotFound,
-    "refused": interface.Refused,
-    "invalid": interface.Refused,
-    "unfit": interface.Unfit,
-    "unavailable": interface.Unreached,
-}
+_PAGE = 1000
 
 T = TypeVar("T")
-
-
-class NotLetIn(DeskError):
-    """The hub does not know the token, or its role may not do this."""
-
-    code = "not_allowed"
 
 
 class RemoteDesk:
@@ -131,10 +116,17 @@ class RemoteDesk:
         return _seen(await self._post(_path("sessions", session, "fork"), {"say": say}))
 
     async def asks(
-        self, *, state: State | None = "open", kind: Kind | None = None, session: str | None = None
+        self,
+        *,
+        state: State | None = "open",
+        kind: Kind | None = None,
+        session: str | None = None,
+        after: str | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
     ) -> list[Ask]:
-        query = {"state": state, "kind": kind, "session": session}
-        return [ask_from_json(each) async for each in self._pages("/api/asks", "asks", query)]
+        query = {"state": state, "kind": kind, "session": session, "after": after, "order": _order(newest_first)}
+        return [ask_from_json(each) async for each in self._pages("/api/asks", "asks", query, limit)]
 
     async def ask(self, ask: str) -> Ask:
         return ask_from_json(await self._get(_path("asks", ask)))
@@ -148,14 +140,14 @@ class RemoteDesk:
         self, session: str | None = None, *, after: int | None = None, before: int | None = None, limit: int = 500
     ) -> list[Item]:
         query = {"session": session, "after": after, "before": before, "limit": limit}
-        return [_item(each) for each in (await self._get("/api/items", query))["items"]]
+        return [item_in(each) for each in (await self._get("/api/items", query))["items"]]
 
     async def newest(self) -> int:
         cursor: int = (await self._get("/api/items", {"limit": 1}))["cursor"]
         return cursor
 
     @asynccontextmanager
-    async def follow(self, after: int | None = None, session: str | None = None) -> AsyncIterator["RemoteFollower"]:
+    async def follow(self, after: int | None = None, session: str | None = None) -> AsyncIterator[RemoteFollower]:
         follower = RemoteFollower(self._http, after, session, self._patience)
         try:
             await follower.begin()
@@ -192,24 +184,34 @@ class RemoteDesk:
         by: str | None = None,
         what: What | None = None,
         limit: int = 500,
+        before: int | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        newest_first: bool = False,
     ) -> list[Entry]:
-        query = {"after": after, "session": session, "ask": ask, "by": by, "what": what, "limit": limit}
+        about = {"session": session, "ask": ask, "by": by, "what": what}
+        place = {"after": after, "before": before, "since": since, "until": until}
+        query = {**about, **place, "limit": limit, "order": _order(newest_first)}
         return _read((await self._get("/api/audit", query))["entries"], list[Entry])
 
-    async def _pages(self, path: str, name: str, query: dict[str, Any] | None = None) -> AsyncIterator[dict[str, Any]]:
-        after = None
-        while True:
-            page = await self._get(path, {**(query or {}), "after": after})
+    async def _pages(
+        self, path: str, name: str, query: dict[str, Any] | None = None, limit: int | None = None
+    ) -> AsyncIterator[dict[str, Any]]:
+        """All of them, or as many as wanted."""
+        wanted = dict(query or {})
+        left = limit
+        while left is None or left > 0:
+            page = await self._get(path, {**wanted, "limit": None if left is None else min(left, _PAGE)})
             for each in page[name]:
                 yield each
-            after = page["next"]
-            if after is None:
+            if page["next"] is None:
                 return
+            wanted["after"] = page["next"]
+            left = None if left is None else left - len(page[name])
 
     async def _get(self, path: str, query: dict[str, Any] | None = None) -> Any:  # noqa: ANN401 (JSON)
-        return await self._ask(
-            "GET", path, query={key: value for key, value in (query or {}).items() if value is not None}
-        )
+        given = {key: value for key, value in (query or {}).items() if value is not None}
+        return await self._ask("GET", path, query=msgspec.to_builtins(given))
 
     async def _post(self, path: str, body: object = None) -> Any:  # noqa: ANN401 (JSON)
         return await self._ask("POST", path, body)
@@ -222,94 +224,8 @@ class RemoteDesk:
         except httpx2.HTTPError as error:
             raise Unreached from error
         if response.status_code >= 400:
-            raise _error(response.content)
-        return _decode(response.content)
-
-
-class RemoteFollower:
-    """See `Follower`."""
-
-    def __init__(self, http: httpx2.AsyncClient, after: int | None, session: str | None, patience: float) -> None:
-        self._http = http
-        self._cursor = after
-        self._session = session
-        self._patience = patience
-        self._waiting: list[Sequence[Item] | Partial] = []
-        self._connection = AsyncExitStack()
-
-    def __aiter__(self) -> "RemoteFollower":
-        return self
-
-    async def __anext__(self) -> Sequence[Item] | Partial:
-        while not self._waiting:
-            try:
-                self._take(self._events.receive(await anext(self._pieces)))
-            except (httpx2.HTTPError, StopAsyncIteration) as error:
-                await self._come_back(error)
-        return self._waiting.pop(0)
-
-    async def begin(self) -> None:
-        """Connects, and waits until the hub has found the place; raises LostPlace."""
-        query = {"after": self._cursor, "session": self._session}
-        given = {key: value for key, value in query.items() if value is not None}
-        stream = self._http.stream("GET", "/api/feed", params=given, timeout=httpx2.Timeout(_DEADLINE, read=_SILENCE))
-        try:
-            response = await self._connection.enter_async_context(stream)
-            if response.status_code >= 400:
-                raise _error(await response.aread())
-            self._events = Events()
-            self._pieces = response.aiter_raw()
-            while True:
-                first, *rest = self._events.receive(await anext(self._pieces)) or (None,)
-                if first is not None:
-                    self._take((first, *rest))
-                    return
-        except (httpx2.HTTPError, StopAsyncIteration) as error:
-            raise Unreached from error
-
-    async def close(self) -> None:
-        await self._connection.aclose()
-
-    async def _come_back(self, lost: BaseException) -> None:
-        """Where we were: what was sent and did not reach us is sent again."""
-        wait, waited = _FIRST_WAIT, 0.0
-        await self.close()
-        while waited < self._patience:
-            await asyncio.sleep(wait)
-            waited += wait
-            wait = min(2 * wait, _LONGEST_WAIT)
-            try:
-                await self.begin()
-            except Unreached:
-                await self.close()
-            else:
-                return
-        raise Unreached("The hub went away.") from lost
-
-    def _take(self, events: Sequence[Event]) -> None:
-        """Items that came together are handed out together."""
-        items: list[Item] = []
-        for event in events:
-            match event.kind:
-                case "message":
-                    items.append(_item(_decode(event.data)))
-                    self._cursor = items[-1].cursor
-                case "place" if event.id is not None:
-                    self._cursor = int(event.id)
-                case "preview":
-                    self._hand_out(items)
-                    items = []
-                    self._waiting.append(_read(_decode(event.data), Partial))
-                case "reset":
-                    told = _decode(event.data)
-                    raise LostPlace(told["oldest"], told["newest"])
-                case _:
-                    pass
-        self._hand_out(items)
-
-    def _hand_out(self, items: list[Item]) -> None:
-        if items:
-            self._waiting.append(items)
+            raise error_in(response.content)
+        return decode(response.content)
 
 
 _BY_THE_DESK = ("id", "made_by", "made_at", "source")
@@ -319,12 +235,12 @@ def _path(*names: str) -> str:
     return "/api/" + "/".join(quote(name, safe="") for name in names)
 
 
-def _decode(told: bytes) -> Any:  # noqa: ANN401 (JSON)
-    return msgspec.json.decode(told)
-
-
 def _read(told: object, kind: type[T]) -> T:
     return msgspec.convert(told, kind)
+
+
+def _order(newest_first: bool) -> str | None:
+    return "newest" if newest_first else None
 
 
 def _time(told: str) -> datetime:
@@ -332,27 +248,7 @@ def _time(told: str) -> datetime:
 
 
 def _seen(told: dict[str, Any]) -> Seen:
-    return Seen(_read(told, Session), told["open_asks"])
-
-
-def _item(told: dict[str, Any]) -> Item:
-    cursor, session, at = told.pop("cursor"), told.pop("session"), told.pop("at")
-    return Item(cursor, session, _time(at), msgspec.json.encode(told))
-
-
-def _error(content: bytes) -> DeskError:
-    """What the hub refused, as the desk's own errors."""
-    try:
-        told = msgspec.json.decode(content)["error"]
-        code, message = told["code"], told["message"]
-    except (msgspec.DecodeError, KeyError, TypeError):
-        return Unreached("What answers here is no hub.")
-    if "ask" in told and code in ("conflict", "withdrawn"):
-        return (Conflict if code == "conflict" else TooLate)(message, ask_from_json(told["ask"]))
-    if code in ("unknown_token", "login_needed", "not_allowed", "wrong_host", "foreign_page"):
-        return NotLetIn(message)
-    kind = _ERRORS.get(code, DeskError)
-    return kind(message)
+    return Seen(_read(told, Session), told["open_asks"], told.get("last_line", ""))
 
 
 def connect(where: str | Path | None = None, token: str | None = None, *, source: str | None = None) -> RemoteDesk:

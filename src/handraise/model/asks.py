@@ -107,11 +107,12 @@ Settlement = Answered | Expired | Withdrawn
 
 
 class Origin(Struct, frozen=True):
-    """Where an ask came from, as its asker needs it to take the answer: never shown, never part of the digest."""
+    """Where an ask came from, as its asker needs it to take the answer: never part of the digest."""
 
     reference: str
     """The asker's own name for the ask (a request id): opening it twice is opening it once."""
     tool_use: str | None = None
+    """The action that it stands at; all that is shown of this."""
     request: str = "{}"
     """The request itself, as JSON, to the letter."""
 
@@ -193,7 +194,7 @@ def settlement_as_json(settlement: Settlement) -> dict[str, Any]:
 
 
 def ask_as_json(ask: Ask) -> dict[str, Any]:
-    """An ask as the API shows it; where it came from stays inside."""
+    """An ask as the API shows it; of where it came from, only the action that it stands at."""
     return {
         "id": ask.id,
         "session": ask.session,
@@ -203,6 +204,7 @@ def ask_as_json(ask: Ask) -> dict[str, Any]:
         "asker": ask.asker,
         "agent": ask.agent,
         "tool": ask.tool,
+        "tool_use": ask.origin.tool_use,
         "body": msgspec.to_builtins(ask.body),
         "digest": ask.digest,
         "why": ask.why,
@@ -214,14 +216,14 @@ def ask_as_json(ask: Ask) -> dict[str, Any]:
 
 
 def ask_from_json(told: dict[str, Any]) -> Ask:
-    """An ask as the API showed it: all of it but where it came from."""
+    """An ask as the API showed it: all of it that was shown."""
     kind = told["kind"]
     settlement = told["settlement"]
     fields: dict[str, Any] = {key: told[key] for key in ("id", "session", "project", "tool", "asker", "agent", "why")}
     times: dict[str, Any] = {key: msgspec.convert(told[key], datetime | None) for key in ("expires_at", "delivered_at")}
     return Ask(
         body=msgspec.convert(told["body"], _BODIES[kind]),
-        origin=Origin(""),
+        origin=Origin("", told.get("tool_use")),
         opened_at=msgspec.convert(told["opened_at"], datetime),
         settlement=_settlement(kind, settlement) if settlement else None,
         **fields,

@@ -1,6 +1,8 @@
 """Administration over HTTP: projects, rules, and the audit, listed, filtered and exported."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -64,6 +66,30 @@ async def test_the_audit_says_who_answered_what_when_from_where_and_what_was_sho
             assert [each["ask"] for each in found] == expected
         for wrong in ({"what": "everything"}, {"as": "csv"}, {"after": "x"}, {"wat": "answered"}):
             assert (await client.get("/api/audit", params=wrong)).status_code == 422
+
+
+async def test_the_audit_is_read_backwards_and_by_time(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client("admin") as client:
+        person, noon = hub.up.hub.desk.person, datetime(2026, 3, 1, 12, tzinfo=UTC)
+        entries = [Entry(noon + timedelta(minutes=n), "refused", person, "test", detail={"n": n}) for n in range(7)]
+        await hub.up.hub.store.apply([Record(entry) for entry in entries])
+
+        async def numbers(**query: Any) -> tuple[list[int], int | None]:
+            page = (await client.get("/api/audit", params={"what": "refused", **query})).json()
+            return [entry["detail"]["n"] for entry in page["entries"]], page["next"]
+
+        first, following = await numbers(order="newest", limit=3)
+        assert first == [6, 5, 4]
+        assert (await numbers(order="newest", limit=3, before=following))[0] == [3, 2, 1]
+        assert await numbers(since="2026-03-01T12:02:00Z", until="2026-03-01T13:04:00+01:00") == ([2, 3], None)
+        exported = await client.get(
+            "/api/audit", params={"as": "lines", "order": "newest", "what": "refused", "since": "2026-03-01T12:02:00Z"}
+        )
+        lines = [msgspec.json.decode(line, type=Entry).detail["n"] for line in exported.content.splitlines()]
+        assert [n for n in lines if n is not None] == [6, 5, 4, 3, 2]
+        for wrong in ({"since": "yesterday"}, {"until": "2026-03-01T12:00:00"}, {"order": "best"}, {"before": "x"}):
+            refused = await client.get("/api/audit", params=wrong)
+            assert (refused.status_code, next(iter(wrong)) in told(refused)["message"]) == (422, True)
 
 
 async def test_the_audit_is_paged_and_exported_whole_as_lines(tmp_path: Path) -> None:

@@ -133,6 +133,30 @@ async def test_the_inbox_is_filtered_and_paged_oldest_first(tmp_path: Path) -> N
             assert next(iter(wrong)) in told(refused)["message"]
 
 
+async def test_the_newest_asks_come_first_where_they_are_wanted_so_and_no_page_repeats_one(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client("viewer") as client:
+        asks = [(await hub.ask()).id for _ in range(7)]
+        await settle(hub, asks[3], Withdrawn("gone", datetime.now(UTC)))
+        for order, wanted in (("newest", asks[::-1]), ("oldest", asks)):
+            seen: list[str] = []
+            after: str | None = None
+            while True:
+                query: dict[str, str | int] = {"order": order, "limit": 3, **({"after": after} if after else {})}
+                page = (await client.get("/api/asks", params=query)).json()
+                seen += [ask["id"] for ask in page["asks"]]
+                if order == "newest" and len(seen) == 3:
+                    await hub.ask()
+                after = page["next"]
+                if after is None:
+                    break
+            assert seen[:7] == wanted
+        open_ones = await client.get("/api/asks", params={"order": "newest", "state": "open", "after": asks[5]})
+        assert [ask["id"] for ask in open_ones.json()["asks"]] == [asks[4], asks[2], asks[1], asks[0]]
+        lost = await client.get("/api/asks", params={"after": "a_none"})
+        assert (lost.json()["asks"], lost.json()["next"]) == ([], None)
+        assert (await client.get("/api/asks", params={"order": "best"})).status_code == 422
+
+
 async def test_an_ask_has_the_shape_that_the_interface_promises(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client("viewer") as client:
         ask = await hub.ask()

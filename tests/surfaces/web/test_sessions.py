@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from handraise.model.sessions import Place
+from handraise.session.memory import Memory
+from handraise.store.changes import Advance
 from surfaces.web.served import served, told
 
 PICTURE = {"media_type": "image/png", "data": "iVBORw0KGgo="}
@@ -90,6 +93,29 @@ async def test_a_session_that_has_ended_takes_no_wishes_and_says_so(tmp_path: Pa
             missing = await client.post(f"/api/sessions/s_none/{act}", json=body)
             assert missing.status_code in (404, 409), act
         assert (await client.post("/api/sessions/s_none/mode", json={"mode": 7})).status_code == 422
+
+
+async def test_pictures_go_along_with_what_a_session_is_resumed_or_forked_with(tmp_path: Path) -> None:
+    large = {"media_type": "image/png", "data": "A" * 2_000_000}
+    async with served(tmp_path) as hub, hub.client("admin") as client:
+        for act, body, text in (
+            ("resume", {"say": "Look.", "images": [PICTURE, large]}, "Look."),
+            ("resume", {"images": [PICTURE, large]}, ""),
+            ("fork", {"say": "Look.", "images": [PICTURE, large]}, "Look."),
+            ("fork", {"say": [{"type": "text", "text": "Look."}], "images": [PICTURE, large]}, "Look."),
+        ):
+            session = await hub.session(phase="queued")
+            memory = Memory(turn=1).dump()
+            await hub.up.hub.store.apply([Advance(Place(session.id, 1, 0, memory))])
+            await client.post(f"/api/sessions/{session.id}/stop")
+            begun = await client.post(f"/api/sessions/{session.id}/{act}", json=body)
+            assert begun.status_code == 202, begun.text
+            items = (await client.get(f"/api/sessions/{begun.json()['id']}/items")).json()["items"]
+            assert [(item["text"], item["images"]) for item in items if item["type"] == "said"] == [(text, 2)]
+        empty = await client.post(f"/api/sessions/{session.id}/resume", json={"say": " ", "images": []})
+        assert (empty.status_code, told(empty)["message"]) == (422, "There is nothing to say.")
+        wrong = await client.post(f"/api/sessions/{session.id}/fork", json={"images": [{"data": ""}]})
+        assert wrong.status_code == 422
 
 
 async def test_sessions_are_listed_newest_first_filtered_and_paged(tmp_path: Path) -> None:

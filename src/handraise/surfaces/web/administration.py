@@ -1,18 +1,20 @@
 """Administration over HTTP: projects, rules, tokens, audit."""
 
 from collections.abc import AsyncIterator
-from typing import get_args
+from dataclasses import dataclass
+from typing import Any, get_args
 
 import msgspec
 from starlette.responses import Response, StreamingResponse
 
+from handraise.desk.interface import Desk
 from handraise.model import tokens
 from handraise.model.audit import Entry, What
 from handraise.model.options import BadOption, check
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
 from handraise.surfaces.web import shapes
-from handraise.surfaces.web.visit import BadRequest, Parameter, Visit, Way, answer
+from handraise.surfaces.web.visit import ORDER, BadRequest, Parameter, Visit, Way, answer
 
 _ENTRIES = 500
 _TOKEN_STATES = ("good", "gone")
@@ -82,36 +84,52 @@ async def revoke_token(visit: Visit) -> Response:
 
 
 async def audit(visit: Visit) -> Response:
-    limit, after = visit.number("limit", least=1, most=10_000), visit.number("after") or 0
+    limit = visit.number("limit", least=1, most=10_000)
+    search = _search(visit)
     if visit.choice("as", ("lines",)) == "lines":
-        return StreamingResponse(_lines(visit, after, limit), media_type=_LINES)
+        return StreamingResponse(_lines(search, limit), media_type=_LINES)
     limit = limit or _ENTRIES
-    found = await _entries(visit, after, limit + 1)
+    found = await search.read(None, limit + 1)
     page = found[:limit]
     return answer(shapes.Audit(page, page[-1].number if len(found) > limit else None))
 
 
-async def _lines(visit: Visit, after: int, limit: int | None) -> AsyncIterator[bytes]:
+async def _lines(search: "_Search", limit: int | None) -> AsyncIterator[bytes]:
     """All of them, a page at a time, up to the limit if there is one."""
-    left = limit
+    left, last = limit, None
     while left is None or left > 0:
-        page = await _entries(visit, after, _ENTRIES if left is None else min(left, _ENTRIES))
+        page = await search.read(last, _ENTRIES if left is None else min(left, _ENTRIES))
         if not page:
             return
         yield b"".join([msgspec.json.encode(entry) + b"\n" for entry in page])
-        after = page[-1].number
+        last = page[-1].number
         left = None if left is None else left - len(page)
 
 
-async def _entries(visit: Visit, after: int, limit: int) -> list[Entry]:
-    return await visit.desk.audit(
-        after=after,
-        session=visit.text("session"),
-        ask=visit.text("ask"),
-        by=visit.text("by"),
-        what=visit.choice("what", get_args(What)),
-        limit=limit,
-    )
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """The entries that are wanted, from either end."""
+
+    desk: Desk
+    after: int
+    before: int | None
+    newest_first: bool
+    filters: dict[str, Any]
+
+    async def read(self, last: int | None, limit: int) -> list[Entry]:
+        """The next ones behind the last that was read."""
+        after, before = self.after, self.before
+        if last is not None:
+            after, before = (after, last) if self.newest_first else (last, before)
+        wanted = {**self.filters, "newest_first": self.newest_first, "limit": limit}
+        return await self.desk.audit(after=after, before=before, **wanted)
+
+
+def _search(visit: Visit) -> _Search:
+    filters: dict[str, Any] = {name: visit.text(name) for name in ("session", "ask", "by")}
+    filters |= {"what": visit.choice("what", get_args(What))}
+    filters |= {"since": visit.moment("since"), "until": visit.moment("until")}
+    return _Search(visit.desk, visit.number("after") or 0, visit.number("before"), visit.newest_first(), filters)
 
 
 async def _project(visit: Visit, named: str | None) -> str | None:
@@ -150,7 +168,11 @@ _WHICH_TOKENS = (
     Parameter("state", "`gone`: revoked or expired, for 90 days; else the good ones", choices=_TOKEN_STATES),
 )
 _AUDIT = (
-    Parameter("after", "entries after this number", "integer"),
+    Parameter("after", "entries after this number; the `next` of the page before", "integer"),
+    Parameter("before", "entries before this number; the `next` of the page before, with `order=newest`", "integer"),
+    Parameter("since", "from this time on", form="date-time"),
+    Parameter("until", "before this time", form="date-time"),
+    ORDER,
     Parameter("session", "a session's id"),
     Parameter("ask", "an ask's id"),
     Parameter("by", "a name"),

@@ -8,7 +8,8 @@ from handraise.desk.interface import Unfit
 from handraise.model.answers import Misfit, read_answer
 from handraise.model.asks import KINDS, STATES, ask_as_json
 from handraise.surfaces.web import shapes
-from handraise.surfaces.web.visit import BadRequest, Parameter, Visit, Way, answer
+from handraise.surfaces.web.ask_shapes import Answering, Ask
+from handraise.surfaces.web.visit import ORDER, BadRequest, Parameter, Visit, Way, answer
 
 _PAGE = 2_000
 _DEEPEST = 64
@@ -16,13 +17,15 @@ _DEEPEST = 64
 
 async def list_all(visit: Visit) -> Response:
     cursor = await visit.desk.newest()
+    limit = visit.number("limit", least=1, most=10_000) or _PAGE
     found = await visit.desk.asks(
-        state=visit.choice("state", STATES), kind=visit.choice("kind", KINDS), session=visit.text("session")
+        state=visit.choice("state", STATES),
+        kind=visit.choice("kind", KINDS),
+        session=visit.text("session"),
+        after=visit.text("after"),
+        limit=limit + 1,
+        newest_first=visit.newest_first(),
     )
-    after, limit = visit.text("after"), visit.number("limit", least=1, most=10_000) or _PAGE
-    if after is not None:
-        ids = [ask.id for ask in found]
-        found = found[ids.index(after) + 1 :] if after in ids else []
     page = found[:limit]
     more = page[-1].id if len(found) > limit else None
     return answer({"asks": [ask_as_json(ask) for ask in page], "next": more, "cursor": cursor})
@@ -33,7 +36,7 @@ async def look(visit: Visit) -> Response:
 
 
 async def give_answer(visit: Visit) -> Response:
-    wanted = visit.body(shapes.Answering)
+    wanted = visit.body(Answering)
     if _is_deeper(wanted.answer, _DEEPEST):
         raise BadRequest(f"An answer is nested at most {_DEEPEST} deep.", 422, "invalid")
     ask = await visit.desk.ask(visit.path("id"))
@@ -68,18 +71,19 @@ _FILTERS = (
     Parameter("session", "a session's id"),
     Parameter("after", "the `next` of the page before"),
     Parameter("limit", "how many", "integer"),
+    ORDER,
 )
 
 WAYS = (
-    Way("GET", "/api/asks", "viewer", list_all, "The inbox, oldest first", gives=shapes.Asks, parameters=_FILTERS),
-    Way("GET", "/api/asks/{id}", "viewer", look, "One ask", gives=shapes.Ask),
+    Way("GET", "/api/asks", "viewer", list_all, "The inbox", gives=shapes.Asks, parameters=_FILTERS),
+    Way("GET", "/api/asks/{id}", "viewer", look, "One ask", gives=Ask),
     Way(
         "POST",
         "/api/asks/{id}/answer",
         "approver",
         give_answer,
         "Settle it, if nobody was first",
-        shapes.Answering,
-        shapes.Ask,
+        Answering,
+        Ask,
     ),
 )

@@ -51,7 +51,7 @@ class Devices:
             key=wanted.keys.p256dh,
             secret=wanted.keys.auth,
             label=wanted.label.strip() or "A browser",
-            kinds=tuple(dict.fromkeys(wanted.kinds)),
+            kinds=wanted.kinds and tuple(dict.fromkeys(wanted.kinds)),
             made_for=wanted.made_for,
             replaces=wanted.replaces,
             origin=origin if origin.startswith("https://") else None,

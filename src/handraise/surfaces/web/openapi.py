@@ -8,6 +8,7 @@ import msgspec
 from handraise.desk.interface import Partial
 from handraise.model import asks, items
 from handraise.surfaces.web import shapes
+from handraise.surfaces.web.ask_shapes import REFERENCE, UNIONS
 from handraise.surfaces.web.visit import Way
 
 _IN_FEED = (*get_args(items.Content), *get_args(asks.Body), Partial, shapes.Reset)
@@ -17,11 +18,13 @@ _IN_FEED = (*get_args(items.Content), *get_args(asks.Body), Partial, shapes.Rese
 def document(ways: Sequence[Way], version: str, cookie: str = "handraise") -> dict[str, Any]:
     """The whole API."""
     used = {shape for way in ways for shape in (way.takes, way.gives) if shape is not None} | {shapes.Failed}
+    used |= {shape for alternatives in UNIONS.values() for shape in alternatives}
     ordered = sorted(used, key=lambda shape: shape.__name__)
-    references, components = msgspec.json.schema_components(ordered, ref_template="#/components/schemas/{name}")
+    references, components = msgspec.json.schema_components(ordered, ref_template=REFERENCE + "{name}")
     by_shape = dict(zip(ordered, references, strict=True))
-    _, in_feed = msgspec.json.schema_components(_IN_FEED, ref_template="#/components/schemas/Feed{name}")
-    components |= {f"Feed{name}": schema for name, schema in in_feed.items()}
+    for name, alternatives in UNIONS.items():
+        components[name] = {"title": name, "anyOf": [by_shape[shape] for shape in alternatives]}
+    components |= _feed_components()
     paths: dict[str, Any] = {}
     for way in ways:
         paths.setdefault(way.path, {})[way.method.lower()] = _operation(way, by_shape)
@@ -39,6 +42,13 @@ def document(ways: Sequence[Way], version: str, cookie: str = "handraise") -> di
     }
 
 
+def _feed_components() -> dict[str, Any]:
+    _, in_feed = msgspec.json.schema_components(_IN_FEED, ref_template=f"{REFERENCE}Feed{{name}}")
+    in_feed["AskOpened"]["properties"]["ask"] = {"$ref": f"{REFERENCE}Ask"}
+    in_feed["AskSettled"]["properties"]["settlement"] = {"$ref": f"{REFERENCE}Settlement"}
+    return {f"Feed{name}": schema for name, schema in in_feed.items()}
+
+
 def _operation(way: Way, by_shape: dict[Any, Any]) -> dict[str, Any]:
     names = [piece[1:-1] for piece in way.path.split("/") if piece.startswith("{")]
     parameters: list[dict[str, Any]] = [
@@ -48,6 +58,8 @@ def _operation(way: Way, by_shape: dict[Any, Any]) -> dict[str, Any]:
         schema: dict[str, Any] = {"type": each.kind}
         if each.choices:
             schema["enum"] = list(each.choices)
+        if each.form:
+            schema["format"] = each.form
         parameters.append({"name": each.name, "in": "query", "description": each.says, "schema": schema})
     content = {way.media: {"schema": by_shape[way.gives]} if way.gives else {}}
     if way.or_media:

@@ -83,16 +83,16 @@ async def change_model(visit: Visit) -> Response:
 
 
 async def resume(visit: Visit) -> Response:
-    said = visit.body(shapes.MaybeWords).say
-    words = _words(said, ()) if said is not None else None
+    wanted = visit.body(shapes.MaybeWords)
+    words = _words(wanted.say or "", wanted.images) if wanted.say is not None or wanted.images else None
     return answer(_session(await visit.desk.resume(visit.path("id"), words)), 202)
 
 
 async def fork(visit: Visit) -> Response:
-    said = visit.body(shapes.MaybeWords).say
-    if not said:
+    wanted = visit.body(shapes.MaybeWords)
+    if not wanted.say and not wanted.images:
         raise Refused("A fork begins with something to say.")
-    return answer(_session(await visit.desk.fork(visit.path("id"), _words(said, ()))), 202)
+    return answer(_session(await visit.desk.fork(visit.path("id"), _words(wanted.say or "", wanted.images))), 202)
 
 
 async def items(visit: Visit) -> Response:
@@ -149,6 +149,7 @@ def _session(seen: Seen) -> shapes.Session:
         ended=session.ended,
         stuck_since=session.stuck_since,
         forked_from=session.forked_from,
+        last_line=seen.last_line,
     )
 
 
@@ -233,6 +234,7 @@ WAYS = (
         shapes.MaybeWords,
         shapes.Session,
         202,
+        largest=_SAYING,
     ),
     Way(
         "POST",
@@ -243,6 +245,7 @@ WAYS = (
         shapes.MaybeWords,
         shapes.Session,
         202,
+        largest=_SAYING,
     ),
     Way(
         "GET",

@@ -7,13 +7,13 @@ from uuid import UUID
 from msgspec import Meta, Struct, field
 
 from handraise.model.actors import Actor
-from handraise.model.asks import Kind, State
 from handraise.model.audit import Entry
-from handraise.model.devices import NOTICE_KINDS, NoticeKind
+from handraise.model.devices import NoticeKind
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Decision, Rule
 from handraise.model.sessions import Ended, Phase
 from handraise.model.tokens import Role
+from handraise.surfaces.web.ask_shapes import AnAsk, ASettlement
 
 Moment = Annotated[datetime, Meta(tz=True)]
 """With a time zone: without one nobody knows when it is."""
@@ -89,6 +89,8 @@ class Session(Struct, frozen=True):
     ended: Ended | None
     stuck_since: datetime | None
     forked_from: str | None
+    last_line: str
+    """What Claude said or did last; empty, if it has not done anything."""
 
 
 class Sessions(Struct, frozen=True):
@@ -112,6 +114,7 @@ class MaybeWords(Struct, frozen=True, forbid_unknown_fields=True):
     """Perhaps something to say."""
 
     say: str | Blocks | None = None
+    images: tuple[Image, ...] = ()
 
 
 class Said(Struct, frozen=True):
@@ -148,41 +151,12 @@ class Done(Struct, frozen=True):
     done: Literal[True] = True
 
 
-class Ask(Struct, frozen=True):
-    """An ask. `body` and the settlement's `answer` depend on the kind."""
-
-    id: str
-    session: str | None
-    project: str | None
-    kind: Kind
-    state: State
-    asker: Literal["session", "agent"]
-    agent: str | None
-    tool: str
-    body: dict[str, Any]
-    digest: str
-    why: str
-    opened_at: datetime
-    expires_at: datetime | None
-    settlement: dict[str, Any] | None
-    delivered_at: datetime | None
-    late: bool = False
-    """Set in the reply to an answer that came too late for the request itself, and was said to Claude as guidance."""
-
-
 class Asks(Struct, frozen=True):
-    """A page, oldest first. `cursor` is the place in the feed that it was read at."""
+    """A page; `next` goes on from here. `cursor` is the place in the feed that it was read at."""
 
-    asks: list[Ask]
+    asks: list[AnAsk]
     next: str | None
     cursor: int
-
-
-class Answering(Struct, frozen=True, forbid_unknown_fields=True):
-    """An answer, and the digest of what was shown."""
-
-    answer: dict[str, Any]
-    digest: str | None = None
 
 
 class Items(Struct, frozen=True):
@@ -303,7 +277,8 @@ class NewDevice(Struct, frozen=True, forbid_unknown_fields=True):
     endpoint: Annotated[str, Meta(max_length=2048)]
     keys: DeviceKeys
     label: Name
-    kinds: tuple[NoticeKind, ...] = NOTICE_KINDS
+    kinds: tuple[NoticeKind, ...] | None = None
+    """What it is told of; without it everything, or what it was told of before."""
     made_for: Annotated[str, Meta(max_length=200)] | None = None
     replaces: Annotated[str, Meta(max_length=2048)] | None = None
 
@@ -365,8 +340,8 @@ class Problem(Struct, frozen=True, omit_defaults=True):
 
     code: str
     message: str
-    settlement: dict[str, Any] | None = None
-    ask: dict[str, Any] | None = None
+    settlement: ASettlement | None = None
+    ask: AnAsk | None = None
 
 
 class Failed(Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, TypeVar
 
 import msgspec
@@ -13,8 +14,11 @@ from handraise.desk.gate import Gate, Visitor
 from handraise.desk.interface import Desk
 from handraise.model.tokens import Role
 from handraise.surfaces.web.misspelled import explain
+from handraise.surfaces.web.shapes import Moment
 
 S = TypeVar("S", bound=Struct)
+
+_EXAMPLE = "2030-01-31T18:00:00Z"
 
 
 class BadRequest(Exception):
@@ -67,6 +71,17 @@ class Visit:
             raise BadRequest(f"{name!r} must be a whole number from {least} to {most}.", 422, "invalid")
         return int(value)
 
+    def moment(self, name: str) -> datetime | None:
+        """A query parameter that is a time, with its zone."""
+        value = self.text(name)
+        try:
+            return None if value is None else msgspec.convert(value, Moment)
+        except msgspec.ValidationError as error:
+            raise BadRequest(f"{name!r} must be a time with its zone, such as {_EXAMPLE}.", 422, "invalid") from error
+
+    def newest_first(self) -> bool:
+        return bool(self.choice(ORDER.name, ORDER.choices) == "newest")
+
 
 Act = Callable[[Visit], Awaitable[Response]]
 
@@ -79,6 +94,11 @@ class Parameter:
     says: str
     kind: str = "string"
     choices: tuple[str, ...] = ()
+    form: str | None = None
+    """What a text must look like, in the words of JSON Schema."""
+
+
+ORDER = Parameter("order", "which come first; the oldest, unless it says otherwise", choices=("oldest", "newest"))
 
 
 @dataclass(frozen=True, slots=True)

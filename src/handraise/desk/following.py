@@ -1,0 +1,105 @@
+"""Follows a hub's feed over server-sent events, and comes back by itself when the connection is lost."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+
+import httpx2
+import msgspec
+
+from handraise.desk.events import Event, Events
+from handraise.desk.interface import LostPlace, Partial, Unreached
+from handraise.desk.telling import decode, error_in, item_in
+from handraise.model.items import Item
+
+_DEADLINE = 60.0
+_SILENCE = 50.0
+"""A hub says something every 15 s, if only that it is there."""
+_FIRST_WAIT = 0.1
+_LONGEST_WAIT = 5.0
+
+
+class RemoteFollower:
+    """See `Follower`."""
+
+    def __init__(self, http: httpx2.AsyncClient, after: int | None, session: str | None, patience: float) -> None:
+        self._http = http
+        self._cursor = after
+        self._session = session
+        self._patience = patience
+        self._waiting: list[Sequence[Item] | Partial] = []
+        self._connection = AsyncExitStack()
+
+    def __aiter__(self) -> "RemoteFollower":
+        return self
+
+    async def __anext__(self) -> Sequence[Item] | Partial:
+        while not self._waiting:
+            try:
+                self._take(self._events.receive(await anext(self._pieces)))
+            except (httpx2.HTTPError, StopAsyncIteration) as error:
+                await self._come_back(error)
+        return self._waiting.pop(0)
+
+    async def begin(self) -> None:
+        """Connects, and waits until the hub has found the place; raises LostPlace."""
+        query = {"after": self._cursor, "session": self._session}
+        given = {key: value for key, value in query.items() if value is not None}
+        stream = self._http.stream("GET", "/api/feed", params=given, timeout=httpx2.Timeout(_DEADLINE, read=_SILENCE))
+        try:
+            response = await self._connection.enter_async_context(stream)
+            if response.status_code >= 400:
+                raise error_in(await response.aread())
+            self._events = Events()
+            self._pieces = response.aiter_raw()
+            while True:
+                first, *rest = self._events.receive(await anext(self._pieces)) or (None,)
+                if first is not None:
+                    self._take((first, *rest))
+                    return
+        except (httpx2.HTTPError, StopAsyncIteration) as error:
+            raise Unreached from error
+
+    async def close(self) -> None:
+        await self._connection.aclose()
+
+    async def _come_back(self, lost: BaseException) -> None:
+        """Where we were: what was sent and did not reach us is sent again."""
+        wait, waited = _FIRST_WAIT, 0.0
+        await self.close()
+        while waited < self._patience:
+            await asyncio.sleep(wait)
+            waited += wait
+            wait = min(2 * wait, _LONGEST_WAIT)
+            try:
+                await self.begin()
+            except Unreached:
+                await self.close()
+            else:
+                return
+        raise Unreached("The hub went away.") from lost
+
+    def _take(self, events: Sequence[Event]) -> None:
+        """Items that came together are handed out together."""
+        items: list[Item] = []
+        for event in events:
+            match event.kind:
+                case "message":
+                    items.append(item_in(decode(event.data)))
+                    self._cursor = items[-1].cursor
+                case "place" if event.id is not None:
+                    self._cursor = int(event.id)
+                case "preview":
+                    self._hand_out(items)
+                    items = []
+                    self._waiting.append(msgspec.convert(decode(event.data), Partial))
+                case "reset":
+                    told = decode(event.data)
+                    raise LostPlace(told["oldest"], told["newest"])
+                case _:
+                    pass
+        self._hand_out(items)
+
+    def _hand_out(self, items: list[Item]) -> None:
+        if items:
+            self._waiting.append(items)

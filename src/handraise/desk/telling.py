@@ -1,0 +1,44 @@
+"""What a hub tells over HTTP, as our types: items, and why something was not done. Pure."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from handraise.desk import interface
+from handraise.desk.interface import Conflict, DeskError, NotLetIn, TooLate, Unreached
+from handraise.model.asks import ask_from_json
+from handraise.model.items import Item
+
+_ERRORS: dict[str, type[DeskError]] = {
+    "not_found": interface.NotFound,
+    "refused": interface.Refused,
+    "invalid": interface.Refused,
+    "unfit": interface.Unfit,
+    "unavailable": interface.Unreached,
+}
+_NOT_LET_IN = ("unknown_token", "login_needed", "not_allowed", "wrong_host", "foreign_page")
+
+
+def decode(told: bytes) -> Any:  # noqa: ANN401 (JSON)
+    return msgspec.json.decode(told)
+
+
+def item_in(told: dict[str, Any]) -> Item:
+    cursor, session, at = told.pop("cursor"), told.pop("session"), told.pop("at")
+    return Item(cursor, session, msgspec.convert(at, datetime), msgspec.json.encode(told))
+
+
+def error_in(content: bytes) -> DeskError:
+    """What the hub refused, as the desk's own errors."""
+    try:
+        told = msgspec.json.decode(content)["error"]
+        code, message = told["code"], told["message"]
+    except (msgspec.DecodeError, KeyError, TypeError):
+        return Unreached("What answers here is no hub.")
+    if "ask" in told and code in ("conflict", "withdrawn"):
+        return (Conflict if code == "conflict" else TooLate)(message, ask_from_json(told["ask"]))
+    if code in _NOT_LET_IN:
+        return NotLetIn(message)
+    kind = _ERRORS.get(code, DeskError)
+    return kind(message)
