@@ -1,5 +1,6 @@
 """The way to sync the files of a project: which project, which options, and where its hub is."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,6 +41,7 @@ class Workspaces:
     ) -> None:
         self._store = store
         self._options = options
+        self._one_at_a_time = asyncio.Lock()
         self._state = None if state == usual else str(state)
 
     async def sync(self, visit: Visit) -> Response:
@@ -49,7 +51,8 @@ class Workspaces:
             raise NotFound(f"There is no project {visit.path('id')}.")
         files = None if wanted.remove else wanted_for(self._options(project, project.path), self._state)
         try:
-            changed = sync(project.path, files)
+            async with self._one_at_a_time:
+                changed = await asyncio.to_thread(sync, project.path, files)
         except Unmergeable as error:
             raise BadRequest(str(error), 409, "unmergeable") from error
         return answer(Synced(project.id, project.path, changed))

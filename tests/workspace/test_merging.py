@@ -106,7 +106,17 @@ def test_the_indentation_is_kept() -> None:
         (MCP, '{"mcpServers": []}', "'mcpServers' is not an object"),
         (SETTINGS, '{"permissions": {"allow": "all"}}', "'allow' is not a list"),
         (MCP, '{"mcpServers": {"handraise": {"command": "mine"}}}', "that is not ours"),
-        (NOTES, merging._BEGIN + "cut", "not its end"),
+        (NOTES, merging._BEGIN + "cut", r"in disorder \(begin, and not"),
+        (NOTES, "cut\n" + merging._END, r"in disorder \(end, and not"),
+        (NOTES, merging._END + merging._BEGIN, r"in disorder \(end, begin, and not"),
+        (NOTES, 2 * (merging._BEGIN + merging._END), r"in disorder \(begin, end, begin, end, and not"),
+        (NOTES, merging._BEGIN + merging._BEGIN + merging._END, r"in disorder \(begin, begin, end, and not"),
+        (MCP, '{"a": 1, "a": 2}', "a key stands in it twice"),
+        (MCP, '{"mcpServers": {"x": {}, "x": {}}}', "a key stands in it twice"),
+        (SETTINGS, '{"a": NaN}', "NaN is no number"),
+        (SETTINGS, '{"a": 1e999}', "is not JSON"),
+        (SETTINGS, '{"a": ' + "[" * 100_000, "is not JSON"),
+        (MCP, "\ufeff{}", "is not JSON"),
         (RECORD, "what?", "cannot be read"),
     ],
 )
@@ -114,6 +124,42 @@ def test_what_cannot_be_changed_is_left_alone_and_named(name: str, text: str, wo
     with pytest.raises(Unmergeable, match=words) as told:
         merging.synced({**NOTHING, name: text}, WANTED)
     assert name in str(told.value)
+
+
+def test_a_section_stays_where_it_is() -> None:
+    first = merging.synced({**NOTHING, NOTES: "# Mine\n"}, WANTED)
+    first[NOTES] = (first[NOTES] or "").replace("the person wherever they are", "me") + "\nMore of mine.\n"
+    second = merging.synced(first, WANTED)
+
+    assert (second[NOTES] or "").endswith(f"{merging._END}\nMore of mine.\n")
+    assert "the person wherever they are" in (second[NOTES] or "")
+    assert merging.removed(second)[NOTES] == "# Mine\n\nMore of mine.\n"
+
+
+def test_windows_ends_of_line_stay_and_are_used() -> None:
+    before = {**NOTHING, NOTES: "# Mine\r\n", MCP: '{\r\n  "more": 1\r\n}\r\n'}
+    after = merging.synced(before, WANTED)
+
+    for name in (NOTES, MCP):
+        assert (after[name] or "").count("\n") == (after[name] or "").count("\r\n") > 1
+    assert merging.synced(after, WANTED) == after
+    assert merging.removed(after)[NOTES] == "# Mine\r\n"
+
+
+def test_a_section_that_an_editor_gave_other_ends_of_line_is_still_ours() -> None:
+    after = merging.synced({**NOTHING, NOTES: "# Mine\n"}, WANTED)
+    after[NOTES] = (after[NOTES] or "").replace("\n", "\r\n").removesuffix("\r\n")
+
+    assert (merging.synced(after, WANTED)[NOTES] or "").count("handraise: begin") == 1
+    assert merging.removed(after)[NOTES] == "# Mine\r\n"
+
+
+def test_half_an_emoji_stays_half_an_emoji() -> None:
+    before = {**NOTHING, MCP: '{"note": "\\ud83d \\u00e9"}'}
+    after = merging.synced(before, WANTED)
+
+    assert (after[MCP] or "").encode()
+    assert read(after, MCP)["note"] == "\ud83d é"
 
 
 def test_a_hub_elsewhere_is_named() -> None:
@@ -129,21 +175,22 @@ settings = st.fixed_dictionaries(
     {},
     optional={
         "permissions": st.fixed_dictionaries(
-            {"deny": st.lists(words, min_size=1, max_size=2)},
+            {},
             optional={
-                "allow": st.lists(words | st.just("Read"), min_size=1, max_size=3),
+                "deny": st.lists(words, max_size=2),
+                "allow": st.lists(words | st.just("Read"), max_size=3),
                 "defaultMode": st.sampled_from(["plan", "default"]),
             },
         ),
-        "enabledMcpjsonServers": st.lists(words, min_size=1, max_size=2),
+        "enabledMcpjsonServers": st.lists(words, max_size=2),
         "other": texts,
     },
 )
 projects = st.fixed_dictionaries(
     {
-        MCP: st.none() | servers.filter(bool).map(lambda each: json.dumps({"mcpServers": each})),
-        SETTINGS: st.none() | settings.filter(bool).map(lambda each: json.dumps(each, indent=4)),
-        NOTES: st.none() | texts.filter(lambda text: "<!--" not in text and text != ""),
+        MCP: st.none() | st.just("{}") | servers.map(lambda each: json.dumps({"mcpServers": each})),
+        SETTINGS: st.none() | settings.map(lambda each: json.dumps(each, indent=4)),
+        NOTES: st.none() | (texts | texts.map(lambda text: f"{text}\r\n")).filter(lambda text: text != ""),
         RECORD: st.none(),
     }
 )

@@ -1,6 +1,7 @@
 """A project's files on disk: changed together or not at all, and kept as they were."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -57,17 +58,106 @@ def test_a_file_that_is_not_text_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_permissions_and_links_stay_as_they_are(tmp_path: Path) -> None:
-    shared = tmp_path / "shared.md"
+    shared = tmp_path / "AGENTS.md"
     shared.write_text("Shared.\n")
     shared.chmod(0o600)
-    project = tmp_path / "project"
-    project.mkdir()
-    (project / NOTES).symlink_to(shared)
-    sync(str(project), WANTED)
+    (tmp_path / NOTES).symlink_to("AGENTS.md")
+    sync(str(tmp_path), WANTED)
 
-    assert (project / NOTES).is_symlink()
+    assert (tmp_path / NOTES).is_symlink()
     assert shared.stat().st_mode & 0o777 == 0o600
     assert shared.read_text().startswith("Shared.\n")
+    sync(str(tmp_path), None)
+    assert ((tmp_path / NOTES).is_symlink(), shared.read_text()) == (True, "Shared.\n")
+
+
+@pytest.mark.parametrize("name", [MCP, SETTINGS, NOTES, RECORD, f"{NOTES}{BACKUP}"])
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_link_that_leads_out_of_the_project_is_not_followed(tmp_path: Path, name: str, is_there: bool) -> None:
+    outside, project = tmp_path / "outside", tmp_path / "project"
+    (project / ".claude").mkdir(parents=True)
+    if is_there:
+        outside.write_text("{}")
+    (project / name).symlink_to(outside)
+    with pytest.raises(Unmergeable, match="leads out of the project, to") as told:
+        sync(str(project), WANTED)
+
+    assert name in str(told.value)
+    assert not is_there or outside.read_text() == "{}"
+    assert tree(project).keys() <= {name}
+
+
+def test_a_folder_that_leads_out_of_the_project_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / ".claude").symlink_to(tmp_path / "home")
+    with pytest.raises(Unmergeable, match="leads out of the project"):
+        sync(str(tmp_path / "project"), WANTED)
+
+    assert tree(tmp_path) == {}
+
+
+def test_a_link_to_nothing_stays_one(tmp_path: Path) -> None:
+    (tmp_path / NOTES).symlink_to("AGENTS.md")
+    sync(str(tmp_path), WANTED)
+    assert (tmp_path / "AGENTS.md").is_file()
+    sync(str(tmp_path), None)
+
+    assert (tmp_path / NOTES).is_symlink()
+    assert not (tmp_path / "AGENTS.md").exists()
+
+
+def test_a_read_only_file_leaves_all_of_them_alone(tmp_path: Path) -> None:
+    (tmp_path / NOTES).write_text("# Mine\n")
+    (tmp_path / NOTES).chmod(0o444)
+    with pytest.raises(Unmergeable, match=r"CLAUDE\.md is read-only"):
+        sync(str(tmp_path), WANTED)
+
+    assert tree(tmp_path) == {NOTES: b"# Mine\n"}
+    assert not (tmp_path / ".claude").exists()
+
+
+def test_what_cannot_be_written_leaves_all_of_them_alone(tmp_path: Path) -> None:
+    (tmp_path / ".claude").write_text("no folder")
+    with pytest.raises(Unmergeable, match="cannot be written"):
+        sync(str(tmp_path), WANTED)
+
+    assert tree(tmp_path) == {".claude": b"no folder"}
+
+
+def test_what_is_no_file_holds_nobody_up(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / NOTES)
+    with pytest.raises(Unmergeable, match=r"CLAUDE\.md is not a file"):
+        sync(str(tmp_path), WANTED)
+
+
+def test_a_directory_that_is_gone_is_not_made_again(tmp_path: Path) -> None:
+    with pytest.raises(Unmergeable, match="There is no directory"):
+        sync(str(tmp_path / "gone"), WANTED)
+
+    assert not (tmp_path / "gone").exists()
+
+
+def test_interrupted_it_is_known_what_is_ours(tmp_path: Path) -> None:
+    """As after a kill between two files: the record is there, and not everything that it names."""
+    (tmp_path / MCP).write_text('{"mcpServers": {}}')
+    sync(str(tmp_path), WANTED)
+    (tmp_path / NOTES).unlink()
+    (tmp_path / MCP).write_text('{"mcpServers": {}}')
+
+    sync(str(tmp_path), None)
+    assert tree(tmp_path) == {MCP: b'{"mcpServers": {}}'}
+
+
+def test_windows_ends_of_line_come_back_to_the_letter(tmp_path: Path) -> None:
+    (tmp_path / MCP).write_bytes(b'{\r\n  "mcpServers": {}\r\n}')
+    (tmp_path / NOTES).write_bytes(b"# Mine\r\n\r\nBe kind.")
+    before = tree(tmp_path)
+    sync(str(tmp_path), WANTED)
+    sync(str(tmp_path), None)
+
+    assert tree(tmp_path) == before
+    assert not (tmp_path / ".claude").exists()
 
 
 def test_the_record_says_what_is_ours(tmp_path: Path) -> None:

@@ -4,8 +4,9 @@ Whatever is there stays. What was added is written down, so that taking it out t
 """
 
 import json
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -22,6 +23,7 @@ FILES = (MCP, SETTINGS, NOTES)
 
 _BEGIN = "<!-- handraise: begin. Written by `handraise project sync`; changes in here are overwritten. -->\n"
 _END = "<!-- handraise: end -->\n"
+_MARK = re.compile(r"^<!-- handraise: (begin|end)\b[^\n]*-->[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
 
 Texts = dict[str, str | None]
 """By the file's name; None where there is none."""
@@ -41,6 +43,8 @@ class Added(Struct, frozen=True):
     mode_before: str | None = None
     made: tuple[str, ...] = ()
     """Files that were not there before."""
+    opened: tuple[str, ...] = ()
+    """Keys of lists and objects that were not there before: empty, they go with what was in them."""
 
 
 def synced(before: Mapping[str, str | None], wanted: Wanted) -> Texts:
@@ -52,7 +56,7 @@ def synced(before: Mapping[str, str | None], wanted: Wanted) -> Texts:
     after: Texts = {
         MCP: _written(servers, plain[MCP]),
         SETTINGS: _written(settings, plain[SETTINGS]),
-        NOTES: _with_section(plain[NOTES], wanted.section),
+        NOTES: _with_section(before.get(NOTES), plain[NOTES], wanted.section),
     }
     record = replace(added, made=tuple(name for name in made if after[name] is not None))
     return {**after, RECORD: None if record == Added() and not wanted.section else _record(record)}
@@ -66,7 +70,7 @@ def removed(before: Mapping[str, str | None]) -> Texts:
     after: Texts = {
         MCP: _written(servers, before.get(MCP)),
         SETTINGS: _written(settings, before.get(SETTINGS)),
-        NOTES: _without_section(before.get(NOTES)),
+        NOTES: _without_section(before.get(NOTES), is_ours=NOTES in added.made),
         RECORD: None,
     }
     for name in added.made:
@@ -87,21 +91,38 @@ def _read(name: str, text: str | None) -> dict[str, Any]:
     if text is None or not text.strip():
         return {}
     try:
-        told = json.loads(text)
-    except ValueError as error:
+        told = json.loads(text, object_pairs_hook=_without_twins, parse_constant=_refuse)
+        json.dumps(told, allow_nan=False)
+    except (ValueError, RecursionError) as error:
         raise Unmergeable(f"{name} is not JSON ({error}); mend it first. Nothing was changed.") from error
     if not isinstance(told, dict):
         raise Unmergeable(f"{name} does not hold a JSON object; mend it first. Nothing was changed.")
     return told
 
 
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Of two that have the same key one would be lost."""
+    told = dict(pairs)
+    if len(told) != len(pairs):
+        raise ValueError("a key stands in it twice")
+    return told
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number")
+
+
 def _written(told: dict[str, Any], before: str | None) -> str | None:
-    """As it was where nothing has changed; else with the indentation that it had."""
+    """As it was where nothing has changed; else with the indentation and the ends of line that it had."""
     if before is not None and before.strip() and json.loads(before) == told:
         return before
     if not told and (before is None or not before.strip()):
         return before
-    return json.dumps(told, indent=_indentation(before), ensure_ascii=False) + "\n"
+    text = json.dumps(told, indent=_indentation(before), ensure_ascii=False)
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        # Half an emoji can be written in JSON, and in no file.
+        text = json.dumps(told, indent=_indentation(before))
+    return _with_ends_of(before, f"{text}\n")
 
 
 def _indentation(text: str | None) -> str:
@@ -128,7 +149,8 @@ def _with_server(told: dict[str, Any], wanted: Wanted, added: Added) -> tuple[di
         raise Unmergeable(f"{MCP} has a server called {SERVER!r} that is not ours; rename it. Nothing was changed.")
     if SERVER in servers:
         return told, added
-    return {**told, "mcpServers": {**servers, SERVER: wanted.server}}, replace(added, server=True)
+    added = replace(added, server=True, opened=(*added.opened, *_missing(told, "mcpServers")))
+    return {**told, "mcpServers": {**servers, SERVER: wanted.server}}, added
 
 
 def _without_server(told: dict[str, Any], added: Added) -> dict[str, Any]:
@@ -136,13 +158,15 @@ def _without_server(told: dict[str, Any], added: Added) -> dict[str, Any]:
     if not added.server or SERVER not in servers:
         return told
     rest = {name: each for name, each in servers.items() if name != SERVER}
-    return _with_or_without(told, "mcpServers", rest)
+    return _closed(told, "mcpServers", rest, added)
 
 
 def _with_settings(told: dict[str, Any], wanted: Wanted, added: Added) -> tuple[dict[str, Any], Added]:
     permissions = dict(_inside(told, "permissions", SETTINGS, dict))
     allowed = list(_inside(permissions, "allow", SETTINGS, list))
     missing = tuple(tool for tool in wanted.allow if tool not in allowed)
+    opened = _missing(told, "permissions", "enabledMcpjsonServers") + _missing(permissions, "allow")
+    added = replace(added, opened=(*added.opened, *opened))
     if missing:
         permissions["allow"] = [*allowed, *missing]
     if wanted.mode is not None and permissions.get("defaultMode") != wanted.mode:
@@ -165,38 +189,74 @@ def _without_settings(told: dict[str, Any], added: Added) -> dict[str, Any]:
     permissions = dict(_inside(told, "permissions", SETTINGS, dict))
     allowed = [tool for tool in _inside(permissions, "allow", SETTINGS, list) if tool not in added.allow]
     if added.allow:
-        permissions = _with_or_without(permissions, "allow", allowed)
+        permissions = _closed(permissions, "allow", allowed, added)
     if added.mode is not None and permissions.get("defaultMode") == added.mode:
-        permissions = _with_or_without(permissions, "defaultMode", added.mode_before)
+        permissions["defaultMode"] = added.mode_before  # in its old place among the keys
+        if added.mode_before is None:
+            del permissions["defaultMode"]
     if "permissions" in told:
-        told = _with_or_without(told, "permissions", permissions)
+        told = _closed(told, "permissions", permissions, added)
     if added.enabled:
         servers = [name for name in _inside(told, "enabledMcpjsonServers", SETTINGS, list) if name != SERVER]
-        told = _with_or_without(told, "enabledMcpjsonServers", servers)
+        told = _closed(told, "enabledMcpjsonServers", servers, added)
     return told
 
 
-def _with_or_without(told: dict[str, Any], key: str, value: object) -> dict[str, Any]:
-    if value:
-        return {**told, key: value}
+def _missing(told: dict[str, Any], *keys: str) -> tuple[str, ...]:
+    return tuple(key for key in keys if key not in told)
+
+
+def _closed(told: dict[str, Any], key: str, rest: object, added: Added) -> dict[str, Any]:
+    """With what is left of a list or an object, or without it where nothing is left and we had opened it."""
+    if rest or (key in told and key not in added.opened):
+        return {**told, key: rest}
     return {name: each for name, each in told.items() if name != key}
 
 
-def _with_section(text: str | None, section: str) -> str | None:
+class _Section(NamedTuple):
+    """Where ours begins and ends, and how its lines do."""
+
+    start: int
+    end: int
+    newline: str
+
+
+def _with_section(text: str | None, plain: str | None, section: str) -> str | None:
+    """Where it was, if it was there before; otherwise at the end."""
     if not section:
-        return text
-    return f"{text}\n{_BEGIN}{section}{_END}" if text else f"{_BEGIN}{section}{_END}"
+        return plain
+    ours = f"{_BEGIN}{section}{_END}"
+    found = _find_section(text)
+    if text is not None and found is not None:
+        return text[: found.start] + ours.replace("\n", found.newline) + text[found.end :]
+    return plain + _with_ends_of(plain, f"\n{ours}") if plain else ours
 
 
-def _without_section(text: str | None) -> str | None:
-    """Exactly what was added is taken out, with the newline before it."""
-    if text is None or _BEGIN not in text:
+def _without_section(text: str | None, *, is_ours: bool) -> str | None:
+    """Exactly what was added is taken out, with the newline before it where the file was there before us."""
+    found = _find_section(text)
+    if text is None or found is None:
         return text
-    before, _, rest = text.partition(_BEGIN)
-    _, found, after = rest.partition(_END)
-    if not found:
-        raise Unmergeable(f"{NOTES} has the beginning of our section and not its end; mend it first.")
-    return before.removesuffix("\n") + after
+    before = text[: found.start]
+    return (before if is_ours else before.removesuffix(found.newline)) + text[found.end :]
+
+
+def _find_section(text: str | None) -> _Section | None:
+    """Raises Unmergeable unless its marks are as we have set them."""
+    marks = list(_MARK.finditer(text or ""))
+    if not marks:
+        return None
+    if [mark[1] for mark in marks] != ["begin", "end"]:
+        found = ", ".join(mark[1] for mark in marks)
+        raise Unmergeable(
+            f"{NOTES} has the marks of our section in disorder ({found}, and not: begin, end);"
+            " mend it first. Nothing was changed."
+        )
+    return _Section(marks[0].start(), marks[1].end(), "\r\n" if marks[0][0].endswith("\r\n") else "\n")
+
+
+def _with_ends_of(text: str | None, written: str) -> str:
+    return written.replace("\n", "\r\n") if "\r\n" in (text or "") else written
 
 
 def _record(added: Added) -> str:
