@@ -47,7 +47,8 @@ class Subscription(Struct, frozen=True):
     key: str
     secret: str
     label: str
-    kinds: tuple[NoticeKind, ...] = NOTICE_KINDS
+    kinds: tuple[NoticeKind, ...] | None = None
+    """None: as before, or everything."""
     made_for: str | None = None
     """The hub's public key, as the browser had it."""
     replaces: str | None = None

@@ -355,7 +355,10 @@ async def test_the_same_browser_again_is_the_same_device_and_a_new_address_takes
         assert (again.status_code, again.json()["id"], again.json()["label"]) == (201, name, "Renamed")
         moved = service.phone(phone.made_for)
         told_so = await client.post("/api/push/devices", json=moved.subscription(replaces=phone.endpoint))
-        assert told_so.json()["id"] == name
+        assert (told_so.json()["id"], told_so.json()["kinds"]) == (name, ["plan"])
+        everything = ["question", "permission", "plan", "form", "ended"]
+        wider = await client.post("/api/push/devices", json=moved.subscription(kinds=everything))
+        assert wider.json()["kinds"] == everything
         assert len(await own(client)) == 1
         ask = await raised(hub)
         await moved.until(about(ask.id))

@@ -16,7 +16,7 @@ from handraise.desk.gate import Gate, Visitor
 from handraise.desk.interface import Desk, NotFound, Refused
 from handraise.model import ids
 from handraise.model.actors import Person
-from handraise.model.devices import Device, Subscription, Unusable
+from handraise.model.devices import NOTICE_KINDS, Device, Subscription, Unusable
 from handraise.model.tokens import Role
 from handraise.surfaces.push import notices
 from handraise.surfaces.push.book import Book, LedgerLost
@@ -182,12 +182,13 @@ class Bell:
                 raise Refused(f"You have {MOST_DEVICES} devices already; remove one first.")
             if len(pages) >= MOST_IN_ALL:
                 raise Refused(f"This hub has {MOST_IN_ALL} devices already.")
+        before = known.device.kinds if known else NOTICE_KINDS
         device = Device(
             id=known.device.id if known else ids.spell("d", self._entropy(ids.ENTROPY)),
             person=visitor.person.name,
             token=visitor.token.id if visitor.token else None,
             label=wanted.label,
-            kinds=wanted.kinds,
+            kinds=before if wanted.kinds is None else wanted.kinds,
             endpoint=wanted.endpoint,
             key=wanted.key,
             secret=wanted.secret,
