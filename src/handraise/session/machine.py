@@ -147,7 +147,7 @@ class Machine:
         match frame:
             case frames.Init(mode=mode, model=model, session_id=claude_id):
                 memory.mode, memory.model = mode, model or memory.model
-                memory.claude_id = claude_id or memory.claude_id
+                self._called(claude_id)
                 commands += self._turn_begins()
             case frames.Status(mode=str() as mode):
                 memory.mode = mode
@@ -173,6 +173,13 @@ class Machine:
             case _:
                 pass
         return commands
+
+    def _called(self, claude_id: str) -> None:
+        """Claude calls the conversation so: after `/clear` it is another one, and that is the one to resume."""
+        memory = self.memory
+        if memory.claude_id and claude_id != memory.claude_id:
+            memory.opening = ""
+        memory.claude_id = claude_id or memory.claude_id
 
     def _turn_begins(self) -> list[Command]:
         if self.memory.phase == "stopping":

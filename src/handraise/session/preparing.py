@@ -14,7 +14,6 @@ _CAUTION = (
 
 def memory_for(session: Session, old: Memory) -> Memory:
     """What the next process begins with; `old` is what the last one knew."""
-    way = _way(session, old)
     return Memory(
         title=session.title,
         turn=old.turn,
@@ -22,9 +21,9 @@ def memory_for(session: Session, old: Memory) -> Memory:
         model=session.model,
         cost_before=old.cost_usd,
         cooldown=old.cooldown,
-        way=way,
+        way=_way(session, old),
         missing=old.missing,
-        opening=old.opening if way == "resume" else "",
+        opening=old.opening,
         unfinished=old.unfinished,
     )
 

@@ -43,7 +43,7 @@ class Saying:
     def cut_off(self, now: datetime) -> list[Command]:
         """Claude was killed: what it took up just before may not be in its transcript.
 
-        Said again under the same id, it is taken up only where it is not.
+        Said again under the same id, it is only echoed where Claude had begun to answer it.
         """
         return [Return(say) for say, taken in self._memory.unfinished.items() if now - taken < _WRITTEN_DOWN]
 

@@ -1,0 +1,274 @@
+"""Stories of lost memories: Claude is resumed and has nothing to resume. Nobody has to say anything twice."""
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from handraise.claude.process import Identity
+from handraise.demo.pieces import Script, hold, say, use
+from handraise.demo.told import Told
+from handraise.hub import Hub
+from handraise.model.actors import Person, TheHub
+from handraise.model.answers import Choice, Choices
+from handraise.model.items import Content, Notice, Said, SaidTaken, SessionEnded, SessionStarted
+from handraise.model.says import Say
+from handraise.model.sessions import Ended, Place, Session
+from handraise.session.memory import Memory
+from handraise.store.changes import Advance, QueueSay, SaveSession
+from stories.house import DEADLINE, House, house, next_ask, seen
+from stories.test_hub_lives import NOON, QUESTION, never_started, small_talk
+from stories.timeline import kill, only, pid_of, texts, times, until_turn
+
+SQLITE = Choices((Choice(("SQLite",)),))
+ANSWER = "Which database? — SQLite"
+
+
+def asks_once(told: Told) -> Script:
+    told = yield [use("AskUserQuestion", questions=[QUESTION])]
+    while True:
+        told = yield [say(f"You said: {told.text}")]
+
+
+def transcripts(home: House, session: Session) -> list[Path]:
+    return list((home.tmp / "home" / ".claude" / "projects").glob(f"*/{session.claude_id}.jsonl"))
+
+
+def forget_all(home: House, session: Session) -> None:
+    """As if Claude had been killed before it wrote anything down."""
+    for path in transcripts(home, session):
+        path.unlink()
+
+
+def keep_the_queue(home: House, session: Session) -> None:
+    """As if Claude had been killed when it had written down only that something was said."""
+    folder = home.tmp / "home" / ".claude" / "projects" / str(home.work).replace("/", "-").replace("_", "-")
+    line = {"type": "queue-operation", "operation": "enqueue", "sessionId": session.claude_id, "content": "Choose."}
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{session.claude_id}.jsonl").write_text(json.dumps(line) + "\n")
+
+
+def anew(contents: list[Content]) -> list[Notice]:
+    return [each for each in only(Notice, contents) if each.about == "begins anew"]
+
+
+async def until_told(home: House, *words: str) -> str:
+    """The first conversation, as the model was told it, in which all of these words stand."""
+    async with asyncio.timeout(DEADLINE):
+        while True:
+            for request in home.model.requests("script"):
+                conversation = str(request.messages)
+                if not request.is_side and all(each in conversation for each in words):
+                    return conversation
+            await asyncio.sleep(0.02)
+
+
+async def until_taken(hub: Hub, session: Session, text: str) -> list[Content]:
+    """Until all that was said with these words is taken."""
+    waiting: set[str] = set()
+    found: list[str] = []
+
+    def fits(content: Content) -> bool:
+        if isinstance(content, Said) and text in content.text:
+            waiting.add(content.say)
+        if isinstance(content, SaidTaken) and content.say in waiting:
+            waiting.discard(content.say)
+            found.append(content.say)
+        return bool(found) and not waiting and isinstance(content, SaidTaken)
+
+    return await seen(hub.desk, fits, session.id)
+
+
+async def ended(pid: int) -> None:
+    """Until a process has ended by itself."""
+    async with asyncio.timeout(DEADLINE):
+        while (identity := Identity.of(pid)) is not None and identity.lives():
+            await asyncio.sleep(0.02)
+
+
+def line_of(transcript: Path, say_id: str) -> Iterator[str]:
+    """The line in which Claude wrote down what was said."""
+    lines = transcript.read_text().splitlines(keepends=True)
+    return (line for line in lines if f'"uuid":"{say_id}"' in line and '"type":"user"' in line)
+
+
+async def written(transcript: Path, say_id: str) -> None:
+    """Until Claude has written down what was said."""
+    async with asyncio.timeout(DEADLINE):
+        while not any(line_of(transcript, say_id)):
+            await asyncio.sleep(0.02)
+
+
+async def answered_and_killed(home: House, hub: Hub) -> Session:
+    """A session whose Claude was killed before it took the answer to its question."""
+    session = (await hub.desk.start("Choose.", str(home.work))).session
+    question = await next_ask(hub.desk, session)
+    pid = pid_of(hub, session)
+    os.kill(pid, signal.SIGSTOP)
+    await hub.desk.answer(question.id, SQLITE)
+    await kill(pid)
+    await seen(hub.desk, times(1, SessionEnded), session.id)
+    return session
+
+
+@pytest.mark.parametrize("forget", [forget_all, keep_the_queue])
+async def test_a_claude_killed_before_it_wrote_anything_down_begins_anew_and_nothing_is_lost(
+    tmp_path: Path, forget: Callable[[House, Session], None]
+) -> None:
+    async with house(tmp_path, asks_once) as (home, hub):
+        session = await answered_and_killed(home, hub)
+        forget_all(home, session)
+        forget(home, session)
+
+        await hub.desk.resume(session.id, "And be quick.")
+
+        told = await until_taken(hub, session, "And be quick.")
+        assert [each.run for each in only(SessionStarted, told)] == [1, 2, 3]
+        assert len(anew(told)) == 1
+        await until_taken(hub, session, ANSWER)
+        assert await hub.store.says(session.id) == []
+        last = await until_told(home, "Choose.", ANSWER, "And be quick.")
+        assert [last.count(each) for each in ("Choose.", ANSWER, "And be quick.")] == [1, 1, 1]
+        assert last.index("Choose.") < last.index(ANSWER) < last.index("And be quick.")
+        assert (await hub.desk.session(session.id)).session.claude_id != session.claude_id
+
+        # From here on there is something to resume.
+        await hub.desk.stop(session.id)
+        await seen(hub.desk, times(2, SessionEnded), session.id)
+        await hub.desk.resume(session.id, "Still there?")
+        told = await until_taken(hub, session, "Still there?")
+        assert [each.run for each in only(SessionStarted, told)] == [1, 2, 3, 4]
+        assert len(anew(told)) == 1
+        assert home.model.errors == []
+
+
+async def test_the_next_hub_goes_on_when_the_last_one_was_gone_before_claude_could_say_so(tmp_path: Path) -> None:
+    async with House(tmp_path, asks_once) as home:
+        async with home.open_hub() as first:
+            session = await answered_and_killed(home, first)
+            forget_all(home, session)
+            await first.desk.resume(session.id)
+            second_pid = pid_of(first, session)
+        await ended(second_pid)
+
+        async with home.open_hub() as second:
+            told = await until_taken(second, session, ANSWER)
+            assert [each.run for each in only(SessionStarted, told)] == [1, 2, 3]
+            assert len(anew(told)) == 1
+            last = await until_told(home, "Choose.", ANSWER)
+            assert [last.count(each) for each in ("Choose.", ANSWER)] == [1, 1]
+
+
+async def test_a_long_conversation_whose_record_is_gone_is_not_done_again(tmp_path: Path) -> None:
+    async with house(tmp_path, small_talk) as (home, hub):
+        session = (await hub.desk.start("Send the letter.", str(home.work))).session
+        await until_turn(hub.desk, session)
+        await hub.desk.say(session.id, "Thanks.")
+        await until_turn(hub.desk, session, 2)
+        await hub.desk.stop(session.id)
+        await seen(hub.desk, times(1, SessionEnded), session.id)
+        forget_all(home, session)
+
+        await hub.desk.resume(session.id, "And now?")
+
+        told = await until_taken(hub, session, "And now?")
+        assert len(anew(told)) == 1
+        reminder = [each for each in only(Said, told) if "Send the letter." in each.text][-1]
+        assert reminder.by == TheHub()
+        assert "do nothing of it again" in reminder.text
+        last = await until_told(home, reminder.text.splitlines()[0], "And now?")
+        assert [last.count(each) for each in ("Send the letter.", "And now?", "Thanks.")] == [1, 1, 0]
+        assert last.index("Send the letter.") < last.index("And now?")
+
+
+async def test_a_fork_killed_before_it_wrote_anything_down_is_forked_again(tmp_path: Path) -> None:
+    def script(told: Told) -> Script:
+        told = yield [say("Hello, Odeon.")]
+        told = yield [say("It"), hold("thinking"), say("is Odeon.")]
+        while True:
+            told = yield [say(f"You said: {told.text}")]
+
+    async with house(tmp_path, script) as (home, hub):
+        session = (await hub.desk.start("My name is Odeon.", str(home.work))).session
+        await until_turn(hub.desk, session)
+        fork = (await hub.desk.fork(session.id, "What is my name?")).session
+        await home.model.held("thinking")
+        await until_taken(hub, fork, "What is my name?")
+        await kill(pid_of(hub, fork))
+        await seen(hub.desk, times(1, SessionEnded), fork.id)
+        forget_all(home, fork)
+
+        await hub.desk.resume(fork.id, "Well?")
+
+        assert len(anew(await until_taken(hub, fork, "Well?"))) == 1
+        last = await until_told(home, "What is my name?", "Well?")
+        assert [last.count(each) for each in ("My name is Odeon.", "What is my name?", "Well?")] == [1, 1, 1]
+
+
+async def test_a_fork_of_a_conversation_that_is_gone_says_so_and_begins_without_it(tmp_path: Path) -> None:
+    async with house(tmp_path, small_talk) as (home, hub):
+        session = (await hub.desk.start("My name is Odeon.", str(home.work))).session
+        await until_turn(hub.desk, session)
+        forget_all(home, session)
+
+        fork = (await hub.desk.fork(session.id, "What is my name?")).session
+
+        told = await until_turn(hub.desk, fork)
+        assert texts(told) == ["You said: What is my name?"]
+        assert len(anew(told)) == 1
+        assert [each.run for each in only(SessionStarted, told)] == [1, 2]
+
+
+async def test_a_claude_killed_before_its_first_turn_is_started_under_another_name(tmp_path: Path) -> None:
+    async with house(tmp_path, small_talk) as (home, hub):
+        lost = Ended("lost", "Claude was killed", NOON)
+        session = replace(never_started(home), phase="ended", run=1, ended=lost)
+        said = Say("7c9b2a58-3b43-4c6e-9d0e-0a2f1b6a7d11", session.id, "Hello.", Person("ana"), "web", NOON)
+        place = Place(session.id, 1, 0, Memory(phase="ended", ended=lost).dump())
+        await hub.store.apply([SaveSession(session), Advance(place), QueueSay(said)])
+        keep_the_queue(home, session)
+
+        await hub.desk.resume(session.id)
+
+        told = await until_turn(hub.desk, session)
+        assert texts(told) == ["You said: Hello."]
+        assert anew(told) == []
+
+
+@pytest.mark.parametrize("written_down", [True, False])
+async def test_what_was_said_just_before_claude_was_killed_still_reaches_it(tmp_path: Path, written_down: bool) -> None:
+    def script(told: Told) -> Script:
+        told = yield [say("One.")]
+        told = yield [say("Two"), hold("thinking"), say("never heard")]
+        while True:
+            told = yield [say(f"You said: {told.text}")]
+
+    async with house(tmp_path, script, clock=lambda: NOON) as (home, hub):
+        session = (await hub.desk.start("Alder.", str(home.work))).session
+        await until_turn(hub.desk, session)
+        said = await hub.desk.say(session.id, "Birch.")
+        await until_taken(hub, session, "Birch.")
+        await home.model.held("thinking")
+        (transcript,) = transcripts(home, session)
+        await written(transcript, said.id)
+        await kill(pid_of(hub, session))
+        if not written_down:
+            before, _, _ = transcript.read_text().partition(next(line_of(transcript, said.id)))
+            transcript.write_text(before)
+        await seen(hub.desk, times(1, SessionEnded), session.id)
+
+        await hub.desk.resume(session.id, "Cedar.")
+
+        told = await until_taken(hub, session, "Cedar.")
+        assert anew(told) == []
+        assert await hub.store.says(session.id) == []
+        last = await until_told(home, "Alder.", "Birch.", "Cedar.")
+        assert [last.count(each) for each in ("Alder.", "Cedar.")] == [1, 1]
+        # Where it is written down and was not answered, Claude reads it there, and takes it up when it is said again.
+        assert last.count("Birch.") <= 1 + written_down
+        assert last.index("Alder.") < last.index("Birch.") < last.index("Cedar.")
