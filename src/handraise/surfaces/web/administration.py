@@ -182,14 +182,24 @@ _AUDIT = (
 )
 
 WAYS = (
-    Way("GET", "/api/projects", "viewer", list_projects, "The projects", gives=shapes.Projects),
+    Way("GET", "/api/projects", "viewer", list_projects, "The projects", gives=shapes.Projects, squeezes=True),
     Way("POST", "/api/projects", "admin", add_project, "Add one", shapes.NewProject, Project, 201),
     Way("PATCH", "/api/projects/{id}", "admin", change_project, "Change one", shapes.ProjectChange, Project),
-    Way("GET", "/api/rules", "viewer", list_rules, "The rules, in order", gives=shapes.Rules),
+    Way("GET", "/api/rules", "viewer", list_rules, "The rules, in order", gives=shapes.Rules, squeezes=True),
     Way("POST", "/api/rules", "admin", add_rule, "Add one", shapes.NewRule, Rule, 201),
     Way("DELETE", "/api/rules/{id}", "admin", revoke_rule, "Revoke one", gives=shapes.Done),
     Way("GET", "/api/tokens", "admin", list_tokens, "The tokens", gives=shapes.Tokens, parameters=_WHICH_TOKENS),
     Way("POST", "/api/tokens", "admin", make_token, "Make one", shapes.NewToken, shapes.MadeToken, 201),
     Way("DELETE", "/api/tokens/{id}", "admin", revoke_token, "Revoke one, at once", gives=shapes.Done),
-    Way("GET", "/api/audit", "admin", audit, "Who did what", gives=shapes.Audit, parameters=_AUDIT, or_media=_LINES),
+    Way(
+        "GET",
+        "/api/audit",
+        "admin",
+        audit,
+        "Who did what",
+        gives=shapes.Audit,
+        parameters=_AUDIT,
+        or_media=_LINES,
+        squeezes=True,
+    ),
 )

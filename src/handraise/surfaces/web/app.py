@@ -38,7 +38,7 @@ class WebApp:
             *administration.WAYS,
             *more,
             Way("GET", "/api/health", None, _health, "The hub is up", gives=shapes.Health),
-            Way("GET", "/api/openapi.json", None, self._openapi, "This document"),
+            Way("GET", "/api/openapi.json", None, self._openapi, "This document", squeezes=True),
         )
         self._door = door
         self._page = page

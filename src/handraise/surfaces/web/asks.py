@@ -75,8 +75,8 @@ _FILTERS = (
 )
 
 WAYS = (
-    Way("GET", "/api/asks", "viewer", list_all, "The inbox", gives=shapes.Asks, parameters=_FILTERS),
-    Way("GET", "/api/asks/{id}", "viewer", look, "One ask", gives=Ask),
+    Way("GET", "/api/asks", "viewer", list_all, "The inbox", gives=shapes.Asks, parameters=_FILTERS, squeezes=True),
+    Way("GET", "/api/asks/{id}", "viewer", look, "One ask", gives=Ask, squeezes=True),
     Way(
         "POST",
         "/api/asks/{id}/answer",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from handraise.desk import interface
 from handraise.desk.gate import Gate, Visitor
@@ -17,6 +17,7 @@ from handraise.model.tokens import Role, may
 from handraise.surfaces.web import guards, shapes
 from handraise.surfaces.web.forwarded import spelled
 from handraise.surfaces.web.receiving import receive_body
+from handraise.surfaces.web.squeezing import squeeze
 from handraise.surfaces.web.visit import BadRequest, Visit, Way, answer
 
 OWNER = "owner"
@@ -96,7 +97,10 @@ class Door:
             self._check_page(request, source, by_cookie=by_cookie)
             sent = await receive_body(request, way.largest, json_only=by_cookie)
         desk = self.desk.seat(visitor.person, source if by_cookie else _surface(request) or source)
-        return await way.act(Visit(request, visitor, desk, self.gate, sent))
+        response = await way.act(Visit(request, visitor, desk, self.gate, sent))
+        if way.squeezes and source != "terminal" and not isinstance(response, StreamingResponse):
+            response = await squeeze(response, request.headers.get("accept-encoding", ""))
+        return response
 
     async def _recognise(self, way: Way, request: Request) -> tuple[Visitor, str, bool]:
         """Who it is, from where, and whether only a cookie or a proxy says so."""

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from starlette.responses import FileResponse
 
+from handraise.surfaces.web.squeezing import is_accepted
+
 _FOR_EVER = "public, max-age=31536000, immutable"
 _TWINS = (("br", ".br"), ("gzip", ".gz"))
 """Compressed when the page was built, best first."""
@@ -38,9 +40,8 @@ class Page:
 def _sent(file: Path, status: int, age: str, accepts: str) -> FileResponse:
     headers = {"cache-control": age, "vary": "accept-encoding"}
     media = guess_type(file.name)[0] or "application/octet-stream"
-    accepted = {each.split(";")[0].strip() for each in accepts.lower().split(",")}
     for name, ending in _TWINS:
         twin = file.with_name(file.name + ending)
-        if name in accepted and twin.is_file():
+        if is_accepted(name, accepts) and twin.is_file():
             return FileResponse(twin, status, headers | {"content-encoding": name}, media_type=media)
     return FileResponse(file, status, headers, media_type=media)

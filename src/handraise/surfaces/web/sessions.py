@@ -198,6 +198,7 @@ WAYS = (
         "The sessions, newest first",
         gives=shapes.Sessions,
         parameters=_SEARCH,
+        squeezes=True,
     ),
     Way("GET", "/api/sessions/{id}", "viewer", look, "One session", gives=shapes.Session),
     Way("PATCH", "/api/sessions/{id}", "approver", rename, "Give it another title", shapes.Title, shapes.Session),
@@ -255,6 +256,7 @@ WAYS = (
         "Its timeline, a page",
         gives=shapes.Items,
         parameters=_PLACE,
+        squeezes=True,
     ),
     Way(
         "GET",
@@ -264,5 +266,6 @@ WAYS = (
         "What the feed holds, a page",
         gives=shapes.Items,
         parameters=_PLACE_OF_ALL,
+        squeezes=True,
     ),
 )

@@ -120,6 +120,8 @@ class Way:
     media: str = "application/json"
     or_media: str | None = None
     """What it gives to who wants it so."""
+    squeezes: bool = False
+    """Whether long answers may be compressed: none that shows a secret."""
     own_guard: bool = False
     """The act itself reads what was sent, and lets in who shows a secret there; no cookie speaks for anybody."""
 
