@@ -19,6 +19,13 @@ def test_every_mode_that_claude_knows_is_good(mode: str) -> None:
     check(Options(mode=mode))
 
 
+@pytest.mark.parametrize(
+    "tool", ["Bash", "Bash(git log:*)", "Read(//etc/**)", "mcp__db__*", "mcp__a-b__c.d", "Task(x, y)"]
+)
+def test_a_tool_as_claude_spells_it_is_good(tool: str) -> None:
+    check(Options(allowed_tools=(tool,)))
+
+
 @pytest.mark.parametrize("seconds", [30, 300, 900])
 def test_a_time_limit_within_bounds_is_good(seconds: int) -> None:
     check(Options(ask_user_timeout=seconds))
@@ -33,8 +40,14 @@ def test_a_time_limit_within_bounds_is_good(seconds: int) -> None:
         (Options(model=" "), "model must not be empty"),
         (Options(append_system_prompt=""), "append_system_prompt must not be empty"),
         (Options(allowed_tools=("Read", "")), "allowed_tools must not hold an empty text"),
-        (Options(patience=Patience(plan=0)), "patience.plan must be more than 0"),
-        (Options(parallel=0), "parallel must be at least 1"),
+        (Options(allowed_tools=("Bash(ls",)), r"allowed_tools: 'Bash\(ls' is not a tool as Claude Code spells it"),
+        (Options(allowed_tools=("git log",)), "is not a tool as Claude Code spells it"),
+        (Options(allowed_tools=("Bash()",)), "is not a tool as Claude Code spells it"),
+        (Options(add_dirs=("lib",)), "add_dirs must hold absolute paths, not 'lib'"),
+        (Options(patience=Patience(plan=0)), "patience.plan must be from 1 second to a year"),
+        (Options(patience=Patience(form=1e300)), "patience.form must be from 1 second to a year"),
+        (Options(parallel=0), "parallel must be from 1 to 1000"),
+        (Options(parallel=1001), "parallel must be from 1 to 1000"),
         (Options(cost_limit_usd=-1), "cost_limit_usd must be more than 0"),
         (Options(rules=(ASK, ProjectRule("allow"))), "rules: number 2 would allow everything; name a tool"),
         (Options(rules=(ProjectRule("deny", command=" "),)), "rules: number 1 has an empty command"),

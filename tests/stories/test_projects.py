@@ -15,6 +15,7 @@ from handraise.cli.main import main
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.told import Told
 from handraise.model.answers import Choice, Choices
+from handraise.model.options import MODES
 from handraise.model.tools import ASK_USER, qualified
 from stories.outsiders import Agent, Yard, next_ask, until_turn_ended
 
@@ -132,6 +133,11 @@ async def test_a_file_of_rules_holds_nothing_else(tmp_path: Path) -> None:
         ("ask_user_timeout=10", "ask_user_timeout must be from 30 to 900 seconds, not 10"),
         ("ask_user_timeout=soon", "ask_user_timeout must be a number"),
         ("mode=yolo", "mode must be one of default"),
+        ("allowed_tools=Bash(ls", "is not a tool as Claude Code spells it"),
+        ("patience.plan=1e300", "patience.plan must be from 1 second to a year"),
+        ("cost_limit_usd=NaN", "cost_limit_usd must be a number"),
+        ("cost_limit_usd=Infinity", "cost_limit_usd must be a number"),
+        ("ask_user_enabled=perhaps", "ask_user_enabled must be true or false"),
         ("mode", "is not KEY=VALUE"),
     ],
 )
@@ -179,6 +185,33 @@ async def test_a_file_that_cannot_be_parsed_is_left_alone_with_a_clear_error(tmp
         assert told.exit_code == 4
         assert ".mcp.json is not JSON" in told.output
         assert (yard.work / ".mcp.json").read_text() == "{ // mine\n}"
+
+
+async def test_one_project_that_cannot_be_synced_does_not_hold_up_the_others(tmp_path: Path) -> None:
+    async with Yard(tmp_path, ask) as yard, yard.serve():
+        for name in ("a", "b", "c"):
+            (tmp_path / name).mkdir()
+            await handraise(yard, "add", str(tmp_path / name))
+        (tmp_path / "a" / "CLAUDE.md").write_text("<!-- handraise: begin -->\n")
+        (tmp_path / "b").rmdir()
+        told = await handraise(yard, "sync", "--all")
+
+        assert told.exit_code == 4
+        assert "a: CLAUDE.md has the marks of our section in disorder" in told.output
+        assert f"b: There is no directory {tmp_path / 'b'}." in told.output
+        assert "c: .mcp.json, .claude/settings.local.json, CLAUDE.md" in told.output
+        assert sorted(each.name for each in (tmp_path / "a").iterdir()) == ["CLAUDE.md"]
+        assert not (tmp_path / "b").exists()
+
+
+async def test_the_modes_are_those_that_the_cli_knows(tmp_path: Path) -> None:
+    words = (str(locate()), "--permission-mode", "yolo", "mcp", "list")
+    told = await asyncio.create_subprocess_exec(*words, env={"HOME": str(tmp_path)}, stderr=asyncio.subprocess.PIPE)
+    _, said = await told.communicate()
+    choices = said.decode().partition("Allowed choices are ")[2].strip().rstrip(".").split(", ")
+
+    # "manual" has the older name "default", which is not listed and still taken.
+    assert {*choices, "default"} == set(MODES)
 
 
 async def test_a_time_limit_of_the_project_holds_for_agents_in_it(tmp_path: Path) -> None:

@@ -2,13 +2,14 @@
 
 import json
 import os
+import re
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import click
 
-from handraise.cli.neighbour import Neighbour
+from handraise.cli.neighbour import Failed, Neighbour
 from handraise.cli.places import json_option, state_folder, state_option
 
 _LISTS = ("allowed_tools", "add_dirs")
@@ -21,6 +22,8 @@ _NUMBERS = (
 )
 _SWITCHES = ("ask_user_enabled",)
 _RULES = "rules"
+_COMMA = re.compile(r",(?![^(]*\))")
+"""Between the members of a list, and not within what is in parentheses: `Bash(a,b)` is one."""
 KEYS = (*_TEXTS, *_LISTS, *_SWITCHES, *_NUMBERS, _RULES)
 """Every option that can be set, as it is written on the command line."""
 
@@ -88,10 +91,18 @@ def sync(project: str | None, everywhere: bool, remove: bool, state: str | None,
     """
     neighbour = Neighbour(state_folder(state))
     projects = neighbour.get("/api/projects")["projects"] if everywhere else [_find(neighbour, project or os.getcwd())]
+    failed: list[Failed] = []
     for each in projects:
-        done = neighbour.post(f"/api/projects/{each['id']}/sync", {"remove": remove})
+        try:
+            done = neighbour.post(f"/api/projects/{each['id']}/sync", {"remove": remove})
+        except Failed as error:
+            # The others are not to wait for somebody to mend this one.
+            failed.append(Failed(error.status, error.code, f"{each['name']}: {error}"))
+            continue
         changed = ", ".join(done["changed"]) or "nothing to change"
         click.echo(json.dumps(done) if as_json else f"{each['name']}: {changed}")
+    if failed:
+        raise Failed(failed[0].status, failed[0].code, "\n".join(str(each) for each in failed))
 
 
 def _find(neighbour: Neighbour, named: str) -> dict[str, Any]:
@@ -122,13 +133,13 @@ def _changed(options: dict[str, Any], settings: tuple[str, ...]) -> dict[str, An
 
 def _value(key: str, text: str) -> object:
     if key in _LISTS:
-        return [each.strip() for each in text.split(",") if each.strip()]
+        return [each.strip() for each in _COMMA.split(text) if each.strip()]
     if key in _TEXTS:
         return text
     if key == _RULES:
         return _rules(text)
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=int)
     except ValueError:
         what = "true or false" if key in _SWITCHES else "a number"
         raise click.UsageError(f"{key} must be {what}, not {text!r}.") from None

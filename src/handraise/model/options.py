@@ -1,5 +1,7 @@
 """Whether a project can have these options. What is stored is never checked again: an older hub may have kept it."""
 
+import re
+
 from msgspec.structs import asdict
 
 from handraise.model.projects import Options
@@ -8,6 +10,9 @@ from handraise.model.tools import ASK_USER_LEAST, ASK_USER_MOST
 
 MODES = ("default", "manual", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions")
 """The permission modes that Claude Code knows."""
+_TOOL = re.compile(r"[A-Za-z_][\w.*:-]*(\(.+\))?", re.DOTALL)
+_YEAR = 365 * 24 * 3600
+_MOST_PARALLEL = 1000
 
 
 class BadOption(Exception):
@@ -28,11 +33,17 @@ def check(options: Options) -> None:
     for key in ("allowed_tools", "add_dirs"):
         if not all(each.strip() for each in getattr(options, key)):
             raise BadOption(f"{key} must not hold an empty text.")
+    for tool in options.allowed_tools:
+        if not _TOOL.fullmatch(tool):
+            raise BadOption(f"allowed_tools: {tool!r} is not a tool as Claude Code spells it, such as Bash(git log:*).")
+    for directory in options.add_dirs:
+        if not directory.startswith("/"):
+            raise BadOption(f"add_dirs must hold absolute paths, not {directory!r}.")
     for kind, patience in asdict(options.patience).items():
-        if patience is not None and patience <= 0:
-            raise BadOption(f"patience.{kind} must be more than 0 seconds; leave it out to wait for ever.")
-    if options.parallel is not None and options.parallel < 1:
-        raise BadOption("parallel must be at least 1.")
+        if patience is not None and not 0 < patience <= _YEAR:
+            raise BadOption(f"patience.{kind} must be from 1 second to a year; leave it out to wait for ever.")
+    if options.parallel is not None and not 1 <= options.parallel <= _MOST_PARALLEL:
+        raise BadOption(f"parallel must be from 1 to {_MOST_PARALLEL}.")
     if options.cost_limit_usd is not None and options.cost_limit_usd <= 0:
         raise BadOption("cost_limit_usd must be more than 0.")
     for number, rule in enumerate(options.rules, 1):
