@@ -70,21 +70,19 @@ class Machine:
         self.temper = temper
         self._waiting = Waiting(session, project, memory, wire)
         self._saying = Saying(memory)
+        self._public = memory.public()
 
     def observe(self, fact: Fact, now: datetime) -> list[Command]:
         """What follows from something that happened. Never raises."""
-        before = self.memory.public()
-        commands = self._observe(fact, now)
-        return self._and_changed(before, commands)
+        return self._and_changed(self._observe(fact, now))
 
     def wish(self, wish: Wish) -> list[Command]:
         """What follows from something that a person wants; raises Refused."""
-        before = self.memory.public()
-        commands = self._wish(wish)
-        return self._and_changed(before, commands)
+        return self._and_changed(self._wish(wish))
 
-    def _and_changed(self, before: tuple[object, ...], commands: list[Command]) -> list[Command]:
-        return commands if self.memory.public() == before else [*commands, Changed()]
+    def _and_changed(self, commands: list[Command]) -> list[Command]:
+        before, self._public = self._public, self.memory.public()
+        return commands if self._public == before else [*commands, Changed()]
 
     def _observe(self, fact: Fact, now: datetime) -> list[Command]:
         if self.memory.is_over:
@@ -145,23 +143,23 @@ class Machine:
         memory = self.memory
         commands: list[Command] = [Publish(content) for content in translate.translate(frame, memory.actions)]
         match frame:
+            case frames.Lifecycle(command_uuid=say, state=state):
+                commands += self._saying.became(say, state)
+            case frames.Assistant(message=message, parent_tool_use_id=None):
+                texts = [block.text for block in message.content if isinstance(block, TextBlock)]
+                memory.last_text = "".join(texts)[:_TEXT_KEPT] or memory.last_text
+            case frames.User(is_replay=True, uuid=str() as say):
+                commands += self._saying.taken(say, now)
+            case frames.User(message=told) if not isinstance(told.content, str):
+                for block in told.content:
+                    if isinstance(block, ToolResult):
+                        commands += self._waiting.resulted(block.tool_use_id)
             case frames.Init(mode=mode, model=model, session_id=claude_id):
                 memory.mode, memory.model = mode, model or memory.model
                 self._called(claude_id)
                 commands += self._turn_begins()
             case frames.Status(mode=str() as mode):
                 memory.mode = mode
-            case frames.Assistant(message=message, parent_tool_use_id=None):
-                texts = [block.text for block in message.content if isinstance(block, TextBlock)]
-                memory.last_text = "".join(texts)[:_TEXT_KEPT] or memory.last_text
-            case frames.User(is_replay=True, uuid=str() as say):
-                commands += self._saying.taken(say, now)
-            case frames.Lifecycle(command_uuid=say, state=state):
-                commands += self._saying.became(say, state)
-            case frames.User(message=told) if not isinstance(told.content, str):
-                for block in told.content:
-                    if isinstance(block, ToolResult):
-                        commands += self._waiting.resulted(block.tool_use_id)
             case frames.Result():
                 commands += self._turn_ends(frame)
             case frames.ControlRequest(request_id, request):

@@ -30,16 +30,21 @@ class Previews:
         self._speakers: dict[str | None, _Speaker] = {}
         self._next = float("-inf")
 
-    def follow(self, received: Sequence[Frame]) -> None:
-        """Takes in what of these frames it has to know; nearly all of a long reply are pieces of a block."""
+    def follow(self, received: Sequence[Frame]) -> list[Frame]:
+        """Takes in what of these frames it has to know, and gives the others: nearly all are pieces of a block."""
+        others: list[Frame] = []
         for frame in received:
-            if isinstance(frame, StreamEvent):
-                if frame.event.type == "content_block_delta" and frame.parent_tool_use_id in self._speakers:
-                    self._speakers[frame.parent_tool_use_id].fresh.append(frame.event)
-                else:
-                    self.add(frame)
-            elif isinstance(frame, Assistant):
-                self.whole(frame.parent_tool_use_id)
+            if type(frame) is not StreamEvent:
+                others.append(frame)
+                if type(frame) is Assistant:
+                    self.whole(frame.parent_tool_use_id)
+            elif frame.event.type == "content_block_delta":
+                speaker = self._speakers.get(frame.parent_tool_use_id)
+                if speaker is not None:
+                    speaker.fresh.append(frame.event)
+            else:
+                self.add(frame)
+        return others
 
     def add(self, streamed: StreamEvent) -> None:
         """Takes in an event; sub-agents may speak at the same time as Claude itself."""

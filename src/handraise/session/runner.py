@@ -25,13 +25,11 @@ from handraise.session.previews import Previews
 from handraise.session.writing import Writing
 from handraise.store.changes import Advance, Change
 from handraise.store.interface import Store, StoreClosed, StoreConflict, StoreError
-from handraise.wire.frames import Frame, StreamEvent, ToolProgress
+from handraise.wire.frames import Frame, ToolProgress
 
 _AHEAD = 32
 """How many chunks of the journal may wait to be taken in, all at once then; the journal itself holds the rest."""
 _AGAIN = 1.0
-_SAYING_NOTHING = (StreamEvent, ToolProgress)
-"""They come by the thousand, and say nothing else than that Claude moves."""
 
 log = logging.getLogger("handraise.session")
 
@@ -177,9 +175,11 @@ class Runner:
         self._show_previews()
 
     def _heard(self, received: Sequence[Frame]) -> list[Fact]:
-        self._previews.follow(received)
-        left_out = () if self._machine.memory.unmoved else _SAYING_NOTHING
-        return [facts.Heard(frame) for frame in received if not isinstance(frame, left_out)]
+        others = self._previews.follow(received)
+        if self._machine.memory.unmoved:
+            return [facts.Heard(frame) for frame in received]
+        # Pieces of a block and heartbeats come by the thousand, and say nothing else than that Claude moves.
+        return [facts.Heard(frame) for frame in others if type(frame) is not ToolProgress]
 
     async def _grant(self, wish: Wish, done: asyncio.Future[None]) -> None:
         try:

@@ -40,6 +40,11 @@ _UNDER_WAY = 1000
 """How many actions are remembered; some never end, and of the oldest the title is forgotten."""
 
 
+_TOLD = frozenset((frames.Assistant, frames.User, frames.Task, frames.RateLimit, frames.ApiRetry))
+_TOLD |= {frames.UnknownFrame, frames.Unreadable}
+"""All that `translate` has a case for. Most frames are not in it, and cost nothing more."""
+
+
 class Action(Struct, frozen=True):
     """An action that is under way."""
 
@@ -50,6 +55,8 @@ class Action(Struct, frozen=True):
 
 def translate(frame: frames.Frame, under_way: dict[str, Action]) -> list[Content]:
     """The contents that a frame adds to the timeline; `under_way` is kept up to date."""
+    if type(frame) not in _TOLD:
+        return []
     match frame:
         case frames.Assistant(message=message, parent_tool_use_id=parent):
             return [each for block in message.content for each in _said(block, message.id, parent, under_way)]
