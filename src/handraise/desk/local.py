@@ -196,7 +196,9 @@ class LocalDesk:
 
     async def add_project(self, path: str, name: str | None, options: Options) -> Project:
         directory = _directory(path)
-        project = Project(self._spell("p"), name or os.path.basename(directory) or directory, directory, options, self._clock())
+        project = Project(
+            self._spell("p"), name or os.path.basename(directory) or directory, directory, options, self._clock()
+        )
         await self._save(project, "project added")
         return project
 
