@@ -24,7 +24,20 @@ def _listed(*, as_json: bool) -> bool:
 
     try:
         rows = listing(Neighbour(state_folder(None)), as_json=as_json)
+        sys.stdout.write("".join(f"{row}\n" for row in rows))
+        sys.stdout.flush()
     except (NoHub, Failed):
         return False
-    sys.stdout.write("".join(f"{row}\n" for row in rows))
+    except OSError as error:
+        _unread(error)
     return True
+
+
+def _unread(error: OSError) -> None:
+    """Whoever read has enough, as `head` does, or nothing more can be written; Python is not to try again."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    if not isinstance(error, BrokenPipeError):
+        sys.stderr.write(f"handraise: Nothing more can be printed: {error.strerror}.\n")
+    sys.exit(1)

@@ -3,6 +3,7 @@
 import importlib
 import json
 import sys
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -10,28 +11,15 @@ import click
 from handraise.cli.neighbour import Failed, NoHub
 
 WRONG, NO_HUB, REFUSED = 2, 3, 4
-# In the order in which they are listed: the command, and the module of handraise.cli that it is in.
-COMMANDS = {
-    "serve": "serve",
-    "demo": "serve",
-    "run": "staying",
-    "attach": "staying",
-    "inbox": "staying",
-    "ps": "ps",
-    "say": "steer",
-    "interrupt": "steer",
-    "stop": "steer",
-    "mode": "steer",
-    "answer": "steer",
-    "token": "tokens",
-    "audit": "audit",
-    "project": "projects",
-    "rules": "rules",
-    "doctor": "doctor",
-    "replay": "replay",
-    "mcp": "relaying",
-    "completion": "completion",
+# As they are listed: the commands by what they are for, each with the module of handraise.cli that it is in.
+GROUPS = {
+    "Stay with Claude": {"run": "staying", "attach": "staying", "inbox": "staying", "ps": "ps"},
+    "From a script": {"say": "steer", "answer": "steer", "interrupt": "steer", "stop": "steer", "mode": "steer"},
+    "The hub": {"serve": "serve", "demo": "serve", "doctor": "doctor", "audit": "audit", "replay": "replay"},
+    "Who may do what": {"project": "projects", "rules": "rules", "token": "tokens"},
+    "For other programs": {"mcp": "relaying", "completion": "completion"},
 }
+COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
 
 
 class Told(click.Group):
@@ -46,6 +34,20 @@ class Told(click.Group):
         found: click.Command = getattr(importlib.import_module(f"handraise.cli.{COMMANDS[name]}"), name)
         return found
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            near = get_close_matches(args[0], COMMANDS, 1)
+            ctx.fail(f"No such command {args[0]!r}.{f' Did you mean {near[0]!r}?' if near else ''}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        widest = max(len(name) for name in COMMANDS)
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), self._sentence(ctx, name)) for name in group])
+
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 (click's own)
         try:
             return super().invoke(ctx)
@@ -53,12 +55,28 @@ class Told(click.Group):
             _fail(str(error), NO_HUB)
         except Failed as error:
             _fail(str(error), REFUSED if error.status in (401, 403, 409, 410) else 1)
+        except KeyboardInterrupt:
+            _fail("Interrupted.", 1)
+
+    def _sentence(self, ctx: click.Context, name: str) -> str:
+        """The first sentence of a command's help, whole."""
+        command = self.get_command(ctx, name)
+        return "" if command is None else command.get_short_help_str(limit=1000)
 
 
-@click.group(cls=Told)
+@click.group(
+    cls=Told,
+    epilog="Exit codes: 0 done, 1 the session or the answer failed, 2 wrong usage, 3 no hub, 4 refused.",
+)
 @click.version_option(package_name="handraise")
 def main() -> None:
-    """Claude Code raises its hand; you answer from anywhere."""
+    """Claude Code raises its hand; you answer from anywhere.
+
+    \b
+    handraise demo                        see it work, without an account
+    handraise run "Fix the failing test"  start Claude here, and stay with it
+    handraise inbox                       answer whatever waits, from all sessions
+    """
 
 
 def _fail(sentence: str, code: int) -> None:

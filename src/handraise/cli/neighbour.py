@@ -40,6 +40,14 @@ class Neighbour:
         given = {key: value for key, value in query.items() if value is not None}
         return self._ask("GET", f"{path}?{urlencode(given)}" if given else path)
 
+    def pages(self, path: str, name: str, **query: object) -> Iterator[dict[str, Any]]:
+        """All of a list, however many pages it has."""
+        page = self.get(path, **query)
+        yield from page[name]
+        while page["next"] is not None:
+            page = self.get(path, **query, after=page["next"])
+            yield from page[name]
+
     def post(self, path: str, body: object = None) -> Any:  # noqa: ANN401 (JSON)
         return self._ask("POST", path, body)
 

@@ -7,7 +7,7 @@ import click
 
 from handraise.cli.neighbour import Neighbour, NoHub
 from handraise.cli.places import json_option, state_folder, state_option
-from handraise.cli.table import listing, table
+from handraise.cli.table import cut, in_colours, listing, table
 
 
 @click.command()
@@ -23,20 +23,22 @@ def ps(state: str | None, as_json: bool, watch: bool) -> None:
     handraise ps --json | jq -r 'select(.state == "needs you").id'
     """
     neighbour = Neighbour(state_folder(state))
-    if watch and not as_json and sys.stdout.isatty():
-        from handraise.cli.watching import keep_showing
+    if watch:
+        from handraise.cli.watching import can_watch, keep_showing
 
-        keep_showing(neighbour, lambda width, height: _picture(neighbour, width, height))
-        return
+        if as_json or not can_watch():
+            raise click.UsageError("--watch draws on a terminal; for a script there is: handraise ps --json.")
+        sys.exit(keep_showing(neighbour, lambda width, height: _picture(neighbour, width, height)))
     for row in listing(neighbour, as_json=as_json):
         click.echo(row)
 
 
 def _picture(neighbour: Neighbour, width: int, height: int) -> list[str]:
     try:
-        rows = table(neighbour.get("/api/sessions")["sessions"], datetime.now(UTC), width, coloured=True)
+        sessions = list(neighbour.pages("/api/sessions", "sessions"))
+        rows = table(sessions, datetime.now(UTC), width, coloured=in_colours())
     except NoHub as error:
-        rows = [str(error)]
+        rows = [cut(f"{error} Trying again.", width)]
     room = height - 2
     more = [f"… {len(rows) - room + 1} more"] if len(rows) > room else []
-    return [*rows[: room - len(more)], *more, "", click.style("q leaves", dim=True)]
+    return [*rows[: room - len(more)], *more, "", click.style("q leaves", dim=True) if in_colours() else "q leaves"]

@@ -10,16 +10,30 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
+import msgspec
 
 from handraise.cli.neighbour import Failed, NoHub
-from handraise.desk.interface import Conflict, Desk, DeskError, NotFound, Refused, Seen, TooLate, Unreached, Words
-from handraise.desk.remote import NotLetIn, RemoteDesk
+from handraise.desk.interface import (
+    Conflict,
+    Desk,
+    DeskError,
+    NotFound,
+    NotLetIn,
+    Refused,
+    Seen,
+    TooLate,
+    Unreached,
+    Words,
+)
+from handraise.desk.remote import RemoteDesk
+from handraise.model.asks import ask_as_json
 from handraise.model.sessions import Session
 from handraise.surfaces.terminal.plain import Plain
 from handraise.surfaces.terminal.screen import Screen
 from handraise.surfaces.terminal.signals import told_by_signals
 from handraise.surfaces.terminal.stay import Stay
-from handraise.surfaces.terminal.unattended import Unattended
+from handraise.surfaces.terminal.timeline import Timeline
+from handraise.surfaces.terminal.unattended import Unattended, told
 
 FAILED = 1
 _HISTORY = 60
@@ -45,6 +59,8 @@ class Where:
     state: Path
     address: str | None = None
     token: str | None = None
+    options: str = ""
+    """What a command needs to find the same hub again."""
 
     def desk(self) -> RemoteDesk:
         if self.address is not None:
@@ -64,22 +80,26 @@ class Manner:
 
 def begin(where: Where, wanted: Wanted, manner: Manner) -> int:
     """Starts, resumes or forks a session, and stays with it."""
+    # As long as nobody stays, Ctrl-C ends the command, wherever it is.
     named = Path(wanted.project) if wanted.project is not None else Path.cwd()
     if where.address is None and named.is_dir():
         wanted = replace(wanted, project=str(named.resolve()))
-    return _perform(_begin(where, wanted, manner))
+    try:
+        return _perform(where, _begin(where, wanted, manner))
+    except KeyboardInterrupt as error:
+        told = f"Interrupted. Whether the session was started tells: handraise ps{where.options}"
+        raise Failed(400, "interrupted", told) from error
 
 
 def join(where: Where, session: str, manner: Manner) -> int:
     """Stays with a session that is there."""
-    return _perform(_join(where, session, manner))
+    return _perform(where, _join(where, session, manner))
 
 
 def clear_inbox(where: Where, manner: Manner) -> int:
-    """Stays with the open asks of all sessions."""
-    if not _is_terminal():
-        raise click.UsageError("The inbox needs a terminal; for scripts there are: handraise ps, handraise answer.")
-    return _perform(_inbox(where, manner))
+    """Stays with the open asks of all sessions; without a terminal, lists them."""
+    listed = manner.as_json or not sys.stdout.isatty()
+    return _perform(where, _list(where, manner) if listed else _inbox(where, manner))
 
 
 async def _begin(where: Where, wanted: Wanted, manner: Manner) -> int:
@@ -89,7 +109,7 @@ async def _begin(where: Where, wanted: Wanted, manner: Manner) -> int:
         if manner.detach:
             click.echo(session.id)
             return 0
-        return await _stay(desk, session, cursor, manner)
+        return await _stay(desk, session, cursor, manner, where)
 
 
 async def _started(desk: Desk, wanted: Wanted) -> Seen:
@@ -108,60 +128,85 @@ async def _join(where: Where, session: str, manner: Manner) -> int:
         before = await desk.items(session, limit=_HISTORY)
         # The first of them is followed, too: what was before and what comes are one stream, and nothing is in it twice.
         cursor = before[0].cursor - 1 if before else await desk.newest()
-        return await _stay(desk, found, cursor, manner)
+        return await _stay(desk, found, cursor, manner, where)
 
 
 async def _inbox(where: Where, manner: Manner) -> int:
     async with where.desk() as desk:
-        return await _stay(desk, None, await desk.newest(), manner)
+        return await _stay(desk, None, await desk.newest(), manner, where)
 
 
-async def _stay(desk: Desk, session: Session | None, cursor: int, manner: Manner) -> int:
-    front = _front(manner)
+async def _list(where: Where, manner: Manner) -> int:
+    async with where.desk() as desk:
+        asks = await desk.asks()
+    for ask in asks:
+        for row in [msgspec.json.encode(ask_as_json(ask)).decode()] if manner.as_json else told(ask, where.options):
+            click.echo(row)
+    if not asks and not manner.as_json:
+        click.echo("Nothing needs you.")
+    return 0
+
+
+async def _stay(desk: Desk, session: Session | None, cursor: int, manner: Manner, where: Where) -> int:
+    front = _front(manner, where)
     stay = Stay(desk, front, _now, session, cursor)
     # One Ctrl-C too many, while it is being left, must not swallow how to come back.
     with told_by_signals(stay.leaving.set, front.interrupt):
         async with stay:
             await front.run(stay)
-        return 0 if session is None else _leave(front, stay, session, manner)
+        if stay.refused is not None:
+            raise stay.refused
+        if session is None:
+            return 0
+        return _leave(front, stay.board.timeline, f"handraise attach {shlex.quote(session.id)}{where.options}", manner)
 
 
-def _front(manner: Manner) -> Screen | Plain | Unattended:
-    if manner.as_json or not _is_terminal():
-        return Unattended(as_json=manner.as_json, patience=manner.patience)
+def _front(manner: Manner, where: Where) -> Screen | Plain | Unattended:
+    keyboard = None if manner.as_json else _keyboard()
+    if keyboard is None:
+        return Unattended(as_json=manner.as_json, patience=manner.patience, options=where.options)
     if manner.plain or os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb":
-        return Plain(_now)
+        return Plain(_now, keyboard)
     return Screen(_now)
 
 
-def _leave(front: Screen | Plain | Unattended, stay: Stay, session: Session, manner: Manner) -> int:
-    back = f"handraise attach {shlex.quote(session.id)}"
+def _leave(front: Screen | Plain | Unattended, timeline: Timeline, back: str, manner: Manner) -> int:
     if isinstance(front, Unattended) and front.gave_up:
         click.echo(
             f"Nobody answered within {manner.patience:g} s. The ask stays open; come back with: {back}", err=True
         )
         return FAILED
-    ended = stay.timeline.ended
-    if ended is None and not manner.as_json:
+    unread = front.unread if isinstance(front, Unattended) else None
+    if unread is not None and not isinstance(unread, BrokenPipeError):
+        click.echo(f"handraise: Nothing more can be printed: {unread.strerror}.", err=True)
+    if timeline.ended is None and not manner.as_json:
         click.echo(f"The session goes on without you. Come back with: {back}", err=True)
-    return FAILED if stay.timeline.failed or (ended is not None and ended.how in ("failed", "lost")) else 0
+    ended = timeline.ended is not None and timeline.ended.how in ("failed", "lost")
+    return FAILED if unread is not None or timeline.failed or ended else 0
 
 
 def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def _is_terminal() -> bool:
-    """Somebody sees it and can type, if not on stdin then on the terminal that shows it."""
-    return sys.stdout.isatty()
+def _keyboard() -> int | None:
+    """Where somebody types who sees what is printed: stdin, or where that is a pipe the terminal itself."""
+    if not sys.stdout.isatty():
+        return None
+    if sys.stdin is not None and sys.stdin.isatty():
+        return sys.stdin.fileno()
+    try:
+        return os.open(os.ttyname(sys.stdout.fileno()), os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return None
 
 
-def _perform(work: Coroutine[None, None, int]) -> int:
+def _perform(where: Where, work: Coroutine[None, None, int]) -> int:
     """The desk's errors as the commands tell them."""
     try:
         return asyncio.run(work)
     except Unreached as error:
-        raise NoHub(str(error)) from error
+        raise NoHub(str(error) if where.address is None else f"No hub answers at {where.address}.") from error
     except (Refused, Conflict, TooLate) as error:
         raise Failed(409, error.code, str(error)) from error
     except NotFound as error:

@@ -3,36 +3,54 @@
 import base64
 import mimetypes
 import os
+import select
+import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from handraise.cli.neighbour import Failed, Neighbour, NoHub
+from handraise.cli import completing
+from handraise.cli.neighbour import Failed, Neighbour
 from handraise.cli.places import state_folder, state_option
 
+if TYPE_CHECKING:
+    from handraise.cli.seat import Where
+
+_SILENCE = 10.0
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 hub_option = click.option(
     "--hub", metavar="URL", envvar="HANDRAISE_HUB", help="Another machine's hub; its token is in $HANDRAISE_TOKEN."
+)
+patience_option = click.option(
+    "--patience",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Without a terminal: how long to wait for an answer.",
 )
 plain_option = click.option("--plain", is_flag=True, help="Numbered choices and typed lines; nothing is drawn.")
 
 
 @click.command()
 @click.argument("text", required=False)
-@click.option("--project", metavar="NAME", help="A project's name, id or directory; this directory unless set.")
+@click.option(
+    "--project",
+    metavar="NAME",
+    shell_complete=completing.projects,
+    help="A project's name, id or directory; this directory unless set.",
+)
 @click.option("--mode", metavar="M", help="The permission mode: default, acceptEdits, plan, …")
 @click.option("--model", metavar="M", help="The model, by Claude's own name for it.")
 @click.option(
     "--image", "images", multiple=True, type=click.Path(exists=True, dir_okay=False), help="A picture to show."
 )
-@click.option("--resume", metavar="ID", help="Go on with a session that has ended.")
+@click.option("--resume", metavar="ID", shell_complete=completing.sessions, help="Go on with a session that has ended.")
 @click.option("--fork", is_flag=True, help="With --resume: begin a new session from there.")
 @click.option("--detach", is_flag=True, help="Only start it, and print its id.")
 @click.option("--json", "as_json", is_flag=True, help="Every item as one JSON object a line.")
-@click.option("--patience", type=float, metavar="SECONDS", help="Without a terminal: how long to wait for an answer.")
+@patience_option
 @plain_option
 @hub_option
 @state_option
@@ -49,7 +67,7 @@ def run(text: str | None, state: str | None, hub: str | None, plain: bool, **giv
     handraise run --resume s_… "And now the documentation"
     handraise run --json --patience 600 "Update the changelog" > items.ndjson
     """
-    from handraise.cli.seat import Manner, Wanted, Where, begin
+    from handraise.cli.seat import Manner, Wanted, begin
 
     manner = Manner(plain, given.pop("as_json"), given.pop("patience"), given.pop("detach"))
     if given["fork"] and not given["resume"]:
@@ -59,22 +77,13 @@ def run(text: str | None, state: str | None, hub: str | None, plain: bool, **giv
         _ensure_hub(state_folder(state), quiet=manner.as_json)
     elif wanted.project is None and wanted.resume is None:
         raise click.UsageError("Another machine has other directories: name one of its projects with --project.")
-    sys.exit(begin(Where(state_folder(state), hub, os.environ.get("HANDRAISE_TOKEN")), wanted, manner))
-
-
-def _sessions(ctx: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
-    """For the shell: the sessions whose id begins like this."""
-    try:
-        found = Neighbour(state_folder(ctx.params.get("state"))).get("/api/sessions")["sessions"]
-    except (NoHub, Failed):
-        return []
-    return [each["id"] for each in found if each["id"].startswith(begun)]
+    sys.exit(begin(_where(state, hub), wanted, manner))
 
 
 @click.command()
-@click.argument("session", shell_complete=_sessions)
+@click.argument("session", shell_complete=completing.sessions)
 @click.option("--json", "as_json", is_flag=True, help="Every item as one JSON object a line.")
-@click.option("--patience", type=float, metavar="SECONDS", help="Without a terminal: how long to wait for an answer.")
+@patience_option
 @plain_option
 @hub_option
 @state_option
@@ -86,31 +95,43 @@ def attach(
     \b
     handraise attach s_…
     """
-    from handraise.cli.seat import Manner, Where, join
+    from handraise.cli.seat import Manner, join
 
-    where = Where(state_folder(state), hub, os.environ.get("HANDRAISE_TOKEN"))
-    sys.exit(join(where, session, Manner(plain, as_json, patience)))
+    sys.exit(join(_where(state, hub), session, Manner(plain, as_json, patience)))
 
 
 @click.command()
+@click.option("--json", "as_json", is_flag=True, help="Only list what is open, one JSON object a line.")
 @plain_option
 @hub_option
 @state_option
-def inbox(state: str | None, hub: str | None, plain: bool) -> None:
-    """Answer whatever is open, from all sessions; what comes later arrives by itself.
+def inbox(state: str | None, hub: str | None, plain: bool, as_json: bool) -> None:
+    """Answer whatever is open, from all sessions.
+
+    What comes later arrives by itself. Without a terminal it lists what is open, and how it can be answered.
 
     \b
     handraise inbox
     handraise inbox --plain
+    handraise inbox --json | jq -r 'select(.kind == "permission").id'
     """
-    from handraise.cli.seat import Manner, Where, clear_inbox
+    from handraise.cli.seat import Manner, clear_inbox
 
-    sys.exit(clear_inbox(Where(state_folder(state), hub, os.environ.get("HANDRAISE_TOKEN")), Manner(plain)))
+    sys.exit(clear_inbox(_where(state, hub), Manner(plain, as_json)))
+
+
+def _where(state: str | None, hub: str | None) -> "Where":
+    from handraise.cli.seat import Where
+
+    if hub is not None and not hub.startswith(("http://", "https://")):
+        raise click.UsageError(f"--hub takes an address such as https://{hub}.")
+    options = f" --hub {shlex.quote(hub)}" if hub else f" --state {shlex.quote(state)}" if state else ""
+    return Where(state_folder(state), hub, os.environ.get("HANDRAISE_TOKEN"), options)
 
 
 def _words(text: str | None, images: tuple[str, ...], *, resuming: bool) -> str | tuple[dict[str, Any], ...] | None:
     """The text, what came through a pipe, and the pictures; None where a resumed session needs nothing said."""
-    piped = "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read()
+    piped = "" if sys.stdin is None or sys.stdin.isatty() else _piped(waited=text is None)
     told = "\n\n".join(each for each in (text, piped) if each and each.strip())
     pictures = tuple(_picture(Path(each)) for each in images)
     if pictures:
@@ -120,6 +141,17 @@ def _words(text: str | None, images: tuple[str, ...], *, resuming: bool) -> str 
     if resuming:
         return None
     raise click.UsageError('Say what Claude should do: handraise run "…", or pipe it in.')
+
+
+def _piped(*, waited: bool) -> str:
+    """What comes through the pipe. One that nobody writes to or closes, as scripts inherit them, holds nothing up."""
+    ready, _, _ = select.select([sys.stdin], [], [], _SILENCE)
+    if not ready:
+        told = "waiting for it" if waited else "going on without it"
+        click.echo(
+            f"Nothing came through the pipe for {_SILENCE:g} s; {told}. </dev/null says that nothing will.", err=True
+        )
+    return sys.stdin.read() if ready or waited else ""
 
 
 def _picture(path: Path) -> dict[str, Any]:
@@ -137,4 +169,7 @@ def _ensure_hub(state: Path, *, quiet: bool) -> None:
         return
     if not quiet:
         click.echo(f"No hub runs here; starting one in the background (its log: {state / LOG}).", err=True)
-    start_hub(state)
+    try:
+        start_hub(state)
+    except KeyboardInterrupt as error:
+        raise Failed(400, "interrupted", "Interrupted. The hub goes on starting; no session was started.") from error

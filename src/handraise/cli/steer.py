@@ -7,12 +7,13 @@ from urllib.parse import quote
 
 import click
 
+from handraise.cli import completing
 from handraise.cli.neighbour import Neighbour
 from handraise.cli.places import json_option, state_folder, state_option
 
 
 @click.command()
-@click.argument("session")
+@click.argument("session", shell_complete=completing.sessions)
 @click.argument("text", required=False)
 @state_option
 def say(session: str, text: str | None, state: str | None) -> None:
@@ -22,7 +23,7 @@ def say(session: str, text: str | None, state: str | None) -> None:
 
 
 @click.command()
-@click.argument("session")
+@click.argument("session", shell_complete=completing.sessions)
 @state_option
 def interrupt(session: str, state: str | None) -> None:
     """End the turn of a session."""
@@ -30,7 +31,7 @@ def interrupt(session: str, state: str | None) -> None:
 
 
 @click.command()
-@click.argument("session")
+@click.argument("session", shell_complete=completing.sessions)
 @state_option
 def stop(session: str, state: str | None) -> None:
     """End a session's Claude; it can be resumed."""
@@ -38,7 +39,7 @@ def stop(session: str, state: str | None) -> None:
 
 
 @click.command()
-@click.argument("session")
+@click.argument("session", shell_complete=completing.sessions)
 @click.argument("mode")
 @state_option
 def mode(session: str, mode: str, state: str | None) -> None:
@@ -47,15 +48,27 @@ def mode(session: str, mode: str, state: str | None) -> None:
 
 
 @click.command()
-@click.argument("ask")
+@click.argument("ask", shell_complete=completing.asks)
 @click.option("--choose", multiple=True, metavar="LABEL", help="An option; once for each choice.")
 @click.option("--text", multiple=True, help="Free text; with several questions, one for each in order.")
 @click.option("--allow", is_flag=True, help="Allow it.")
-@click.option("--for", "scope", type=click.Choice(["once", "session", "always"]), default="once")
+@click.option(
+    "--for",
+    "scope",
+    type=click.Choice(["once", "session", "always"]),
+    default="once",
+    help="How long it holds; once unless set.",
+)
 @click.option("--input", "edited", metavar="JSON", help="Allow it with this input instead.")
 @click.option("--deny", metavar="MESSAGE", help="Deny it, and say why.")
 @click.option("--approve", is_flag=True, help="Approve the plan.")
-@click.option("--mode", "plan_mode", type=click.Choice(["default", "acceptEdits"]), default="default")
+@click.option(
+    "--mode",
+    "plan_mode",
+    type=click.Choice(["default", "acceptEdits"]),
+    default="default",
+    help="What an approved plan goes on in.",
+)
 @click.option("--revise", metavar="MESSAGE", help="Send the plan back, and say why.")
 @click.option("--outline", is_flag=True, help="Have the steps written down first.")
 @click.option("--fill", metavar="JSON", help="Fill the form.")

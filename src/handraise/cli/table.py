@@ -1,47 +1,120 @@
 """The sessions as a table. Imports next to nothing: `handraise ps` takes hardly longer than Python itself."""
 
-import json
 import os
-import shutil
 import sys
-import unicodedata
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from handraise.cli.neighbour import Neighbour
-from handraise.cli.plain import plain
+
+TYPE_CHECKING = False  # type checkers take the name for true; importing `typing` would cost some milliseconds
+if TYPE_CHECKING:
+    from typing import Any
 
 _ORDER = {"needs you": 0, "failed": 1, "lost": 1, "not moving": 1, "working": 2, "starting": 2, "queued": 3, "idle": 4}
 _COLOURS = {"needs you": "1;33", "failed": "31", "lost": "31", "not moving": "31", "working": "32"}
-_TITLE_AT = 54
+_DIM = "2"
+_TITLE = 20
+"""Other columns make room until a title has so many."""
+_PROJECT = 16
+_ENDLESS = 10_000
 
 
 def listing(neighbour: Neighbour, *, as_json: bool) -> list[str]:
     """The lines of `handraise ps`."""
-    sessions = neighbour.get("/api/sessions")["sessions"]
+    sessions = list(neighbour.pages("/api/sessions", "sessions"))
     if as_json:
+        import json
+
         return [json.dumps(session) for session in sessions]
     terminal = sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if terminal else 10_000
-    return table(sessions, datetime.now(UTC), width, coloured=terminal and not os.environ.get("NO_COLOR"))
+    width = os.get_terminal_size(sys.stdout.fileno()).columns if terminal else _ENDLESS
+    return table(sessions, datetime.now(UTC), width or _ENDLESS, coloured=terminal and in_colours())
 
 
-def table(sessions: list[dict[str, Any]], now: datetime, width: int, *, coloured: bool) -> list[str]:
+def in_colours() -> bool:
+    """Whether the terminal may be coloured."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def table(sessions: "list[dict[str, Any]]", now: datetime, width: int, *, coloured: bool) -> list[str]:
     """The sessions, a line each; a line that says how to begin where there are none."""
     if not sessions:
         return ['No sessions yet. Start one with: handraise run "…"']
     ordered = sorted(sessions, key=lambda each: _ORDER.get(each["state"], 5))
-    return [_row(each, now, width, coloured=coloured) for each in ordered]
+    columns = _columns(ordered, now)
+    wide = {name: max(width_of(cell) for cell in cells) for name, cells in columns.items()}
+    shown = _fitting([name for name in columns if wide[name]], wide, width)
+    taken = sum(wide[name] + 2 for name in shown)
+    rows = []
+    for number, session in enumerate(ordered):
+        cells = [_cell(columns[name][number], wide[name], _style(name, session), coloured) for name in shown]
+        rows.append("".join(cells) + _title(session, width - taken, last=width < _ENDLESS, coloured=coloured))
+    return rows
 
 
-def _row(session: dict[str, Any], now: datetime, width: int, *, coloured: bool) -> str:
-    state = session["state"]
-    asks = f"{session['open_asks']} open" if session["open_asks"] else ""
-    age = _age(now - datetime.fromisoformat(session["changed_at"]))
-    told = f"\x1b[{_COLOURS[state]}m{state:<10}\x1b[0m" if coloured and state in _COLOURS else f"{state:<10}"
-    head = f"{session['id']}  {told} {asks:<7} {age:>6} {session['cost_usd']:>8.4f} $  "
-    taken = len(session["id"]) + _TITLE_AT - 14
-    return head + _cut(plain(session["title"]), max(10, width - taken))
+def width_of(text: str) -> int:
+    """How many columns it takes."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import category, east_asian_width
+
+    return sum(0 if category(each) in ("Mn", "Me") else 2 if east_asian_width(each) in "WF" else 1 for each in text)
+
+
+def cut(text: str, width: int) -> str:
+    """The text in at most `width` columns; an ellipsis says that there is more."""
+    if width_of(text) <= width:
+        return text
+    while text and width_of(text) > width - 1:
+        text = text[:-1]
+    return f"{text}…" if width > 0 else ""
+
+
+def harmless(text: str) -> str:
+    """Without anything that could move the cursor or colour the line."""
+    return "".join(letter if letter.isprintable() else "�" for letter in text)
+
+
+def _columns(sessions: "list[dict[str, Any]]", now: datetime) -> dict[str, list[str]]:
+    """Each column's cells, in the order in which they stand."""
+    places = [harmless(each["directory"].rstrip("/").rpartition("/")[2]) for each in sessions]
+    return {
+        "id": [each["id"] for each in sessions],
+        "state": [each["state"] for each in sessions],
+        "asks": [f"{each['open_asks']} open" if each["open_asks"] else "" for each in sessions],
+        "age": [_age(now - datetime.fromisoformat(each["changed_at"])) for each in sessions],
+        "cost": [f"${each['cost_usd']:.4f}" for each in sessions],
+        "project": [cut(each, _PROJECT) if len(set(places)) > 1 else "" for each in places],
+    }
+
+
+def _fitting(names: list[str], wide: dict[str, int], width: int) -> list[str]:
+    """Without the columns for which there is no room beside a title."""
+    for least in ("project", "cost", "asks", "age"):
+        if sum(wide[name] + 2 for name in names) + _TITLE <= width:
+            break
+        names = [name for name in names if name != least]
+    return names
+
+
+def _cell(text: str, width: int, style: str, coloured: bool) -> str:
+    gap = " " * (width - width_of(text) + 2)
+    return _painted(text, style if coloured else "") + gap
+
+
+def _style(name: str, session: "dict[str, Any]") -> str:
+    return str(_COLOURS.get(session["state"], "")) if name == "state" else "" if name in ("asks", "age") else _DIM
+
+
+def _title(session: "dict[str, Any]", width: int, *, last: bool, coloured: bool) -> str:
+    title = cut(harmless(session["title"]), max(8, width))
+    room = width - width_of(title) - 3
+    said = cut(harmless(session.get("last_line") or ""), room) if last and room >= _TITLE else ""
+    return title + (_painted(f" · {said}", _DIM if coloured else "") if said else "")
+
+
+def _painted(text: str, style: str) -> str:
+    return f"\x1b[{style}m{text}\x1b[0m" if style and text else text
 
 
 def _age(span: timedelta) -> str:
@@ -50,12 +123,3 @@ def _age(span: timedelta) -> str:
         if seconds >= size:
             return f"{seconds // size} {name}"
     return f"{seconds} s"
-
-
-def _cut(text: str, width: int) -> str:
-    taken = 0
-    for at, letter in enumerate(text):
-        taken += 2 if unicodedata.east_asian_width(letter) in "WF" else 1
-        if taken > width:
-            return text[: max(0, at - 1)] + "…"
-    return text

@@ -3,14 +3,13 @@
 import contextlib
 import os
 import select
-import shutil
 import signal
 import sys
 import termios
 import threading
 import time
 import tty
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import FrameType
 
 from handraise.cli.neighbour import Failed, Neighbour, NoHub
@@ -20,56 +19,91 @@ _CALM = 0.2
 _AGES = 5.0
 """At least so often: ages go on."""
 _AGAIN = 1.0
+_LEAVE = (b"q", b"Q", b"\x03", b"\x04", b"")
 
 
-def keep_showing(neighbour: Neighbour, picture: Callable[[int, int], list[str]]) -> None:
-    """Until `q`, Ctrl-C or a kill."""
+def can_watch() -> bool:
+    """Whether there is somebody who sees it and can type, on a terminal that can be drawn on."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def keep_showing(neighbour: Neighbour, picture: Callable[[int, int], list[str]]) -> int:
+    """Until `q`, Ctrl-C or a kill; the exit code. Raises Failed if the hub refuses to show anything."""
     changed, change = os.pipe()
     os.set_blocking(change, False)
     threading.Thread(target=_listen, args=(neighbour, change), daemon=True).start()
-    with _own_screen():
-        while True:
-            size = shutil.get_terminal_size()
+    with _Screen(change) as screen:
+        while screen.told is None:
+            size = os.get_terminal_size(sys.stdout.fileno())
             rows = picture(size.columns, size.lines)
             sys.stdout.write("\x1b[H" + "".join(f"{row}\x1b[K\r\n" for row in rows) + "\x1b[J")
             sys.stdout.flush()
             ready, _, _ = select.select([0, changed], [], [], _AGES)
-            if 0 in ready and os.read(0, 100)[:1] in (b"q", b"Q", b"\x04", b""):
-                return
-            if changed in ready:
-                os.read(changed, 4096)
+            if 0 in ready and os.read(0, 100)[:1] in _LEAVE:
+                return 0
+            if changed in ready and signal.SIGWINCH not in os.read(changed, 4096):
                 time.sleep(_CALM)
+    return 0 if screen.told == signal.SIGINT else 128 + screen.told
 
 
 def _listen(neighbour: Neighbour, change: int) -> None:
     while True:
         with contextlib.suppress(NoHub, Failed, OSError, ValueError):
+            _tell(change)
             for event, _ in neighbour.feed():
                 if event != "preview":
-                    with contextlib.suppress(BlockingIOError):
-                        os.write(change, b".")
+                    _tell(change)
+        _tell(change)
         time.sleep(_AGAIN)
 
 
-@contextlib.contextmanager
-def _own_screen() -> Iterator[None]:
-    """The alternate screen without an echo; given back also when the process is told to end."""
-    before = termios.tcgetattr(0) if os.isatty(0) else None
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _end)
-    try:
-        if before is not None:
-            tty.setcbreak(0)
+def _tell(change: int) -> None:
+    with contextlib.suppress(BlockingIOError):
+        os.write(change, b"\0")
+
+
+class _Screen:
+    """The alternate screen without an echo; given back also when the process is told to end, or to stop for a while.
+
+    Signals come as their numbers through the pipe, between two pictures and never in the middle of one.
+    """
+
+    def __init__(self, wake: int) -> None:
+        self.told: int | None = None
+        self._wake = wake
+        self._before = termios.tcgetattr(0)
+
+    def __enter__(self) -> "_Screen":
+        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            signal.signal(number, self._end)
+        signal.signal(signal.SIGTSTP, self._stop)
+        signal.signal(signal.SIGWINCH, _notice)
+        self._take()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._give_back()
+
+    def _take(self) -> None:
+        tty.setcbreak(0)
         sys.stdout.write("\x1b[?1049h\x1b[?25l")
-        yield
-    except KeyboardInterrupt:
-        pass
-    finally:
-        sys.stdout.write("\x1b[?25h\x1b[?1049l")
         sys.stdout.flush()
-        if before is not None:
-            termios.tcsetattr(0, termios.TCSADRAIN, before)
+
+    def _give_back(self) -> None:
+        with contextlib.suppress(OSError, termios.error):
+            sys.stdout.write("\x1b[?25h\x1b[?1049l")
+            sys.stdout.flush()
+            termios.tcsetattr(0, termios.TCSADRAIN, self._before)
+
+    def _end(self, number: int, _frame: FrameType | None) -> None:
+        self.told = number
+
+    def _stop(self, _number: int, _frame: FrameType | None) -> None:
+        self._give_back()
+        os.kill(os.getpid(), signal.SIGSTOP)
+        self._take()
 
 
-def _end(number: int, _frame: FrameType | None) -> None:
-    sys.exit(128 + number)
+def _notice(_number: int, _frame: FrameType | None) -> None:
+    """The pipe has it."""

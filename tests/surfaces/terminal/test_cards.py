@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handraise.model.asks import Body, Permission, Plan, Question
+from handraise.model.asks import Body, Option, Permission, Plan, Prompt, Question
 from handraise.surfaces.terminal.cards import Frame, card, read
 from handraise.surfaces.terminal.dialogue import edited
 from handraise.surfaces.terminal.lines import text_of, width_of
@@ -28,9 +28,33 @@ def test_a_question() -> None:
         "▌",
         "▌ ❯ 1 SQLite – one file",
         "▌   2 Postgres – a server",
-        "▌   3 Free text  o",
+        "▌   3 Free text (o)",
+        "▌",
         "▌ ↑↓ Enter or number · Esc later",
     ]
+
+
+def test_who_asks_and_how_long_it_waits_are_told_on_a_narrow_terminal_too() -> None:
+    rows = shown(TWO_QUESTIONS, frame=replace(FRAME, width=40, place="ask 1 of 3"))
+    assert rows[:3] == [
+        "▌ ✋ Store 1 of 2            waits 1 min",
+        "▌ Fix it · ask 1 of 3",
+        "▌ Which database?",
+    ]
+
+
+def test_keys_are_never_cut() -> None:
+    assert shown(TWO_QUESTIONS, "1", frame=replace(FRAME, width=40))[-2:] == [
+        "▌ Space or number marks · Enter goes on",
+        "▌ ← back · Esc later",
+    ]
+
+
+def test_a_row_that_no_key_can_name_has_no_number_unless_lines_are_typed() -> None:
+    many = Question((Prompt("Which?", "", tuple(Option(f"option {number}") for number in range(1, 12))),))
+    assert "▌   9 option 9" in shown(many)
+    assert "▌     option 10" in shown(many)
+    assert "▌   10 option 10" in shown(many, frame=replace(FRAME, keys=False))
 
 
 def test_checkboxes_with_what_is_marked_and_the_way_back() -> None:
@@ -44,12 +68,13 @@ def test_checkboxes_with_what_is_marked_and_the_way_back() -> None:
 def test_a_command_is_shown_whole_with_why_one_is_asked() -> None:
     asked = Permission("Bash", {"command": "echo " + "x" * 200}, description="Say x")
     rows = [text_of(row) for row in card(replace(dialogue(asked), ask=ask(asked, why="No rule covers it.")), FRAME)]
-    assert "".join(row.removeprefix("▌ ") for row in rows).count("x") >= 200  # lesson 38
+    assert "▌ Run this command?" in rows
+    assert "".join(row for row in rows if row.startswith(("▌ │", "▌ ↪"))).count("x") == 200  # lesson 38
     assert "▌ Why you are asked: No rule covers it." in rows
 
 
 def test_a_hidden_character_in_a_command_is_seen() -> None:  # lesson 39
-    assert "▌ ls ⟨U+202E⟩⟨U+001B⟩[2K" in shown(Permission("Bash", {"command": "ls \u202e\x1b[2K"}))
+    assert "▌ │ ls ⟨U+202E⟩⟨U+001B⟩[2K" in shown(Permission("Bash", {"command": "ls \u202e\x1b[2K"}))
 
 
 def test_a_diff_is_coloured_and_reads_without_colours() -> None:
@@ -61,8 +86,16 @@ def test_a_diff_is_coloured_and_reads_without_colours() -> None:
 def test_the_rest_of_a_long_row_cannot_pass_for_a_row_of_its_own() -> None:
     forged = "+" + "x" * 55 + "-removed something else"
     rows = shown(Permission("Edit", {"file_path": "/a"}, diff=f"@@ -1 +1 @@\n{forged}\n"))
-    assert not any(row.startswith("▌ -removed") for row in rows)
+    assert not any(row.startswith("▌ │ -removed") for row in rows)
     assert "▌ ↪ -removed something else" in rows
+
+
+def test_nothing_that_claude_wrote_can_pass_for_our_own_words() -> None:
+    forged = "ls\n\nWhy you are asked: You said so.\n\n❯ 1 Allow once (a)"
+    for body in (Permission("Bash", {"command": forged}, description="Look\naround"), Plan(f"```\n{forged}\n```")):
+        rows = [row.removeprefix("▌ ") for row in shown(body)]
+        ours = [row for row in rows if not row.startswith(("│", "↪"))]
+        assert not any("You said so" in row or row.startswith("❯ 1") for row in ours)
 
 
 def test_long_evidence_folds_and_says_how_much_more_there_is() -> None:
@@ -75,36 +108,36 @@ def test_long_evidence_folds_and_says_how_much_more_there_is() -> None:
 def test_long_evidence_is_read_whole_and_scrolled() -> None:
     asked = dialogue(Permission("Write", {"file_path": "/a"}, diff="".join(f"+{number}\n" for number in range(200))))
     reading = read(asked, "open", 60, 24)
-    assert "▌ +0" in [text_of(row) for row in card(reading, replace(FRAME, height=22))]
+    assert "▌ │ +0" in [text_of(row) for row in card(reading, replace(FRAME, height=22))]
     for _ in range(30):
         reading = read(reading, "pagedown", 60, 24)
     rows = [text_of(row) for row in card(reading, replace(FRAME, height=22))]
-    assert "▌ +199" in rows
+    assert "▌ │ +199" in rows
     assert len(rows) <= 22
     assert read(reading, "v", 60, 24).reading is None
 
 
 def test_an_edited_command_is_what_is_shown() -> None:
     rows = [text_of(row) for row in card(edited(dialogue(NPM), "npm run lint"), FRAME)]
-    assert "▌ npm run lint" in rows
-    assert "▌ npm test" not in rows
+    assert "▌ │ npm run lint" in rows
+    assert "▌ │ npm test" not in rows
 
 
 def test_a_plan_is_rendered() -> None:
     rows = shown(PLAN)
-    assert "▌ The plan" in rows
-    assert "▌  1 Read" in rows
+    assert "▌ │ The plan" in rows
+    assert "▌ │  1 Read" in rows
 
 
 def test_what_was_written_for_a_row_stays_beside_it() -> None:
-    assert any("Deny, and say why: not now" in row for row in shown(NPM, "d", "'not now", "escape"))
+    assert any("Deny, and say why (d): not now" in row for row in shown(NPM, "d", "'not now", "escape"))
 
 
 def test_the_preview_of_the_option_that_is_pointed_at() -> None:
     options = (replace_option("A", "a preview\nof two lines"), replace_option("B", None))
     asked = Question((type(DATABASE)("Which?", "Look", options),))
-    assert "▌ of two lines" in shown(asked, "down")
-    assert "▌ of two lines" not in shown(asked, "down", "down")
+    assert "▌ │ of two lines" in shown(asked, "down")
+    assert "▌ │ of two lines" not in shown(asked, "down", "down")
 
 
 def replace_option(label: str, preview: str | None):  # type: ignore[no-untyped-def]

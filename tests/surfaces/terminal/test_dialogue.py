@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from handraise.model import fit
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Filled, Outline, Revise
-from handraise.model.asks import Body, Permission, Plan, Question
-from handraise.surfaces.terminal.dialogue import Edit, PutAside, Send, edited, not_sent, press
+from handraise.model.asks import Body, Form, Permission, Plan, Question
+from handraise.surfaces.terminal.dialogue import Dialogue, Edit, PutAside, Send, edited, not_sent, press
 from surfaces.terminal.asked import ADDRESS, DATABASE, NAME, NPM, PLAN, TWO_QUESTIONS, dialogue, play
 
 ONE = Question((DATABASE,))
@@ -126,10 +126,19 @@ def test_an_edited_input_that_is_no_json_is_not_sent() -> None:
 
 
 def test_an_editor_that_changed_nothing_allows_nothing() -> None:
-    for text in (None, "npm test"):
-        moved = edited(dialogue(NPM), text)
-        assert moved.at == 0
-        assert "Nothing was changed" in moved.note
+    moved = edited(dialogue(NPM), "npm test")
+    assert moved.at == 0
+    assert "Nothing was changed" in moved.note
+
+
+def test_what_was_edited_and_could_not_be_taken_is_edited_again_from_there() -> None:
+    moved = edited(dialogue(Permission("Write", {"file_path": "/x"})), '{"file_path": "/y"')
+    assert play(moved, "e")[1] == Edit('{"file_path": "/y"', ".json")
+    assert moved.unsent == '{"file_path": "/y"'
+
+
+def test_an_edited_command_that_was_not_sent_is_not_lost() -> None:
+    assert edited(dialogue(NPM), "npm run lint").unsent == "npm run lint"
 
 
 def test_after_an_edit_one_can_go_back_and_allow_the_original() -> None:
@@ -165,6 +174,39 @@ def test_a_form_is_filled_field_by_field_and_checked_at_each() -> None:
     assert "Street: Odeon 4" in moved.step.sentence
     filled = {"street": "Odeon 4", "floor": 3, "lift": True, "door": "right", "days": ["Mo", "We"]}
     assert play(moved, "s")[1] == Send(Filled("accept", filled))
+
+
+def field(**schema: object) -> Dialogue:
+    return play(dialogue(Form("?", "s", {"properties": {"x": schema}, "required": ["x"]})), "f")[0]
+
+
+def test_a_form_says_which_field_of_how_many_and_which_of_them_are_optional() -> None:
+    moved, _ = play(dialogue(ADDRESS), "f")
+    assert (moved.step.place, moved.step.sentence) == ("1 of 5", "Street: and number")
+    moved, _ = play(moved, "'x", "enter")
+    assert (moved.step.place, moved.step.sentence) == ("2 of 5", "floor (optional)")
+    assert moved.step.wants == "A whole number from 0 to 9, or nothing."
+
+
+def test_each_kind_of_field_says_what_it_wants() -> None:
+    assert field(type="string", format="date").step.wants == "A date such as 2026-03-01."
+    assert field(type="string", format="\x1b[2J").step.wants == "A text (⟨U+001B⟩[2J)."
+    assert field(type="number", minimum=0.5).step.wants == "A number from 0.5."
+    assert field(type="array").step.wants == "Texts, with commas between them."
+
+
+def test_the_default_of_a_field_is_pointed_at_marked_or_written() -> None:
+    assert field(type="boolean", default=False).pointer == 1
+    assert field(type="string", enum=["a", "b"], default="b").pointer == 1
+    assert field(type="string", enum=["a", "b"], default="c").pointer is None
+    assert field(type="array", items={"enum": ["a", "b"]}, default=["b"]).marked == {"=1"}
+    assert field(type="number", default=0.5).draft == "0.5"
+
+
+def test_what_json_has_no_word_for_is_no_number() -> None:
+    for text in ("'nan", "'inf", "'1e999"):
+        moved, effect = play(field(type="number"), text, "enter")
+        assert (moved.note, effect) == ("x must be a number.", None)
 
 
 def test_what_is_optional_can_be_left_out() -> None:

@@ -12,14 +12,14 @@ def test_a_card_is_told_in_lines_and_says_how_it_is_answered() -> None:
         "",
         "  1 SQLite – one file",
         "  2 Postgres – a server",
-        "  3 Free text  o",
+        "  3 Free text (o)",
     ]
-    assert how(dialogue(Question((DATABASE,)))) == "A number, then Enter."
+    assert how(dialogue(Question((DATABASE,)))) == "A number, then Enter. > is for later."
 
 
 def test_nothing_is_folded() -> None:
     asked = dialogue(type(NPM)("Bash", {"command": "\n".join(str(each) for each in range(300))}))
-    assert "299" in told(asked, 60, NOON, "")
+    assert "│ 299" in told(asked, 60, NOON, "")
 
 
 def test_what_a_typed_line_stands_for() -> None:
@@ -27,6 +27,7 @@ def test_what_a_typed_line_stands_for() -> None:
     assert keys_of(single, " 2 ") == ["2"]
     assert keys_of(single, "") == ["enter"]
     assert keys_of(single, "<") == ["back"]
+    assert keys_of(several, ">") == ["escape"]
     assert keys_of(several, "1, 3") == ["1", "3", "enter"]
     assert keys_of(several, "1 4") == ["1", "4"]
     assert keys_of(play(several, "1")[0], "1 3") == ["3", "enter"]

@@ -114,7 +114,7 @@ async def test_plain_mode_reads_numbers_and_lines(tmp_path: Path) -> None:
         terminal.type("1 3 4", ENTER)
         await terminal.until("Type a line, then Enter.")
         terminal.type("and load", ENTER)
-        await terminal.until("[x] Free text: and load")
+        await terminal.until("[x] Free text (o): and load")
         terminal.type(ENTER)
         await terminal.until("Checks: Uptime, Memory, and load")
         terminal.type("1", ENTER)

@@ -5,21 +5,37 @@ A card never takes more rows than it is given: long evidence folds, says how muc
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import assert_never
 
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
 from handraise.surfaces.terminal import markdown
 from handraise.surfaces.terminal.dialogue import Dialogue, Row, Step
 from handraise.surfaces.terminal.harmless import evidence, one_line
-from handraise.surfaces.terminal.lines import EMPTY, Line, cut, fold, indent, line, width_of, wrap
+from handraise.surfaces.terminal.lines import (
+    BETWEEN,
+    EMPTY,
+    Line,
+    cut,
+    flow,
+    fold,
+    indent,
+    joined,
+    line,
+    width_of,
+    wrap,
+)
 from handraise.surfaces.terminal.matters import PermissionMatter
-from handraise.surfaces.terminal.words import as_json, command_of, waiting
+from handraise.surfaces.terminal.words import as_json, command_of, short, waiting
 
 BAR = ("class:accent", "▌ ")
 _INSIDE = 2
+_THEIRS = ("class:dim", "│ ")
 _GOES_ON = ("class:dim", "↪ ")
+_KEYS = 9
 _LEAST = 3
 """How many rows of evidence are always shown."""
+_KEPT = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +57,26 @@ class Frame:
 
 def card(dialogue: Dialogue, frame: Frame) -> list[Line]:
     """The whole card, as high as there is room."""
+    body, foot = parts(dialogue, frame)
+    return [*body, *foot]
+
+
+def parts(dialogue: Dialogue, frame: Frame) -> tuple[list[Line], list[Line]]:
+    """The card above the line that is being written, and below it."""
     width = frame.width - _INSIDE
+    measure = min(width, markdown.MEASURE)
     if dialogue.reading is not None:
-        return indent(_whole(dialogue, width, frame.height), BAR)
-    head = [_head(dialogue, frame, width), *_sentence(dialogue.step, width)]
-    controls = _controls(dialogue, width)
-    foot = [*_note(dialogue, width), *([_keys(dialogue, frame)] if frame.keys else [])]
+        return indent(_whole(dialogue, width, frame.height), BAR), []
+    head = [*_head(dialogue, frame, measure), *_sentence(dialogue.step, measure)]
+    controls = _controls(dialogue, measure, keys=frame.keys)
+    foot = [*_note(dialogue, measure), *(_keys(dialogue, frame, measure) if frame.keys else [])]
     shown = proof(dialogue, width)
     room = frame.height - len(head) - len(controls) - len(foot) - 2
     body = [EMPTY, *_folded(shown, max(_LEAST, room), width), EMPTY] if shown else [EMPTY]
     most = frame.height - len(head) - len(body) - len(foot)
-    rows = (*head, *body, *_around_pointer(controls, most), *foot)
-    return indent([cut(each, width) for each in rows], BAR)
+    air = [EMPTY] if foot and len(controls) < most else []
+    above = (*head, *body, *_around_pointer(controls, most))
+    return indent([cut(each, width) for each in above], BAR), indent([cut(each, width) for each in (*air, *foot)], BAR)
 
 
 def proof(dialogue: Dialogue, width: int) -> list[Line]:
@@ -64,7 +88,7 @@ def proof(dialogue: Dialogue, width: int) -> list[Line]:
         case Plan(plan=plan):
             told = dialogue.given.get("decide")
             changed = told.text if told and told.rows == ("edit",) and told.text else plan
-            return markdown.render(changed, width, decided=True)
+            return [*_plan(changed, width)]
         case Question():
             return _preview(dialogue, width)
         case Form():
@@ -96,21 +120,23 @@ def _whole(dialogue: Dialogue, width: int, height: int) -> list[Line]:
     first = min(dialogue.reading or 0, max(0, len(shown) - rows))
     seen = shown[first : first + rows]
     where = f"{first + 1}-{first + len(seen)} of {len(shown)} lines"
-    keys = line(("class:dim", f"{where} · ↑↓ PgUp PgDn scroll · v or Esc back to the answer"))
-    return [cut(each, width) for each in (line(("bold", dialogue.step.sentence.split("\n")[0])), *seen, keys)]
+    keys = joined((where, "Esc back", "↑↓ PgUp PgDn scroll"), width)
+    asked = line(("bold", dialogue.step.sentence.split("\n")[0]))
+    return [cut(each, width) for each in (asked, *seen, line(("class:dim", keys)))]
 
 
-def _head(dialogue: Dialogue, frame: Frame, width: int) -> Line:
-    steps = dialogue.steps
-    asked = [step for step in steps if step.name != "review"]
-    count = f"{dialogue.at + 1} of {len(asked)}" if len(asked) > 1 and dialogue.at < len(asked) else ""
-    about = (one_line(frame.title), _agent(dialogue.ask), frame.place, waiting(dialogue.ask, frame.now))
-    left = line(("class:accent bold", f"✋ {dialogue.step.header or _kind(dialogue.ask)}"), ("class:dim", f" {count}"))
-    room = width - width_of(left) - 1
-    told = " · ".join(each for each in about if each)
-    right = cut(line(("class:dim", told)), room) if room > len("waits 00 min") else EMPTY
-    gap = " " * max(1, width - width_of(left) - width_of(right))
-    return (*left, ("", gap), *right)
+def _head(dialogue: Dialogue, frame: Frame, width: int) -> list[Line]:
+    """What it is, who asks and how long it waits: on a second row where one is too narrow for all of it."""
+    step = dialogue.step
+    count = f" {step.place}" if step.place else ""
+    left = line(("class:accent bold", f"✋ {step.header or _kind(dialogue.ask)}"), ("class:dim", count))
+    who = [each for each in (one_line(frame.title), _agent(dialogue.ask), frame.place) if each]
+    waits = waiting(dialogue.ask, frame.now)
+    rows = [BETWEEN.join([*who, waits])]
+    if width_of(left) + 1 + width_of(rows[0]) > width:
+        rows = [waits, *([BETWEEN.join(who)] if who else [])]
+    gap = " " * max(1, width - width_of(left) - width_of(rows[0]))
+    return [(*left, ("", gap), ("class:dim", rows[0])), *(line(("class:dim", each)) for each in rows[1:])]
 
 
 def _kind(ask: Ask) -> str:
@@ -125,13 +151,15 @@ def _sentence(step: Step, width: int) -> list[Line]:
     return [row for text in step.sentence.split("\n") for row in wrap(line(("bold", text)), width)]
 
 
-def _controls(dialogue: Dialogue, width: int) -> list[Line]:
+def _controls(dialogue: Dialogue, width: int, *, keys: bool) -> list[Line]:
     if dialogue.writing is not None:
         picked = next((row for row in dialogue.step.rows if row.name == dialogue.writing), None)
         about = [line(("bold", picked.label))] if picked else []
         return [*about, *wrap(line(("class:dim", dialogue.step.wants)), width)]
     rows = dialogue.step.rows
-    return [made for number, row in enumerate(rows) for made in _row(dialogue, number, row, width)]
+    # A key is one digit; a typed line may have two.
+    named = [str(number) if number <= _KEYS or not keys else " " for number in range(1, len(rows) + 1)]
+    return [made for number, row in enumerate(rows) for made in _row(dialogue, number, named[number], row, width)]
 
 
 def _around_pointer(controls: list[Line], most: int) -> list[Line]:
@@ -145,43 +173,42 @@ def _around_pointer(controls: list[Line], most: int) -> list[Line]:
     return [*controls[first : first + seen], told]
 
 
-def _row(dialogue: Dialogue, number: int, row: Row, width: int) -> list[Line]:
+def _row(dialogue: Dialogue, number: int, named: str, row: Row, width: int) -> list[Line]:
     pointed = dialogue.pointer == number
     pointer = ("class:accent bold", "❯ ") if pointed else ("", "  ")
     style = " ".join(filter(None, ("bold" if pointed else "", "class:danger" if row.danger else "")))
-    spans = [pointer, ("class:key", f"{number + 1}")]
+    spans = [pointer, ("class:key", named)]
     if dialogue.step.several:
         spans.append(("", " [x]" if row.name in dialogue.marked else " [ ]"))
     spans.append((style, f" {row.label}"))
+    if row.key:
+        spans.append(("class:key", f" ({row.key})"))
     written = dialogue.drafts.get((dialogue.step.name, row.name), "")
     if written:
-        spans.append(("class:dim", f": {one_line(written)}"))
+        spans.append(("class:dim", f": {short(written)}"))
     if row.says:
         spans.append(("class:dim", f" – {row.says}"))
-    if row.key:
-        spans.append(("class:key", f"  {row.key}"))
     return wrap(tuple(spans), width, hang=8 if dialogue.step.several else 4)
 
 
 def _note(dialogue: Dialogue, width: int) -> list[Line]:
     if dialogue.sending:
         return [line(("class:dim", "Sending…"))]
-    return wrap(line(("class:warning", evidence(dialogue.note))), width) if dialogue.note else []
+    return wrap(line(("class:warning", one_line(dialogue.note))), width) if dialogue.note else []
 
 
-def _keys(dialogue: Dialogue, frame: Frame) -> Line:
+def _keys(dialogue: Dialogue, frame: Frame, width: int) -> list[Line]:
     if not frame.ready:
-        return line(("class:dim", "…"))
-    back = ["← back"] if dialogue.at else []
+        return [line(("class:dim", "…"))]
     if dialogue.writing is not None:
         done = (
             "Enter goes on" if dialogue.writing == "" else "Enter keeps it" if dialogue.step.several else "Enter sends"
         )
         keys = [done, *(["↑ back"] if dialogue.at and dialogue.writing == "" else []), "Esc leaves it"]
     else:
-        pick = "Space or number marks · Enter goes on" if dialogue.step.several else "↑↓ Enter or number"
-        keys = [pick, *back, *(["v reads all"] if proof(dialogue, frame.width - _INSIDE) else []), "Esc later"]
-    return line(("class:dim", " · ".join(keys)))
+        pick = ["Space or number marks", "Enter goes on"] if dialogue.step.several else ["↑↓ Enter or number"]
+        keys = [*pick, *(["← back"] if dialogue.at else []), "Esc later"]
+    return [line(("class:dim", row)) for row in flow(keys, width)]
 
 
 def _folded(shown: list[Line], room: int, width: int) -> list[Line]:
@@ -197,11 +224,11 @@ def _permission(body: Permission, dialogue: Dialogue, width: int) -> list[Line]:
     shown = body.input if edited is None else edited
     rows: list[Line] = []
     if body.diff and edited is None:
-        rows += diff(body.diff, width)
+        rows += _diff(body.diff, width)
     elif command_of(body) is not None and isinstance(shown.get("command"), str):
         rows += _verbatim(shown["command"], width)
         rest = {key: value for key, value in shown.items() if key not in ("command", "description")}
-        rows += _verbatim(as_json(rest), width) if rest else []
+        rows += _verbatim(as_json(rest), width) if rest else ()
     else:
         rows += _verbatim(as_json(shown), width)
     notes = [body.diff_note if edited is None else "", body.description or str(shown.get("description") or "")]
@@ -211,25 +238,33 @@ def _permission(body: Permission, dialogue: Dialogue, width: int) -> list[Line]:
     return [*rows, *told]
 
 
-def diff(text: str, width: int) -> list[Line]:
+# A card is drawn again for each key and each second, and its evidence may have thousands of lines.
+@lru_cache(maxsize=_KEPT)
+def _diff(text: str, width: int) -> tuple[Line, ...]:
     """A diff in colours; every line starts with what became of it, so that it reads without them."""
     styles = {"+": "class:added", "-": "class:removed", "@": "class:hunk"}
     rows = evidence(text).removesuffix("\n").split("\n")
-    return [row for each in rows for row in _whole_row(line((styles.get(each[:1], ""), each)), width)]
+    return tuple(row for each in rows for row in _theirs(line((styles.get(each[:1], ""), each)), width))
 
 
-def _verbatim(text: str, width: int) -> list[Line]:
-    return [row for each in evidence(text).split("\n") for row in _whole_row(line(("class:code", each)), width)]
+@lru_cache(maxsize=_KEPT)
+def _verbatim(text: str, width: int) -> tuple[Line, ...]:
+    return tuple(row for each in evidence(text).split("\n") for row in _theirs(line(("class:code", each)), width))
 
 
-def _whole_row(given: Line, width: int) -> list[Line]:
-    """A row that goes on says so, or the rest of a long one could pass for a row of its own."""
-    first, *rest = fold(given, width) if width_of(given) <= width else fold(given, width - width_of(_GOES_ON[1]))
-    return [first, *((_GOES_ON, *each) for each in rest)]
+@lru_cache(maxsize=_KEPT)
+def _plan(text: str, width: int) -> tuple[Line, ...]:
+    return tuple(indent(markdown.render(text, width - width_of(_THEIRS[1]), decided=True), _THEIRS))
+
+
+def _theirs(given: Line, width: int) -> list[Line]:
+    """Set off from our own words; a row that goes on says so, or the rest of it could pass for a row of its own."""
+    first, *rest = fold(given, width - width_of(_THEIRS[1]))
+    return [(_THEIRS, *first), *((_GOES_ON, *each) for each in rest)]
 
 
 def _preview(dialogue: Dialogue, width: int) -> list[Line]:
     rows = dialogue.step.rows
     if dialogue.pointer is None or dialogue.pointer >= len(rows) or not rows[dialogue.pointer].preview:
         return []
-    return _verbatim(rows[dialogue.pointer].preview, width)
+    return [*_verbatim(rows[dialogue.pointer].preview, width)]

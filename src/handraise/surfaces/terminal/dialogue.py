@@ -12,6 +12,7 @@ from handraise.model.answers import Answer, Misfit
 from handraise.model.asks import Ask
 
 FREE_TEXT = "free text"
+EDIT = "edit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,12 @@ class Step:
     rows: tuple[Row, ...] = ()
     several: bool = False
     optional: bool = False
+    place: str = ""
+    """Which of several it is."""
     wants: str = ""
     """What the text is for, beside where it is typed."""
     first: str = ""
-    """The text to begin with."""
+    """The text to begin with, or the row that is pointed at."""
     marked: frozenset[str] = frozenset()
     """The rows that are marked to begin with."""
 
@@ -166,16 +169,18 @@ def write(dialogue: Dialogue, text: str) -> Dialogue:
     return replace(dialogue, drafts={**dialogue.drafts, (dialogue.step.name, dialogue.writing): text})
 
 
-def edited(dialogue: Dialogue, text: str | None) -> Dialogue:
-    """The editor is closed, with this text or with nothing."""
-    if text is None or text == dialogue.matter.editable(dialogue.given)[0]:
+def edited(dialogue: Dialogue, text: str) -> Dialogue:
+    """The editor is closed. What it was left with is kept, and edited again from there."""
+    if text == dialogue.matter.editable(dialogue.given)[0]:
         return replace(dialogue, note="Nothing was changed in the editor.")
-    given = Given(("edit",), text)
+    first = dialogue.steps[0].name
+    given = Given((EDIT,), text)
+    kept = replace(dialogue, drafts={**dialogue.drafts, (first, EDIT): text}, note="")
     try:
         dialogue.matter.check(dialogue.steps[0], given)
     except Misfit as error:
-        return replace(dialogue, note=str(error))
-    return _enter(replace(dialogue, given={dialogue.steps[0].name: given}, note=""), 1)
+        return replace(kept, note=str(error))
+    return _enter(replace(kept, given={first: given}), 1)
 
 
 def not_sent(dialogue: Dialogue, why: str) -> Dialogue:
@@ -225,7 +230,8 @@ def _pick(dialogue: Dialogue, row: Row) -> tuple[Dialogue, Effect | None]:
         case "write" if not (dialogue.step.several and row.name in dialogue.marked):
             return replace(dialogue, writing=row.name), None
         case "edit":
-            return dialogue, Edit(*dialogue.matter.editable(dialogue.given))
+            text, suffix = dialogue.matter.editable(dialogue.given)
+            return dialogue, Edit(dialogue.drafts.get((dialogue.steps[0].name, EDIT), text), suffix)
         case _ if dialogue.step.several:
             return replace(dialogue, marked=dialogue.marked ^ {row.name}), None
         case _:
@@ -262,7 +268,8 @@ def _enter(dialogue: Dialogue, at: int) -> Dialogue:
     step = dialogue.steps[at]
     before = dialogue.given.get(step.name)
     names = [row.name for row in step.rows]
-    pointer = names.index(before.rows[0]) if before and before.rows and not step.several else None
+    pointed = before.rows[0] if before and before.rows else step.first
+    pointer = names.index(pointed) if pointed in names and not step.several else None
     marked = frozenset(before.rows) if before else step.marked
     return replace(
         dialogue,

@@ -1,20 +1,69 @@
-"""The person's own editor, on a text in a private file that is gone afterwards."""
+"""The person's own editor, on a text in a private file that is gone afterwards. At most one at a time."""
 
+import asyncio
+import contextlib
 import os
 import shlex
-import subprocess
 import tempfile
+from asyncio.subprocess import Process
 from pathlib import Path
 
+_GRACE = 2.0
+"""How long an editor may take to end when it is told to."""
 
-def edit(text: str, suffix: str) -> str | None:
-    """What `$VISUAL` or `$EDITOR` makes of the text; None if it failed. Blocks until it is closed."""
-    editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
-    with tempfile.TemporaryDirectory(prefix="handraise-") as folder:
-        file = Path(folder) / f"edit{suffix}"
-        file.write_text(text, encoding="utf-8", errors="surrogatepass")
+
+class EditorFailed(Exception):
+    """What was written does not count. The text says why."""
+
+
+class Editor:
+    """`$VISUAL`, or `$EDITOR`, or vi, in the terminal whose file descriptor is given."""
+
+    def __init__(self, terminal: int) -> None:
+        self._terminal = terminal
+        self._process: Process | None = None
+        self._closed = asyncio.Event()
+        self._closed.set()
+
+    @property
+    def is_open(self) -> bool:
+        return not self._closed.is_set()
+
+    async def edit(self, text: str, suffix: str) -> str:
+        """What it makes of the text. Raises EditorFailed where it cannot be started, or says that it failed."""
+        command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        self._closed.clear()
         try:
-            ended = subprocess.run([*editor, str(file)], check=False)
-        except OSError:
-            return None
-        return file.read_text(encoding="utf-8", errors="replace") if ended.returncode == 0 else None
+            with tempfile.TemporaryDirectory(prefix="handraise-") as folder:
+                file = Path(folder) / f"edit{suffix}"
+                file.write_text(text, encoding="utf-8", errors="surrogatepass")
+                await self._run(command, file)
+                return file.read_text(encoding="utf-8", errors="replace")
+        finally:
+            self._closed.set()
+
+    async def close(self) -> None:
+        """Ends the editor, if one is open: the terminal must be as it was found before it can be left."""
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.terminate()
+            try:
+                async with asyncio.timeout(_GRACE):
+                    await self._closed.wait()
+            except TimeoutError:
+                with contextlib.suppress(ProcessLookupError):
+                    self._process.kill()
+        await self._closed.wait()
+
+    async def _run(self, command: str, file: Path) -> None:
+        try:
+            words = [*shlex.split(command), str(file)]
+            self._process = await asyncio.create_subprocess_exec(*words, stdin=self._terminal)
+        except (OSError, ValueError) as error:
+            raise EditorFailed(f"The editor {command!r} cannot be started ({error}). Set $EDITOR.") from error
+        try:
+            code = await self._process.wait()
+        finally:
+            self._process = None
+        if code != 0:
+            raise EditorFailed("The editor failed, so nothing was changed.")

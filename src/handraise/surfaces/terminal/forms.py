@@ -1,5 +1,6 @@
 """The matter of a form: one step for each field, each checked as soon as it is filled. Pure."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,12 @@ from handraise.surfaces.terminal.harmless import evidence, one_line
 
 _NOTHING = "leave empty"
 _FIELD = "field "
+_FORMATS = {
+    "email": "An e-mail address",
+    "uri": "An address such as https://example.org",
+    "date": "A date such as 2026-03-01",
+    "date-time": "A moment such as 2026-03-01T12:00:00Z",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +31,7 @@ class FormMatter:
         begin = Step(
             "begin",
             evidence(self.form.message),
-            f"Form · {one_line(self.form.server)}",
+            self._header,
             (
                 Row("fill", "Fill it in", key="f"),
                 Row("decline", "Decline", key="d"),
@@ -33,7 +40,8 @@ class FormMatter:
         )
         if given.get("begin", Given()).rows != ("fill",):
             return (begin,)
-        return begin, *(self._step(name) for name in self._fields), self._review(given)
+        fields = (self._step(number, name) for number, name in enumerate(self._fields, 1))
+        return begin, *fields, self._review(given)
 
     def editable(self, _given: Mapping[str, Given]) -> tuple[str, str]:
         raise Misfit("A form is filled here.")
@@ -56,6 +64,10 @@ class FormMatter:
                 return Filled("cancel")
 
     @property
+    def _header(self) -> str:
+        return f"Form · {one_line(self.form.server)}"
+
+    @property
     def _fields(self) -> dict[str, dict[str, Any]]:
         found = self.form.schema.get("properties")
         told = found if isinstance(found, dict) else {}
@@ -66,20 +78,26 @@ class FormMatter:
         found = self.form.schema.get("required")
         return [str(name) for name in found] if isinstance(found, list) else []
 
-    def _step(self, name: str) -> Step:
+    def _step(self, number: int, name: str) -> Step:
         field, optional = self._fields[name], name not in self._required
-        title = one_line(str(field.get("title") or name))
+        title = f"{one_line(str(field.get('title') or name))}{' (optional)' if optional else ''}"
         says = evidence(str(field.get("description") or ""))
-        sentence = f"{title}: {says}" if says else title
-        header = f"{'Optional' if optional else 'Required'} · {one_line(self.form.server)}"
         several = field.get("type") == "array" and bool(_choices(field))
         rows = tuple(Row(f"={number}", one_line(label)) for number, (_, label) in enumerate(_choices(field)))
         if rows and optional and not several:
             rows = (*rows, Row(_NOTHING, "Leave it empty"))
-        first = "" if rows else _spelled(field.get("default"))
-        wants = _wants(field) + (", or nothing" if optional else "")
-        marked = _marked(field) if several else frozenset()
-        return Step(f"{_FIELD}{name}", sentence, header, rows, several, optional, wants, first, marked)
+        return Step(
+            f"{_FIELD}{name}",
+            f"{title}: {says}" if says else title,
+            self._header,
+            rows,
+            several,
+            optional,
+            place=f"{number} of {len(self._fields)}",
+            wants=f"{_wants(field)}{', or nothing' if optional else ''}.",
+            first=_pointed(field) if rows else _spelled(field.get("default")),
+            marked=_marked(field) if several else frozenset(),
+        )
 
     def _review(self, given: Mapping[str, Given]) -> Step:
         told = [
@@ -133,35 +151,48 @@ def _marked(field: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(f"={number}" for number, (value, _) in enumerate(_choices(field)) if value in told)
 
 
+def _pointed(field: Mapping[str, Any]) -> str:
+    if "default" not in field:
+        return ""
+    values = [value for value, _ in _choices(field)]
+    return f"={values.index(field['default'])}" if field["default"] in values else ""
+
+
 def _typed(kind: object, text: str) -> object:
     """The text as the type says; as it is where it cannot be, so that the check can say why."""
     match kind:
         case "integer" | "number":
-            try:
-                return int(text)
-            except ValueError:
-                pass
-            try:
-                return float(text)
-            except ValueError:
-                return text
+            return _number(text)
         case "array":
             return [part.strip() for part in text.split(",") if part.strip()]
         case _:
             return text
 
 
+def _number(text: str) -> object:
+    for read in (int, float):
+        try:
+            found = read(text)
+        except ValueError:
+            continue
+        # JSON knows neither infinity nor what is no number.
+        return found if math.isfinite(found) else text
+    return text
+
+
 def _wants(field: Mapping[str, Any]) -> str:
+    low, high = field.get("minimum"), field.get("maximum")
+    bounds = [f"{word} {bound}" for word, bound in (("from", low), ("to", high)) if isinstance(bound, int | float)]
     match field.get("type"):
         case "integer":
-            return "A whole number"
+            return " ".join(("A whole number", *bounds))
         case "number":
-            return "A number"
+            return " ".join(("A number", *bounds))
         case "array":
             return "Texts, with commas between them"
         case _:
             form = field.get("format")
-            return f"A text ({one_line(str(form))})" if form else "A text"
+            return _FORMATS.get(str(form), f"A text ({one_line(str(form))})") if form else "A text"
 
 
 def _spelled(default: object) -> str:

@@ -13,7 +13,7 @@ class Front(Protocol):
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and rows."""
+        """Columns, and rows for what is shown for now."""
         ...
 
     def show(self, lines: Sequence[Line]) -> None:
@@ -36,6 +36,6 @@ class Front(Protocol):
         """Text that was not sent goes where it can still be sent."""
         ...
 
-    async def edit(self, text: str, suffix: str) -> str | None:
-        """What an editor makes of a text; None if there is no editor, or it failed."""
+    async def edit(self, text: str, suffix: str) -> str:
+        """What an editor makes of a text; raises EditorFailed."""
         ...

@@ -13,6 +13,7 @@ Line = tuple[Span, ...]
 
 EMPTY: Line = ()
 ELLIPSIS = "…"
+BETWEEN = " · "
 _PIECES = re.compile(r"\s+|\S+")
 
 
@@ -49,6 +50,26 @@ def cut(given: Line, width: int) -> Line:
         if head != text:
             break
     return (*kept, ("", ELLIPSIS))
+
+
+def joined(parts: Iterable[str], width: int) -> str:
+    """As many of the parts, from the first, as there is room for; one at least."""
+    kept = [each for each in parts if each]
+    while len(kept) > 1 and width_of(BETWEEN.join(kept)) > width:
+        kept.pop()
+    return BETWEEN.join(kept)
+
+
+def flow(parts: Iterable[str], width: int) -> list[str]:
+    """All of the parts, on as many rows as they need; none is broken unless it is wider than a row."""
+    rows = [""]
+    for each in parts:
+        longer = f"{rows[-1]}{BETWEEN}{each}" if rows[-1] else each
+        if rows[-1] and width_of(longer) > width:
+            rows.append(each)
+        else:
+            rows[-1] = longer
+    return rows
 
 
 def wrap(given: Line, width: int, hang: int = 0) -> list[Line]:

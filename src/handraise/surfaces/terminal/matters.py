@@ -10,9 +10,9 @@ from handraise.model.asks import Ask, Form, Permission, Plan, Prompt, Question
 from handraise.surfaces.terminal.dialogue import FREE_TEXT, Given, Matter, Row, Step
 from handraise.surfaces.terminal.forms import FormMatter
 from handraise.surfaces.terminal.harmless import evidence, one_line
-from handraise.surfaces.terminal.words import as_json, command_of, sentence
+from handraise.surfaces.terminal.words import as_json, command_of, heading
 
-_REASON = "Why? Claude reads it. Enter alone denies without a reason"
+_REASON = "Why? Claude reads it. Enter alone denies without a reason."
 _REVISION = "What should be different?"
 
 
@@ -22,7 +22,7 @@ def matter_of(ask: Ask) -> Matter:
         case Question(questions):
             return QuestionMatter(questions)
         case Permission():
-            return PermissionMatter(ask.body, sentence(ask))
+            return PermissionMatter(ask.body, heading(ask))
         case Plan(plan):
             return PlanMatter(plan)
         case Form():
@@ -38,7 +38,7 @@ class QuestionMatter:
     prompts: tuple[Prompt, ...]
 
     def steps(self, given: Mapping[str, Given]) -> tuple[Step, ...]:
-        asked = tuple(_prompt(number, prompt) for number, prompt in enumerate(self.prompts))
+        asked = tuple(_prompt(number, prompt, len(self.prompts)) for number, prompt in enumerate(self.prompts))
         return asked if len(asked) == 1 else (*asked, self._review(given))
 
     def editable(self, _given: Mapping[str, Given]) -> tuple[str, str]:
@@ -196,12 +196,19 @@ class PlanMatter:
                 return Approve("acceptEdits" if free else "default", decided.text)
 
 
-def _prompt(number: int, prompt: Prompt) -> Step:
+def _prompt(number: int, prompt: Prompt, count: int) -> Step:
     rows = tuple(
         Row(str(place), one_line(option.label), one_line(option.description), preview=evidence(option.preview or ""))
         for place, option in enumerate(prompt.options)
     )
     if rows:
         rows = (*rows, Row(FREE_TEXT, "Free text", key="o", then="write"))
-    wants = "Your answer" if not rows else "In your own words"
-    return Step(str(number), evidence(prompt.question), one_line(prompt.header), rows, prompt.multi_select, wants=wants)
+    return Step(
+        str(number),
+        evidence(prompt.question),
+        one_line(prompt.header),
+        rows,
+        prompt.multi_select,
+        place=f"{number + 1} of {count}" if count > 1 else "",
+        wants="Your answer" if not rows else "In your own words",
+    )

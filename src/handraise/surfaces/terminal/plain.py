@@ -4,31 +4,34 @@ Leaves the terminal in the mode it was in: lines are read as the terminal gives 
 """
 
 import asyncio
-import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from handraise.model.asks import Ask
 from handraise.model.items import Item
 from handraise.surfaces.terminal import cards
+from handraise.surfaces.terminal.board import Board
 from handraise.surfaces.terminal.cards import Frame
 from handraise.surfaces.terminal.dialogue import Dialogue
-from handraise.surfaces.terminal.editor import edit
+from handraise.surfaces.terminal.editor import Editor
 from handraise.surfaces.terminal.harmless import seal
 from handraise.surfaces.terminal.lines import Line, text_of
+from handraise.surfaces.terminal.live import nothing_open
 from handraise.surfaces.terminal.stay import Stay
 from handraise.surfaces.terminal.tray import CALM
 
 _WHOLE = 10**6
 """Nothing is folded: a screen reader reads all of it."""
+_LATER = ">"
+_BACK = "<"
 
 
-def told(dialogue: Dialogue, width: int, now: datetime, place: str) -> list[str]:
+def told(dialogue: Dialogue, width: int, now: datetime, place: str, title: str = "") -> list[str]:
     """A card as lines of plain text."""
-    rows = cards.card(dialogue, Frame(width, _WHOLE, now, place=place, keys=False))
+    rows = cards.card(dialogue, Frame(width, _WHOLE, now, title, place, keys=False))
     return [text_of(row).removeprefix(cards.BAR[1]).rstrip() for row in rows]
 
 
@@ -38,15 +41,15 @@ def how(dialogue: Dialogue) -> str:
     if dialogue.writing is not None:
         return f"Type a line, then Enter.{back}"
     if dialogue.step.several:
-        return f"Numbers with blanks between them, then Enter; Enter alone takes what is marked.{back}"
-    return f"A number, then Enter.{back}"
+        return f"Numbers with blanks between them, then Enter; Enter alone takes what is marked.{back} > is for later."
+    return f"A number, then Enter.{back} > is for later."
 
 
 def keys_of(dialogue: Dialogue, typed: str) -> list[str]:
     """The keys that a typed line stands for, while something is to be chosen."""
     words = typed.replace(",", " ").split()
-    if typed.strip() == "<":
-        return ["back"]
+    if words[:1] in ([_BACK], [_LATER]):
+        return ["back" if words[0] == _BACK else "escape"]
     if not dialogue.step.several:
         return words[:1] or ["enter"]
     if not words:
@@ -58,15 +61,28 @@ def keys_of(dialogue: Dialogue, typed: str) -> list[str]:
     return [*wanted, *([] if writes else ["enter"])]
 
 
-class Plain:
-    """See `Front`. Entered by `run`."""
+def standing(board: Board) -> str:
+    """What a person can do while no card is on top; empty while Claude works."""
+    if board.session is None or not board.looked:
+        return nothing_open(board)
+    if board.tray.aside:
+        return "Put aside. What you type is said to Claude; > comes back to it."
+    return "" if board.timeline.working else "What you type is said to Claude. Ctrl-D leaves."
 
-    def __init__(self, clock: Callable[[], datetime]) -> None:
+
+class Plain:
+    """See `Front`. Entered by `run`. Lines are read from the `keyboard`, a file descriptor of the terminal."""
+
+    def __init__(self, clock: Callable[[], datetime], keyboard: int) -> None:
         self._clock = clock
+        self._keyboard = keyboard
+        self._editor = Editor(keyboard)
         self._stay: Stay | None = None
         self._typed = b""
         self._shown: tuple[object, ...] | None = None
-        self._kept = ""
+        self._stood = ""
+        self._taking = False
+        self._held: list[str] = []
 
     @property
     def size(self) -> tuple[int, int]:
@@ -75,56 +91,76 @@ class Plain:
 
     def show(self, lines: Sequence[Line]) -> None:
         for each in lines:
-            _print(seal(text_of(each)).rstrip())
+            self._print(text_of(each).rstrip())
 
     def take(self, items: Sequence[Item]) -> None:
         """Lines are enough."""
 
     def refresh(self) -> None:
         """Tells the card on top, if it is another one, or stands otherwise, than the one told last."""
-        current = self._stay.tray.current if self._stay is not None else None
-        if self._stay is None or current is None or current.sending:
+        if self._stay is None or self._taking:
+            return
+        board = self._stay.board
+        current = board.tray.current
+        if current is None or current.sending:
             self._shown = None
+            if current is None:
+                self._stand(standing(board))
             return
         stands = (current.ask.id, current.at, current.writing, current.marked, current.note, current.given)
         if stands != self._shown:
-            self._shown = stands
+            self._shown, self._stood = stands, ""
             width, _ = self.size
-            for each in told(current, width, self._clock(), self._stay.tray.place):
-                _print(seal(each))
+            title = board.titles.get(current.ask.session or "", "") if board.session is None else ""
+            for each in told(current, width, self._clock(), board.tray.place, title):
+                self._print(each)
             # Said as soon as a line counts: what was typed before was meant for something else.
-            wait = 0.0 if self._stay.tray.is_ready(self._clock()) else CALM.total_seconds()
+            wait = 0.0 if board.tray.is_ready(self._clock()) else CALM.total_seconds()
             asyncio.get_running_loop().call_later(wait, self._tell_how, stands, how(current))
-
-    def _tell_how(self, stands: tuple[object, ...], text: str) -> None:
-        if stands == self._shown:
-            _print(text)
 
     def call(self, _ask: Ask) -> None:
         sys.stdout.write("\a")
         sys.stdout.flush()
 
     def keep(self, text: str) -> None:
-        self._kept = text
-        _print(f"Not sent: {seal(text)}")
-        _print("Type it again to say it to Claude.")
+        self._print("Not sent:")
+        for each in text.split("\n"):
+            self._print(f"  {each}")
 
-    async def edit(self, text: str, suffix: str) -> str | None:
-        return await asyncio.to_thread(edit, text, suffix)
+    async def edit(self, text: str, suffix: str) -> str:
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self._keyboard)
+        try:
+            return await self._editor.edit(text, suffix)
+        finally:
+            loop.add_reader(self._keyboard, self._read)
+            held, self._held = self._held, []
+            for each in held:
+                self._print(each)
 
     async def run(self, stay: Stay) -> None:
         """Until somebody leaves, or the process is told to end."""
         self._stay = stay
-        with _reading(self._read):
+        loop = asyncio.get_running_loop()
+        loop.add_reader(self._keyboard, self._read)
+        try:
             await stay.leaving.wait()
+            await self._editor.close()
+        finally:
+            loop.remove_reader(self._keyboard)
 
     def interrupt(self) -> None:
-        if self._stay is not None:
+        # What is pressed in an editor is the editor's.
+        if self._stay is not None and not self._editor.is_open:
             self._stay.stop()
 
     def _read(self) -> None:
-        typed = os.read(0, 65536)
+        try:
+            typed = os.read(self._keyboard, 65536)
+        except OSError:
+            typed = b""
         if not typed and self._stay is not None:
+            asyncio.get_running_loop().remove_reader(self._keyboard)
             self._stay.leaving.set()
             return
         self._typed += typed
@@ -135,31 +171,42 @@ class Plain:
     def _take(self, typed: str) -> None:
         if self._stay is None:
             return
-        current = self._stay.tray.current
-        if current is None:
+        tray = self._stay.board.tray
+        current = tray.current
+        if current is None and typed.strip() == _LATER and tray.aside:
+            self._stay.look_aside()
+        elif current is None:
             self._stay.say(typed)
-            return
-        if not self._stay.tray.is_ready(self._clock()):
-            _print("That was typed before the question was shown; please answer once more.")
-            return
-        if current.writing is not None and typed.strip() != "<":
+        elif not tray.is_ready(self._clock()):
+            self._print("That was typed before the question was shown; please answer once more.")
+        elif current.writing is not None and typed.strip() != _BACK:
             self._stay.write(typed)
             self._stay.press("enter")
+        else:
+            self._press(self._stay, keys_of(current, typed))
+
+    def _press(self, stay: Stay, keys: Sequence[str]) -> None:
+        """One line is one step, however many keys it stands for: the card is told once, behind the last of them."""
+        self._taking = True
+        for key in keys:
+            # Nothing is folded here, so that there is nothing to read whole.
+            if key != "v":
+                stay.press(key)
+        self._taking = False
+        self.refresh()
+
+    def _stand(self, text: str) -> None:
+        if text and text != self._stood:
+            self._print(text)
+        self._stood = text
+
+    def _tell_how(self, stands: tuple[object, ...], text: str) -> None:
+        if stands == self._shown:
+            self._print(text)
+
+    def _print(self, text: str) -> None:
+        if self._editor.is_open:
+            self._held.append(text)
             return
-        for key in keys_of(current, typed):
-            self._stay.press(key)
-
-
-def _print(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
-
-
-@contextlib.contextmanager
-def _reading(read: Callable[[], None]) -> Iterator[None]:
-    loop = asyncio.get_running_loop()
-    loop.add_reader(0, read)
-    try:
-        yield
-    finally:
-        loop.remove_reader(0)
+        sys.stdout.write(f"{seal(text)}\n")
+        sys.stdout.flush()

@@ -5,64 +5,33 @@ Only performs: which lines there are and what a key means is decided elsewhere. 
 
 import asyncio
 import contextlib
+import os
+import signal
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import datetime
-from typing import TextIO
 
-from prompt_toolkit.application import Application, run_in_terminal
+from prompt_toolkit.application import Application, in_terminal, run_in_terminal
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
-from prompt_toolkit.input import Input, create_input
-from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
-from prompt_toolkit.layout import BufferControl, ConditionalContainer, FormattedTextControl, HSplit, Layout, Window
-from prompt_toolkit.layout.dimension import Dimension
-from prompt_toolkit.layout.processors import BeforeInput
 from prompt_toolkit.output import create_output
 from prompt_toolkit.shortcuts import print_formatted_text
-from prompt_toolkit.styles import Style
 
 from handraise.model.asks import Ask
 from handraise.model.items import Item
-from handraise.surfaces.terminal.editor import edit
+from handraise.surfaces.terminal import live, windows
+from handraise.surfaces.terminal.editor import Editor
 from handraise.surfaces.terminal.harmless import seal
-from handraise.surfaces.terminal.lines import Line, cut, line
+from handraise.surfaces.terminal.keyboard import NAMED, keyboard
+from handraise.surfaces.terminal.lines import Line
 from handraise.surfaces.terminal.stay import Stay
+from handraise.surfaces.terminal.tray import CALM, Tray
 
-STYLE = Style.from_dict(
-    {
-        "accent": "fg:ansiyellow",
-        "danger": "fg:ansired",
-        "warning": "fg:ansiyellow",
-        "good": "fg:ansigreen",
-        "dim": "fg:ansibrightblack",
-        "key": "fg:ansicyan",
-        "code": "",
-        "added": "fg:ansigreen",
-        "removed": "fg:ansired",
-        "hunk": "fg:ansicyan",
-        "said": "bold",
-    }
-)
-_TICK = 0.1
-_WRITING = 6
-"""How many rows a text may take while it is written."""
-_NAMED = {
-    "up": "up",
-    "down": "down",
-    "enter": "enter",
-    " ": "space",
-    "left": "back",
-    "backspace": "back",
-    "escape": "escape",
-    "pageup": "pageup",
-    "pagedown": "pagedown",
-    "home": "home",
-    "end": "end",
-}
+_TICK = 0.5
+_INSIDE = 4
 
 
 class Screen:
@@ -76,15 +45,27 @@ class Screen:
         self._composer = Buffer(multiline=True)
         self._entry = Buffer(multiline=True, on_text_changed=self._written)
         self._entry_of: tuple[str, str, str] | None = None
-        self._editing = False
+        self._picture: tuple[StyleAndTextTuples, StyleAndTextTuples] = [], []
+        self._lent = False
+        keys = keyboard(lent=lambda: self._lent)
+        self._editor = Editor(keys.fileno())
         self._app: Application[None] = Application(
-            layout=self._layout(),
+            layout=windows.layout(
+                lambda: self._picture[0],
+                self._entry,
+                lambda: self._picture[1],
+                self._composer,
+                self._hint,
+                self._state,
+                Condition(self._is_writing),
+                Condition(self._is_composing),
+            ),
             key_bindings=self._keys(),
-            style=STYLE,
-            input=_keyboard(lent=lambda: self._editing),
+            style=windows.STYLE,
+            input=keys,
             output=create_output(always_prefer_tty=True),
             erase_when_done=True,
-            before_render=self._follow_dialogue,
+            before_render=self._draw,
         )
         # Esc must be told from an arrow key, and quickly.
         self._app.ttimeoutlen, self._app.timeoutlen = 0.05, 0.3
@@ -92,7 +73,8 @@ class Screen:
     @property
     def size(self) -> tuple[int, int]:
         found = self._app.output.get_size()
-        return max(20, found.columns), max(8, found.rows)
+        written = windows.rows_of(self._entry, found.columns, _INSIDE) if self._is_writing() else 0
+        return max(20, found.columns), max(8, found.rows - 1 - written)
 
     def show(self, lines: Sequence[Line]) -> None:
         self._lines.extend(lines)
@@ -102,10 +84,14 @@ class Screen:
         """Lines are enough."""
 
     def refresh(self) -> None:
+        # At once, not with the next picture: the next key may be in the same breath as the one before.
+        self._follow_dialogue()
         self._app.invalidate()
+        if not self._tray.is_ready(self._clock()):
+            asyncio.get_running_loop().call_later(CALM.total_seconds(), self._app.invalidate)
 
     def call(self, _ask: Ask) -> None:
-        if self._composer.text.strip() and self._stay is not None and not self._stay.tray.aside:
+        if self._composer.text.strip() and self._stay is not None and not self._tray.aside:
             # Whoever is typing goes on typing: the next key must not answer what has just come.
             self._stay.look_aside()
         self._app.output.bell()
@@ -116,13 +102,9 @@ class Screen:
         self._composer.cursor_position = len(self._composer.text)
         self.refresh()
 
-    async def edit(self, text: str, suffix: str) -> str | None:
-        self._editing = True
-        try:
-            return await run_in_terminal(lambda: edit(text, suffix), in_executor=True)
-        finally:
-            self._editing = False
-            self._wake.set()
+    async def edit(self, text: str, suffix: str) -> str:
+        async with self._lending():
+            return await self._editor.edit(text, suffix)
 
     async def run(self, stay: Stay) -> None:
         """Until somebody leaves, or the process is told to end."""
@@ -131,6 +113,7 @@ class Screen:
             work = [tasks.create_task(each) for each in (self._print(), self._tick())]
             drawing = tasks.create_task(self._app.run_async(handle_sigint=False))
             await stay.leaving.wait()
+            await self._editor.close()
             for each in work:
                 each.cancel()
             if self._app.is_running:
@@ -140,15 +123,34 @@ class Screen:
 
     def interrupt(self) -> None:
         # What is pressed in an editor is the editor's.
-        if self._stay is not None and not self._editing:
+        if self._stay is not None and not self._lent:
             self._stay.stop()
+
+    @property
+    def _tray(self) -> Tray:
+        return self._stay.board.tray if self._stay is not None else Tray()
+
+    @contextlib.asynccontextmanager
+    async def _lending(self) -> AsyncIterator[None]:
+        """The terminal as somebody else wants it, and afterwards as we do."""
+        self._lent = True
+        try:
+            async with in_terminal():
+                yield
+        finally:
+            self._lent = False
+            self._wake.set()
+
+    async def _suspend(self) -> None:
+        async with self._lending():
+            os.kill(0, signal.SIGTSTP)
 
     async def _print(self) -> None:
         """Prints what came, above what is drawn; everything that came meanwhile goes at once."""
         while True:
             await self._wake.wait()
             self._wake.clear()
-            if self._lines and not self._editing:
+            if self._lines and not self._lent:
                 await run_in_terminal(self._print_now)
 
     def _print_now(self) -> None:
@@ -157,91 +159,55 @@ class Screen:
         text: StyleAndTextTuples = []
         while self._lines:
             text += [*_sealed(self._lines.popleft()), ("", "\n")]
-        print_formatted_text(FormattedText(text), end="", style=STYLE, output=self._app.output)
+        print_formatted_text(FormattedText(text), end="", style=windows.STYLE, output=self._app.output)
 
     async def _tick(self) -> None:
-        """Ages and countdowns go on, and a card that has calmed down shows its keys."""
+        """Ages and countdowns go on."""
         while True:
             await asyncio.sleep(_TICK)
-            stay = self._stay
-            if stay is not None and (stay.tray.top is not None or stay.timeline.working or stay.timeline.doing):
+            timeline = self._stay.board.timeline if self._stay is not None else None
+            if timeline is not None and (self._tray.top is not None or timeline.working or timeline.doing):
                 self._app.invalidate()
 
-    def _layout(self) -> Layout:
-        live = Window(FormattedTextControl(self._live, show_cursor=False), dont_extend_height=True, wrap_lines=False)
-        height = Dimension(min=1, max=_WRITING)
-        entry = Window(
-            BufferControl(self._entry, input_processors=[BeforeInput([("class:accent", "▌ "), ("class:key", "› ")])]),
-            height=height,
-            dont_extend_height=True,
-            wrap_lines=True,
-        )
-        composer = Window(
-            BufferControl(self._composer, input_processors=[BeforeInput([("class:key", "› ")])]),
-            height=height,
-            dont_extend_height=True,
-            wrap_lines=True,
-        )
-        state = Window(FormattedTextControl(self._state), height=1, dont_extend_height=True)
-        return Layout(
-            HSplit(
-                [
-                    live,
-                    ConditionalContainer(entry, Condition(self._is_writing)),
-                    ConditionalContainer(composer, Condition(self._is_composing)),
-                    state,
-                ]
-            ),
-            focused_element=composer,
-        )
+    def _draw(self, _app: Application[None]) -> None:
+        self._follow_dialogue()
+        if self._stay is not None:
+            above, below = live.live(self._stay.board, self._clock(), *self.size)
+            self._picture = _together(above), _together(below)
 
-    def _live(self) -> StyleAndTextTuples:
-        if self._stay is None:
+    def _hint(self) -> StyleAndTextTuples:
+        if self._stay is None or self._composer.text:
             return []
-        text: StyleAndTextTuples = []
-        for each in self._stay.live(self._clock()):
-            text += [*([("", "\n")] if text else []), *_sealed(each)]
-        return text
+        return [("class:dim", live.hint(self._stay.board))]
 
     def _state(self) -> StyleAndTextTuples:
-        stay = self._stay
-        if stay is None:
-            return []
         width, _ = self.size
-        if stay.session is None:
-            return [*cut(line(("class:dim", "inbox · j k next and previous · Ctrl-D leaves")), width)]
-        timeline = stay.timeline
-        doing = "working" if timeline.working else "ended" if timeline.ended else "idle"
-        if stay.tray.top is not None:
-            doing = "needs you"
-        waits = [f"{len(timeline.waiting)} not yet taken"] if timeline.waiting else []
-        told = [doing, timeline.mode, f"${timeline.cost_usd:.4f}", *waits, "Ctrl-C interrupts", "Ctrl-D leaves"]
-        return [*cut(line(("class:dim", " · ".join(each for each in told if each))), width)]
+        return [*live.state(self._stay.board, self._clock(), width)] if self._stay is not None else []
 
     def _is_writing(self) -> bool:
-        current = self._stay.tray.current if self._stay is not None else None
+        current = self._tray.current
         return current is not None and current.writing is not None and current.reading is None
 
     def _is_composing(self) -> bool:
-        stay = self._stay
-        return stay is not None and stay.session is not None and stay.tray.current is None
+        return self._stay is not None and self._stay.board.session is not None and self._tray.current is None
 
     def _is_choosing(self) -> bool:
-        return self._stay is not None and self._stay.tray.current is not None and not self._is_writing()
+        return self._tray.current is not None and not self._is_writing()
 
-    def _follow_dialogue(self, app: Application[None]) -> None:
+    def _follow_dialogue(self) -> None:
         """The focus is where the person writes, and the entry holds what the dialogue does."""
-        current = self._stay.tray.current if self._stay is not None else None
+        current = self._tray.current
         if current is not None and current.writing is not None:
             place = (current.ask.id, current.step.name, current.writing)
             if place != self._entry_of:
-                self._entry_of = place
+                self._entry_of = None
                 self._entry.text = current.draft
                 self._entry.cursor_position = len(current.draft)
-            app.layout.focus(self._entry)
+                self._entry_of = place
+            self._app.layout.focus(self._entry)
         else:
             self._entry_of = None
-            app.layout.focus(self._composer)
+            self._app.layout.focus(self._composer)
 
     def _written(self, buffer: Buffer) -> None:
         if self._stay is not None and self._entry_of is not None:
@@ -251,9 +217,11 @@ class Screen:
         keys = KeyBindings()
         choosing, writing = Condition(self._is_choosing), Condition(self._is_writing)
         composing = Condition(self._is_composing)
-        for name in _NAMED:
+        for name in NAMED:
             keys.add(name, filter=choosing, eager=name == "escape")(self._press)
         keys.add(Keys.Any, filter=choosing)(self._press)
+        for nothing in (Keys.Any, "enter", Keys.BracketedPaste):
+            keys.add(nothing, filter=~(choosing | writing | composing))(_ignore)
         keys.add(Keys.BracketedPaste, filter=choosing)(_ignore)
         keys.add("enter", filter=writing)(self._press)
         keys.add("escape", filter=writing)(self._press)
@@ -265,7 +233,7 @@ class Screen:
         keys.add("c-c", eager=True)(self._stop)
         keys.add("<sigint>")(self._stop)
         keys.add("c-d", eager=True)(self._leave)
-        keys.add("c-z", eager=True)(lambda event: event.app.suspend_to_background())
+        keys.add("c-z", eager=True)(lambda event: event.app.create_background_task(self._suspend()))
         keys.add("c-l", eager=True)(lambda event: event.app.renderer.clear())
         return keys
 
@@ -275,7 +243,7 @@ class Screen:
         pressed = event.key_sequence[0]
         name = str(getattr(pressed.key, "value", pressed.key))
         name = {"c-m": "enter", "c-h": "backspace"}.get(name, name)
-        self._stay.press(_NAMED.get(name, event.data if name == "<any>" else name))
+        self._stay.press(NAMED.get(name, event.data if name == "<any>" else name))
 
     def _up(self, event: KeyPressEvent) -> None:
         """Up, on the first row of what is written, is the way back."""
@@ -286,7 +254,7 @@ class Screen:
 
     def _say(self, event: KeyPressEvent) -> None:
         text = event.current_buffer.text
-        event.current_buffer.reset()
+        event.current_buffer.reset(append_to_history=bool(text.strip()))
         if self._stay is not None:
             self._stay.say(text)
 
@@ -297,33 +265,24 @@ class Screen:
     def _stop(self, event: KeyPressEvent) -> None:
         if self._stay is None:
             return
-        if not self._stay.timeline.working and self._is_composing() and self._composer.text:
+        if not self._stay.board.timeline.working and self._is_composing() and self._composer.text:
             self._composer.reset()
         else:
             self._stay.stop()
         event.app.invalidate()
 
     def _leave(self, event: KeyPressEvent) -> None:
-        if event.current_buffer.text and not self._is_choosing():
+        if event.current_buffer.text and (self._is_writing() or self._is_composing()):
             event.current_buffer.delete()
         elif self._stay is not None:
             self._stay.leaving.set()
 
 
-class _Keyboard(Vt100Input):
-    """Stays ours while lines are printed above, so that a key pressed then is a key, and neither echo nor signal."""
-
-    def __init__(self, terminal: TextIO, lent: Callable[[], bool]) -> None:
-        super().__init__(terminal)
-        self._lent = lent
-
-    def cooked_mode(self) -> contextlib.AbstractContextManager[None]:
-        return super().cooked_mode() if self._lent() else contextlib.nullcontext()
-
-
-def _keyboard(lent: Callable[[], bool]) -> Input:
-    found = create_input(always_prefer_tty=True)
-    return _Keyboard(found.stdin, lent) if isinstance(found, Vt100Input) else found
+def _together(lines: Sequence[Line]) -> StyleAndTextTuples:
+    text: StyleAndTextTuples = []
+    for each in lines:
+        text += [*([("", "\n")] if text else []), *_sealed(each)]
+    return text
 
 
 def _sealed(given: Line) -> list[tuple[str, str]]:
@@ -331,7 +290,7 @@ def _sealed(given: Line) -> list[tuple[str, str]]:
 
 
 def _ignore(_event: KeyPressEvent) -> None:
-    """A paste is no choice."""
+    """Nobody is typing anything, and a paste is no choice."""
 
 
 def _new_line(event: KeyPressEvent) -> None:

@@ -49,6 +49,8 @@ class Timeline:
     """Give it items and partial text; it gives lines, each once."""
 
     working: bool = False
+    since: datetime | None = None
+    """When the turn under way began, where that was seen."""
     mode: str = ""
     cost_usd: float = 0.0
     title: str = ""
@@ -74,7 +76,7 @@ class Timeline:
             case ActionEnded():
                 return self._ended(content, item.at, width)
             case TurnStarted():
-                self.working = True
+                self.working, self.since = True, item.at
                 return []
             case TurnEnded():
                 return self._turn(content, width)
@@ -157,7 +159,7 @@ class Timeline:
         return shown.replace(f"{self.directory}/", "") if self.directory not in ("", "/") else shown
 
     def _turn(self, content: TurnEnded, width: int) -> list[Line]:
-        self.working, self._tail = False, None
+        self.working, self.since, self._tail = False, None, None
         self.turns += 1
         self.doing.clear()
         self._growing.clear()

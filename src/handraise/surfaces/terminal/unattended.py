@@ -8,18 +8,28 @@ from collections.abc import Sequence
 from handraise.model.asks import Ask
 from handraise.model.items import Item
 from handraise.surfaces.terminal import words
+from handraise.surfaces.terminal.editor import EditorFailed
 from handraise.surfaces.terminal.harmless import seal
 from handraise.surfaces.terminal.lines import Line, text_of
 from handraise.surfaces.terminal.stay import Stay
+from handraise.surfaces.terminal.timeline import Timeline
+
+
+def told(ask: Ask, options: str = "") -> list[str]:
+    """An open ask, and how it can be answered from elsewhere; `options` find its hub."""
+    return [f"✋ {words.sentence(ask)}", *(f"    {each}{options}" for each in words.how_to_answer(ask))]
 
 
 class Unattended:
     """See `Front`. Prints lines, or with `as_json` each item as one JSON object. Entered by `run`."""
 
-    def __init__(self, *, as_json: bool, patience: float | None) -> None:
+    def __init__(self, *, as_json: bool, patience: float | None, options: str = "") -> None:
         self.gave_up = False
+        self.unread: OSError | None = None
+        """Why nobody reads any longer what is printed."""
         self._as_json = as_json
         self._patience = patience
+        self._options = options
         self._stay: Stay | None = None
 
     @property
@@ -30,12 +40,12 @@ class Unattended:
     def show(self, lines: Sequence[Line]) -> None:
         if not self._as_json:
             for each in lines:
-                _write(seal(text_of(each)).rstrip())
+                self._write(seal(text_of(each)).rstrip())
 
     def take(self, items: Sequence[Item]) -> None:
         if self._as_json:
             for item in items:
-                _write(item.as_json().decode(errors="replace"))
+                self._write(item.as_json().decode(errors="replace"))
 
     def refresh(self) -> None:
         """Nothing is drawn."""
@@ -43,16 +53,16 @@ class Unattended:
     def call(self, ask: Ask) -> None:
         if self._as_json:
             return
-        _write(f"✋ {words.sentence(ask)}")
-        _write("  Claude waits for an answer. From another terminal, the page, or a script:")
-        for command in words.how_to_answer(ask):
-            _write(f"    {command}")
+        asked, *commands = told(ask, self._options)
+        waits = "  Claude waits for an answer. From another terminal, the page, or a script:"
+        for each in (asked, waits, *commands):
+            self._write(each)
 
     def keep(self, text: str) -> None:
         """Nothing is written here."""
 
-    async def edit(self, _text: str, _suffix: str) -> str | None:
-        return None
+    async def edit(self, _text: str, _suffix: str) -> str:
+        raise EditorFailed("There is no terminal for an editor.")
 
     async def run(self, stay: Stay) -> None:
         """Until the turn is over, the session has ended, or patience has."""
@@ -63,14 +73,27 @@ class Unattended:
         if self._stay is not None:
             self._stay.leaving.set()
 
+    def _write(self, text: str) -> None:
+        if self.unread is not None:
+            return
+        try:
+            sys.stdout.write(f"{text}\n")
+            sys.stdout.flush()
+        except OSError as error:
+            # A pipe that was closed, a disk that is full: the session does not depend on it.
+            self.unread = error
+            if self._stay is not None:
+                self._stay.leaving.set()
+
     async def _wait(self, stay: Stay) -> None:
         """Patience runs while an ask is open and no longer: a turn without asks takes as long as it takes."""
         loop = asyncio.get_running_loop()
-        waiting, since = stay.tray.top, loop.time()
-        while not (stay.leaving.is_set() or _is_over(stay)):
+        tray = stay.board.tray
+        waiting, since = tray.top, loop.time()
+        while not (stay.leaving.is_set() or _is_over(stay.board.timeline)):
             stay.changed.clear()
-            if stay.tray.top != waiting:
-                waiting, since = stay.tray.top, loop.time()
+            if tray.top != waiting:
+                waiting, since = tray.top, loop.time()
             ends = None if waiting is None or self._patience is None else since + self._patience
             try:
                 async with asyncio.timeout_at(ends):
@@ -80,8 +103,7 @@ class Unattended:
                 return
 
 
-def _is_over(stay: Stay) -> bool:
-    timeline = stay.timeline
+def _is_over(timeline: Timeline) -> bool:
     over = timeline.turns > 0 and not timeline.working and not timeline.waiting
     return timeline.ended is not None or over
 
@@ -93,8 +115,3 @@ async def _either(one: asyncio.Event, other: asyncio.Event) -> None:
     finally:
         for task in tasks:
             task.cancel()
-
-
-def _write(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()

@@ -2,12 +2,13 @@
 
 import json
 import shlex
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, assert_never
 
 from handraise.model.actors import Actor, ByRule, Person, TheHub
 from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise
-from handraise.model.asks import Answered, Ask, Expired, Form, Permission, Plan, Question, Settlement, Withdrawn
+from handraise.model.asks import Answered, Ask, Expired, Form, Permission, Plan, Prompt, Question, Settlement, Withdrawn
 from handraise.surfaces.terminal.harmless import evidence, one_line
 
 _SHORT = 60
@@ -18,8 +19,7 @@ def sentence(ask: Ask) -> str:
     """What is asked, on one line."""
     match ask.body:
         case Question(questions):
-            more = f" (and {len(questions) - 1} more)" if len(questions) > 1 else ""
-            return one_line(questions[0].question) + more if questions else "A question without words."
+            return f"{one_line(questions[0].question)}{_more(questions)}" if questions else "A question without words."
         case Permission():
             return _permission(ask.body)
         case Plan():
@@ -30,6 +30,12 @@ def sentence(ask: Ask) -> str:
             assert_never(ask.body)
 
 
+def heading(ask: Ask) -> str:
+    """What a card asks. What would be cut here stands whole below it."""
+    command = command_of(ask.body) if isinstance(ask.body, Permission) and ask.body.tool == "Bash" else None
+    return sentence(ask) if command is None or short(command) == command else "Run this command?"
+
+
 def short(text: str, most: int = _SHORT) -> str:
     """One line, cut with an ellipsis: for a glance, never for what is decided about."""
     line = one_line(text)
@@ -38,7 +44,7 @@ def short(text: str, most: int = _SHORT) -> str:
 
 def settled(ask: Ask, settlement: Settlement, me: str, here: str) -> str:
     """The line that a card folds to: the truth about who, what, where and when."""
-    about = short(sentence(ask))
+    about = _glance(ask)
     match settlement:
         case Answered(answer=answer, by=by, source=source, at=at):
             who = "You" if isinstance(by, Person) and (by.name, source) == (me, here) else one_line(_name(by))
@@ -119,6 +125,18 @@ def command_of(body: Permission) -> str | None:
     """The command, where one is all that there is to see."""
     command = body.input.get("command")
     return command if isinstance(command, str) else None
+
+
+def _glance(ask: Ask) -> str:
+    match ask.body:
+        case Question(questions) if len(questions) > 1:
+            return f"{short(questions[0].question)}{_more(questions)}"
+        case _:
+            return short(sentence(ask))
+
+
+def _more(questions: Sequence[Prompt]) -> str:
+    return f" (and {len(questions) - 1} more)" if len(questions) > 1 else ""
 
 
 def _permission(body: Permission) -> str:

@@ -1,0 +1,40 @@
+"""The keyboard of a screen: stays ours while lines are printed, and is lent to an editor or to the shell."""
+
+import contextlib
+from collections.abc import Callable
+from typing import TextIO
+
+from prompt_toolkit.input import Input, create_input
+from prompt_toolkit.input.vt100 import Vt100Input
+
+# What prompt_toolkit calls a key, and what a dialogue does.
+NAMED = {
+    "up": "up",
+    "down": "down",
+    "enter": "enter",
+    " ": "space",
+    "left": "back",
+    "backspace": "back",
+    "escape": "escape",
+    "pageup": "pageup",
+    "pagedown": "pagedown",
+    "home": "home",
+    "end": "end",
+}
+
+
+class _Keyboard(Vt100Input):
+    """A key that is pressed while lines are printed is a key, and neither echo nor signal."""
+
+    def __init__(self, terminal: TextIO, lent: Callable[[], bool]) -> None:
+        super().__init__(terminal)
+        self._lent = lent
+
+    def cooked_mode(self) -> contextlib.AbstractContextManager[None]:
+        return super().cooked_mode() if self._lent() else contextlib.nullcontext()
+
+
+def keyboard(lent: Callable[[], bool]) -> Input:
+    """The terminal's own, also where stdin is a pipe. `lent`: somebody else types, in the terminal's usual mode."""
+    found = create_input(always_prefer_tty=True)
+    return _Keyboard(found.stdin, lent) if isinstance(found, Vt100Input) else found

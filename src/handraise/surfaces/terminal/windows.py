@@ -1,0 +1,87 @@
+"""The windows of a screen, from top to bottom, and their colours. What is in them is decided elsewhere."""
+
+from collections.abc import Callable
+
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.layout import BufferControl, ConditionalContainer, FormattedTextControl, HSplit, Layout, Window
+from prompt_toolkit.layout.dimension import Dimension
+from prompt_toolkit.layout.processors import AfterInput
+from prompt_toolkit.styles import Style
+
+from handraise.surfaces.terminal.cards import BAR
+from handraise.surfaces.terminal.lines import Span, width_of
+
+STYLE = Style.from_dict(
+    {
+        "accent": "fg:ansiyellow",
+        "danger": "fg:ansired",
+        "warning": "fg:ansiyellow",
+        "good": "fg:ansigreen",
+        "dim": "fg:ansibrightblack",
+        "key": "fg:ansicyan",
+        "code": "",
+        "added": "fg:ansigreen",
+        "removed": "fg:ansired",
+        "hunk": "fg:ansicyan",
+        "said": "bold",
+    }
+)
+_MOST = 6
+"""How many rows a text may take while it is written."""
+_MARK = ("class:key", "› ")
+_INSIDE = ("", "  ")
+
+Shown = Callable[[], StyleAndTextTuples]
+
+
+def layout(
+    above: Shown,
+    entry: Buffer,
+    below: Shown,
+    composer: Buffer,
+    hint: Shown,
+    state: Shown,
+    writing: Condition,
+    composing: Condition,
+) -> Layout:
+    """`entry` is what is written for a card, between its two parts; `composer` what is written for Claude."""
+    written = _written(entry, (BAR,))
+    said = _written(composer, (), hint)
+    return Layout(
+        HSplit(
+            [
+                _text(above),
+                ConditionalContainer(written, writing),
+                _text(below),
+                ConditionalContainer(said, composing),
+                Window(FormattedTextControl(state), height=1, dont_extend_height=True),
+            ]
+        ),
+        focused_element=said,
+    )
+
+
+def rows_of(buffer: Buffer, columns: int, inside: int) -> int:
+    """How many rows a text takes while it is written, `inside` columns in."""
+    room = max(1, columns - inside)
+    return min(_MOST, sum(1 + width_of(row) // room for row in buffer.text.split("\n")))
+
+
+def _text(shown: Shown) -> ConditionalContainer:
+    window = Window(FormattedTextControl(shown, show_cursor=False), dont_extend_height=True, wrap_lines=False)
+    return ConditionalContainer(window, Condition(lambda: bool(shown())))
+
+
+def _written(buffer: Buffer, before: tuple[Span, ...], hint: Shown | None = None) -> Window:
+    def prefix(number: int, wrapped: int) -> StyleAndTextTuples:
+        return [*before, _MARK if number == wrapped == 0 else _INSIDE]
+
+    return Window(
+        BufferControl(buffer, input_processors=[AfterInput(hint)] if hint is not None else []),
+        get_line_prefix=prefix,
+        height=Dimension(min=1, max=_MOST),
+        dont_extend_height=True,
+        wrap_lines=True,
+    )
