@@ -58,11 +58,11 @@ def anew(contents: list[Content]) -> list[Notice]:
 
 
 async def until_told(home: House, *words: str) -> str:
-    """The first conversation, as the model was told it, in which all of these words stand."""
+    """The first conversation in which all of these words stand, as the model was told it, without its own part."""
     async with asyncio.timeout(DEADLINE):
         while True:
             for request in home.model.requests("script"):
-                conversation = str(request.messages)
+                conversation = str([each for each in request.messages if each["role"] != "assistant"])
                 if not request.is_side and all(each in conversation for each in words):
                     return conversation
             await asyncio.sleep(0.02)
