@@ -360,6 +360,8 @@ async def test_the_same_browser_again_is_the_same_device_and_a_new_address_takes
         wider = await client.post("/api/push/devices", json=moved.subscription(kinds=everything))
         assert wider.json()["kinds"] == everything
         assert len(await own(client)) == 1
+        entries = await hub.up.hub.desk.audit(what="device added")
+        assert len(entries) == 1
         ask = await raised(hub)
         await moved.until(about(ask.id))
         assert phone.tried == 0

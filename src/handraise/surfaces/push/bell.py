@@ -125,12 +125,14 @@ class Bell:
             raise Refused("This browser was switched on for another hub. Switch it off and on again.")
         await courier.check(wanted.endpoint, wanted.key, wanted.secret)
         newest = await self._desk.newest()
+        before = set(self._book.ledger.pages)
         page = self._keep(wanted, visitor)
         if self._book.ledger.cursor is None:
             self._book.ledger.cursor = newest
-        await self._save()
-        await self._gate.note("device added", visitor.person, source, {"device": page.device.id})
         self._begin()
+        await self._save()
+        if page.device.id not in before:
+            await self._gate.note("device added", visitor.person, source, {"device": page.device.id})
         return page.device
 
     async def remove(self, device: str, visitor: Visitor, source: str) -> None:
@@ -195,6 +197,7 @@ class Bell:
             created_at=known.device.created_at if known else self._clock(),
             origin=wanted.origin,
             last_sent_at=known.device.last_sent_at if known else None,
+            trouble=known.device.trouble if known and known.device.endpoint == wanted.endpoint else None,
         )
         if known is not None:
             known.device = device
