@@ -72,6 +72,8 @@ class Answer:
                 length = int(size, 16)
             except ValueError:
                 raise BadAnswer("a chunk has no length") from None
+            if length < 0:
+                raise BadAnswer("a chunk has no length")
             start = len(size) + 2
             if len(self._raw) < start + length + 2:
                 return

@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Callable
 
 from handraise.askers import chunks, run_file
 from handraise.askers.chunks import Answer, BadAnswer
@@ -36,9 +37,12 @@ class Gone(Exception):
 
 
 class Relay:
-    """Reads what an agent says from one descriptor and writes what it hears to another."""
+    """Reads what an agent says from one descriptor and writes what it hears to another. `clock` never goes back."""
 
-    def __init__(self, state: str, run: Run | None, agent_in: int, agent_out: int) -> None:
+    def __init__(
+        self, state: str, run: Run | None, agent_in: int, agent_out: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._clock = clock
         self._state = state
         self._run = run
         self._in = agent_in
@@ -48,6 +52,7 @@ class Relay:
         self._hub: socket.socket | None = None
         self._answer = Answer()
         self._unread = b""
+        self._next_try = 0.0
 
     def carry(self) -> None:
         """Until the agent is gone."""
@@ -68,8 +73,8 @@ class Relay:
             self._hear()
         if self._hub is not None and self._hub.fileno() in ready:
             self._receive(self._hub)
-        if self._hub is None and self._talk.is_waiting and not self._connect():
-            self._write(self._talk.give_up(time.monotonic(), _NO_HUB))
+        if self._hub is None and self._talk.is_waiting and self._clock() >= self._next_try and not self._connect():
+            self._write(self._talk.give_up(self._clock(), _NO_HUB))
 
     def _hear(self) -> None:
         piece = os.read(self._in, _PIECE)
@@ -81,7 +86,7 @@ class Relay:
                 self._pass_on(line + b"\n")
 
     def _pass_on(self, line: bytes) -> None:
-        self._talk.hear(line, time.monotonic())
+        self._talk.hear(line, self._clock())
         if self._hub is None:
             return  # whatever is open goes out with the next connection
         try:
@@ -155,7 +160,10 @@ class Relay:
         if self._hub is not None:
             self._hub.close()
             self._hub = None
-        self._talk.lose(time.monotonic())
+            if self._answer.status is not None:
+                self._talk.lose(self._clock())
+        # Who is turned away at once again and again must not run in circles.
+        self._next_try = self._clock() + _TRY_AGAIN
 
     def _say_goodbye(self) -> None:
         """The end of the body says that we do not come back; then the hub has a moment to hear it."""

@@ -101,7 +101,7 @@ def _read(line: bytes) -> dict[str, object]:
     """The message; what cannot be read says nothing to us, and the hub answers it."""
     try:
         message = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return message if isinstance(message, dict) else {}
 
