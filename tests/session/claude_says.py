@@ -66,6 +66,10 @@ def replayed(say: str) -> Line:
     return {"type": "user", "message": {"content": "…"}, "uuid": say, "isReplay": True}
 
 
+def became(say: str, state: str) -> Line:
+    return {"type": "command_lifecycle", "command_uuid": say, "state": state}
+
+
 def result(**fields: Any) -> Line:
     return {"type": "result", "subtype": "success", "is_error": False, "result": "Done.", **fields}
 

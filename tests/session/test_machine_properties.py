@@ -29,7 +29,7 @@ from handraise.session.facts import (
     Woke,
 )
 from handraise.session.machine import Machine, Refused
-from handraise.session.memory import Memory
+from handraise.session.memory import Memory, Way
 from handraise.wire.connection import Connection
 from session import claude_says as says
 from session.claude_says import NOON, TEMPER, Line
@@ -55,6 +55,7 @@ lines: st.SearchStrategy[Line] = st.one_of(
     st.builds(says.acknowledged, requests | st.sampled_from(["handraise-hello", "handraise-1", "handraise-2"])),
     st.builds(says.acknowledged, st.sampled_from(["handraise-1"]), st.just("error")),
     st.builds(says.replayed, st.sampled_from(["u_1", "u_2"])),
+    st.builds(says.became, st.sampled_from(["u_1", "u_2"]), st.sampled_from(["started", "completed", "cancelled"])),
     st.builds(says.result, is_error=st.booleans(), total_cost_usd=st.floats(0, 9)),
     st.builds(says.status, st.sampled_from(["default", "plan"])),
     st.just({"type": "control_request", "request_id": "r_1", "request": {"subtype": "dance"}}),
@@ -207,13 +208,18 @@ def test_no_sequence_raises_and_every_line_is_one_line_of_json(sequence: list[St
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(steps, max_size=25), st.sampled_from([None, 0, 1, -9]))
-def test_at_the_end_every_ask_is_settled(sequence: list[Step], exit_code: int | None) -> None:
-    world = World()
-    for step in [Began(), *sequence, Gone(exit_code, "")]:
+@given(
+    st.lists(steps, max_size=25),
+    st.sampled_from([None, 0, 1, -9]),
+    st.sampled_from(["begin", "fork", "resume"]),
+    st.sampled_from(["", "No conversation found with session ID: 1"]),
+)
+def test_at_the_end_every_ask_is_settled(sequence: list[Step], exit_code: int | None, way: Way, errors: str) -> None:
+    world = World(Memory(way=way))
+    for step in [Began(), *sequence, Gone(exit_code, errors)]:
         world.step(step)
 
-    assert world.memory.phase == "ended"
+    assert world.memory.is_over
     assert world.memory.requests == {}
     assert [ask for ask in world.asks.values() if ask.settlement is None] == []
 

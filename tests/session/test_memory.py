@@ -26,6 +26,11 @@ memories = st.builds(
     last_text=st.text(max_size=9),
     cooldown=st.builds(Cooldown, st.integers(0, 5), st.none() | st.just(NOON)),
     unmoved=st.booleans(),
+    way=st.sampled_from(["begin", "fork", "resume"]),
+    missing=st.sampled_from(["", "fork", "resume"]),
+    opening=st.text(max_size=3),
+    unfinished=st.dictionaries(st.text(max_size=3), st.just(NOON)),
+    finished=st.lists(st.text(max_size=3)),
     stop_reason=st.none() | st.text(max_size=3),
     ended=st.none() | st.builds(Ended, st.just("lost"), st.text(max_size=3), st.just(NOON)),
 )
