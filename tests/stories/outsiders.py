@@ -50,9 +50,9 @@ class Yard:
     def serve(self, port: int = 0) -> AbstractAsyncContextManager[Serving]:
         return serving(Service(self.state, locate(), self.environment, port=port, **self._settings))
 
-    def stdio(self) -> dict[str, Any]:
+    def stdio(self, state: Path | None = None) -> dict[str, Any]:
         """How an agent starts our relay."""
-        return {"command": sys.executable, "args": ["-c", RELAY, "mcp", "--state", str(self.state)]}
+        return {"command": sys.executable, "args": ["-c", RELAY, "mcp", "--state", str(state or self.state)]}
 
     async def over_http(self, served: Serving, name: str = "agent") -> dict[str, Any]:
         """How an agent reaches us by HTTP."""

@@ -1,5 +1,6 @@
-"""Stories of `claude -p` that we did not start: it raises its hand over stdio and over HTTP."""
+"""Stories of `claude -p` that we did not start: it raises its hand over stdio, over HTTP, and in a run."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from handraise.cli.neighbour import Neighbour
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.told import Told
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Revise
 from handraise.model.asks import Permission, Plan, Question
-from handraise.model.projects import OwnFile
+from handraise.model.projects import Options, OwnFile
 from handraise.model.rules import Rule
 from handraise.model.tools import APPROVAL_PROMPT, ASK_USER, qualified
 from handraise.serving import Serving
@@ -41,12 +43,23 @@ def write(told: Told) -> Script:
 @asynccontextmanager
 async def reached(yard: Yard, transport: str, *options: str) -> AsyncIterator[tuple[Serving, Agent]]:
     async with yard, yard.serve() as served:
-        server: dict[str, Any] = yard.stdio() if transport == "stdio" else await yard.over_http(served)
-        async with yard.agent(server, *options) as agent:
+        server, variables = await way(yard, served, transport)
+        async with yard.agent(server, *options, **variables) as agent:
             yield served, agent
 
 
-@pytest.fixture(params=["stdio", "http"])
+async def way(yard: Yard, served: Serving, transport: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """How an agent is told to reach the hub: its server, and the variables that Claude passes on to it."""
+    if transport == "http":
+        return await yard.over_http(served), {}
+    if transport == "stdio":
+        return yard.stdio(), {}
+    await served.hub.desk.add_project(str(yard.work), "work", Options())
+    run = await asyncio.to_thread(Neighbour(yard.state).post, "/api/runs", {"project": "work"})
+    return yard.stdio(yard.tmp / "nowhere"), {"ASK_USER_CONFIG": run["path"]}
+
+
+@pytest.fixture(params=["stdio", "http", "run"])
 def transport(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -146,8 +159,8 @@ async def test_the_agent_notices_nothing_of_a_hub_that_is_restarted(tmp_path: Pa
     async with Yard(tmp_path, ask) as yard:
         async with yard.serve() as first:
             port = int(first.base.rpartition(":")[2])
-            server = yard.stdio() if transport == "stdio" else await yard.over_http(first)
-            agents = yard.agent(server, ALLOWED)
+            server, variables = await way(yard, first, transport)
+            agents = yard.agent(server, ALLOWED, **variables)
             agent = await agents.__aenter__()
             raised = await next_ask(first.hub.desk)
         try:
