@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -35,6 +36,12 @@ from handraise.workspaces import Workspaces
 
 _ADDRESS = "address"
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_NEIGHBOURS = 256
+"""How many connections there can be on the Unix socket."""
+_OWN_FILES = 128
+_FILES_A_SESSION = 8
+_FEWEST_CLIENTS = 64
+_MOST_CLIENTS = 10_000
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -118,7 +125,10 @@ async def reachable(opened: Hub, service: Service, streams: Streams | None = Non
     more = (metrics.way(), workspaces.way(), *Devices(bell).ways(), *outside.ways())
     app = _app(service, opened, gate, base, streams, more)
     metrics.statuses = app.answered
-    listeners = [Listening(app, port, tls=tls), Listening(app, listen_on_socket(service.state / "hub.sock"))]
+    listeners = [
+        Listening(app, port, tls=tls, most=_room(service.limit)),
+        Listening(app, listen_on_socket(service.state / "hub.sock"), most=_NEIGHBOURS, is_agent=opened.crew.has_raised),
+    ]
     code = await gate.make_code(OWNER, "admin", TheHub(), "start")
     async with gate, metrics, outside, bell, _up(listeners, streams):
         with _address(service.state, base):
@@ -163,7 +173,7 @@ def _app(service: Service, opened: Hub, gate: Gate, base: str, streams: Streams,
     door = Door(
         opened.desk,
         gate,
-        opened.crew.has_raised,
+        opened.crew.may_hold,
         service.allowed_hosts,
         service.proxy,
         cookie=cookie,
@@ -208,6 +218,14 @@ def _address(state: Path, base: str) -> Iterator[None]:
     finally:
         (state / _ADDRESS).unlink(missing_ok=True)
         (state / "hub.sock").unlink(missing_ok=True)
+
+
+def _room(sessions: int) -> int:
+    """How many clients from elsewhere there can be, so that files are left for what the hub itself does."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files == resource.RLIM_INFINITY:
+        return _MOST_CLIENTS
+    return max(_FEWEST_CLIENTS, min(_MOST_CLIENTS, files - _NEIGHBOURS - _OWN_FILES - _FILES_A_SESSION * sessions))
 
 
 def _tls(service: Service) -> ssl.SSLContext | None:

@@ -1,10 +1,13 @@
 """Stories of the fence: what Claude's own tools can do with the hub's socket. Nothing, and it is on record."""
 
 import asyncio
+import socket
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,10 +17,21 @@ from handraise.demo.pieces import Script, Scripted, say, use
 from handraise.demo.told import Told
 from handraise.model.rules import Rule
 from handraise.serving import Service, serving
+from handraise.surfaces.web.door import TrustedProxy
 from stories.house import seen
 from stories.serving_house import command, surroundings
 from surfaces.web.served import Served
 
+SPEAKER = """
+import json, sys, urllib.error, urllib.request
+base = sys.argv[1]
+sent = json.dumps({"answer": {"answers": [{"labels": ["A"]}]}}).encode()
+headers = {"x-user": "ana", "origin": base, "content-type": "application/json"}
+try:
+    print(urllib.request.urlopen(urllib.request.Request(f"{base}/api/asks/a_1/answer", sent, headers)).status)
+except urllib.error.HTTPError as error:
+    print(error.code, error.read())
+"""
 ALLOWED = Rule("r_bash", "allow", tool="Bash", source="settings")
 
 
@@ -76,13 +90,36 @@ async def test_a_tool_of_claude_cannot_answer_for_the_person(tmp_path: Path, way
         await seen(desk, lambda content: type(content).__name__ == "TurnEnded")
 
 
+async def test_a_tool_of_claude_is_no_proxy_that_we_trust(tmp_path: Path) -> None:
+    out, speaker = tmp_path / "out.txt", tmp_path / "speak.py"
+    speaker.write_text(SPEAKER)
+    proxy = TrustedProxy("x-user", frozenset({"127.0.0.1"}))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    line = f"{sys.executable} {speaker} http://127.0.0.1:{port} > {out} 2>&1"
+    async with _hub(tmp_path, runs(line), port=port, proxy=proxy, behind_proxy=True) as (hub, work):
+        ask = await hub.ask()
+        desk = hub.up.hub.desk
+        await desk.start("Go on.", str(work))
+        await seen(desk, lambda content: type(content).__name__ == "TurnEnded")
+        assert "403" in out.read_text(), out.read_text()
+        assert (await desk.ask(ask.id)).state == "open"
+        tried = await desk.audit(what="refused")
+        assert [(each.by.name, each.source, each.ask) for each in tried] == [("a tool of Claude", "web", "a_1")]
+
+        # Whoever else speaks from there is the proxy.
+        spoken = await asyncio.create_subprocess_exec(sys.executable, speaker, hub.up.base, stdout=subprocess.PIPE)
+        assert (await spoken.communicate())[0] == b"200\n"
+        assert (await desk.ask(ask.id)).state == "answered"
+
+
 @asynccontextmanager
-async def _hub(tmp: Path, script: Scripted) -> AsyncIterator[tuple[Served, Path]]:
+async def _hub(tmp: Path, script: Scripted, **settings: Any) -> AsyncIterator[tuple[Served, Path]]:
     work = tmp / "work"
     work.mkdir()
     async with ScriptedModel({"script": script}) as model:
         environ = surroundings(tmp, model.url("script"))
-        service = Service(tmp / "state", locate(), environ, port=0, rules=(ALLOWED,))
+        service = Service(tmp / "state", locate(), environ, rules=(ALLOWED,), **{"port": 0, **settings})
         async with serving(service) as up:
             try:
                 yield Served(up, tmp / "state"), work

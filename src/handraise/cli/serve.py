@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import resource
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,8 @@ from handraise.cli.places import state_folder, state_option
 
 if TYPE_CHECKING:
     from handraise.serving import Service, Serving
+
+_FILES = 65_536
 
 
 @click.command()
@@ -75,6 +79,7 @@ def _run(service: "Service", *, stop_sessions: bool, link: bool) -> None:
             async with serving(service) as up:
                 await _attend(up, told, stop_sessions=stop_sessions, link=link)
 
+    _raise_limit_of_files()
     try:
         run(main())
     except HubRunning as error:
@@ -82,6 +87,15 @@ def _run(service: "Service", *, stop_sessions: bool, link: bool) -> None:
         raise click.ClickException(f"{error}{f' It is at {there}.' if there else ''}") from error
     except (StateExposed, StateUnreachable, Exposed, CannotListen, StoreError) as error:
         raise click.ClickException(str(error)) from error
+
+
+def _raise_limit_of_files() -> None:
+    """Many systems let a process open 1024 files unless it asks for more; each client and each session takes some."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):  # some systems have a limit that they do not tell
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 async def _attend(up: "Serving", told: asyncio.Event, *, stop_sessions: bool, link: bool) -> None:

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
-from handraise.claude import claude, family, lock
+from handraise.claude import claude, connections, family, lock
 from handraise.claude.claude import Claude, NobodyThere, NotStarted
 from handraise.claude.lock import SessionBusy
 from handraise.claude.process import Identity
@@ -110,8 +110,14 @@ class Crew:
 
     def has_raised(self, pid: int) -> bool:
         """Whether a process is a Claude of ours, or descends from one: what raises asks must not settle them."""
-        ours = [*(each.identity for each in self._runners.values()), *self._out_of_hold]
-        return family.descends(pid, {each.pid for each in ours})
+        return family.descends(pid, {each.pid for each in self._claudes()})
+
+    def may_hold(self, client: connections.Address, server: connections.Address) -> bool:
+        """The same of whoever has opened a TCP connection to us."""
+        return connections.may_hold(self._claudes(), client, server)
+
+    def _claudes(self) -> list[Identity]:
+        return [*(each.identity for each in self._runners.values()), *self._out_of_hold]
 
     async def stop_all(self) -> None:
         """Ends every Claude, each as if it had been stopped by hand; who is queued stays so for the next hub."""

@@ -3,15 +3,18 @@
 import asyncio
 import random
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from handraise.store.interface import StoreFull
 from handraise.surfaces.web import receiving, server
 from handraise.surfaces.web.guards import HEADERS
 from handraise.surfaces.web.visit import Way
+from surfaces.web.events import feed, items
 from surfaces.web.served import A, Served, served, told
 
 EVIL = "https://evil.example"
@@ -245,6 +248,48 @@ async def test_a_slow_or_endless_head_is_cut_off(tmp_path: Path, monkeypatch: py
     async with served(tmp_path) as hub:
         for slow in (b"", b"GET / HT"):
             assert await _exchange(hub, slow) == b""
+
+
+@pytest.mark.parametrize("names", [("localhost", "evil.example"), ("evil.example", "localhost"), ("localhost",) * 2])
+async def test_a_request_with_two_hosts_is_refused(tmp_path: Path, names: tuple[str, str]) -> None:
+    async with served(tmp_path) as hub:
+        hosts = "".join(f"host: {name}\r\n" for name in names)
+        raw = await _exchange(hub, f"GET /api/health HTTP/1.1\r\n{hosts}connection: close\r\n\r\n".encode())
+        assert raw.startswith((b"HTTP/1.1 421", b"HTTP/1.1 400"))
+
+
+async def test_a_head_that_comes_in_one_piece_is_bounded_too(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub:
+        for length, status in ((server.LARGEST_HEAD - 1000, b"200"), (server.LARGEST_HEAD + 1, b"431")):
+            head = b"GET /api/health HTTP/1.1\r\nhost: localhost\r\nx: %s\r\nconnection: close\r\n\r\n"
+            assert (await _exchange(hub, head % (b"a" * length))).startswith(b"HTTP/1.1 " + status)
+
+
+async def test_who_opens_many_connections_and_says_nothing_shuts_nobody_out(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client("viewer") as known:
+        listener = server.listen_on_port("127.0.0.1", 0)
+        crowded = server.Listening(hub.up.app, listener, most=5)
+        task = asyncio.create_task(crowded.serve())
+        there = ("127.0.0.1", listener.getsockname()[1])
+        known.base_url = httpx2.URL(f"http://127.0.0.1:{there[1]}")
+        async with feed(known) as stream:
+            await anext(stream)
+            idle = [await asyncio.open_connection(*there) for _ in range(20)]
+            slow = b"POST /api/login HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\norigin: %s\r\n\r\n{"
+            for _, writer in idle[10:]:
+                writer.write(slow % f"http://localhost:{there[1]}".encode())
+            for reader, _ in idle[:15]:  # those who came first had to go
+                with suppress(ConnectionError):
+                    assert await reader.read() == b""
+            async with httpx2.AsyncClient(base_url=known.base_url, timeout=30) as newcomer:
+                assert (await newcomer.get("/api/health")).status_code == 200
+            # Who has shown who they are stays, however many come.
+            [item] = await hub.publish("still there")
+            assert await items(stream, 1) == [item.cursor]
+            for _, writer in idle:
+                writer.transport.abort()
+        crowded.stop()
+        await task
 
 
 async def test_headers_cookies_cursors_and_paths_of_any_bytes_are_refused_and_not_a_fault(tmp_path: Path) -> None:

@@ -63,7 +63,8 @@ class WebApp:
         """Before anything else: under a name that somebody pointed at us, there is not even a page."""
         if "handraise.peer" in scope.get("extensions", {}):
             return True
-        return guards.host_is_ours(Request(scope).headers.get("host"), self._door.hosts)
+        named = Request(scope).headers.getlist("host")
+        return len(named) == 1 and guards.host_is_ours(named[0], self._door.hosts)
 
     async def _otherwise(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Whatever is no way: a file of the page, or any address that the page itself makes sense of."""

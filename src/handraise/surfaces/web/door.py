@@ -21,6 +21,7 @@ from handraise.surfaces.web.squeezing import squeeze
 from handraise.surfaces.web.visit import BadRequest, Visit, Way, answer
 
 OWNER = "owner"
+Address = tuple[str, int]
 
 log = logging.getLogger("handraise.web")
 
@@ -56,11 +57,11 @@ class TrustedProxy:
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """`is_agent` tells whether a process descends from a Claude that we run."""
+    """`is_agent` tells by both ends of a TCP connection whether a Claude that we run, or its kin, may be at it."""
 
     desk: LocalDesk
     gate: Gate
-    is_agent: Callable[[int], bool]
+    is_agent: Callable[[Address, Address], bool]
     hosts: Collection[str] = ()
     proxy: TrustedProxy | None = None
     cookie: str = "handraise"
@@ -92,6 +93,8 @@ class Door:
         _check_login(way, visitor)
         await self._check_role(way, request, visitor, source)
         _check_query(way, request)
+        if visitor is not _NOBODY:
+            request.scope["extensions"]["handraise.let_in"]()
         sent = b""
         if not way.own_guard:
             self._check_page(request, source, by_cookie=by_cookie)
@@ -106,7 +109,7 @@ class Door:
         """Who it is, from where, and whether only a cookie or a proxy says so."""
         peer = request.scope.get("extensions", {}).get("handraise.peer")
         if peer is not None:
-            return self._neighbour(peer), "terminal", False
+            return _neighbour(*peer), "terminal", False
         bearer = request.headers.get("authorization", "")
         if bearer[:7].lower() == "bearer ":
             visitor = await self.gate.admit(bearer[7:].strip())
@@ -119,12 +122,6 @@ class Door:
             return visitor, "web", True
         return self._behind_proxy(request) or _NOBODY, "web", True
 
-    def _neighbour(self, peer: int) -> Visitor:
-        """On the Unix socket: the owner, unless the process descends from a Claude or cannot be told."""
-        if self.is_agent(peer):
-            return Visitor(Person(f"process {peer}, a tool of Claude"), "agent")
-        return Visitor(Person(OWNER), "admin")
-
     def _behind_proxy(self, request: Request) -> Visitor | None:
         if self.proxy is None or self.proxy.header is None or request.client is None:
             return None
@@ -132,7 +129,13 @@ class Door:
             return None
         named = request.headers.getlist(self.proxy.header)
         name = named[0].strip() if len(named) == 1 else ""
-        return Visitor(Person(name), self.proxy.role) if name else None
+        if not name:
+            return None
+        # A proxy on this machine has an address that every process here can speak from.
+        server = request.scope.get("server")
+        if server is None or self.is_agent((request.client.host, request.client.port), (server[0], server[1])):
+            return Visitor(Person("a tool of Claude"), "agent")
+        return Visitor(Person(name), self.proxy.role)
 
     def _check_page(self, request: Request, source: str, *, by_cookie: bool) -> None:
         if source == "terminal":
@@ -150,6 +153,13 @@ class Door:
 
 
 _NOBODY = Visitor(Person("nobody"), "viewer")
+
+
+def _neighbour(process: int, is_agent: bool) -> Visitor:
+    """On the Unix socket: the owner, unless the process descends from a Claude or cannot be told."""
+    if is_agent:
+        return Visitor(Person(f"process {process}, a tool of Claude"), "agent")
+    return Visitor(Person(OWNER), "admin")
 
 
 def failed(status: int, code: str, message: str) -> Response:
@@ -188,6 +198,7 @@ def _surface(request: Request) -> str | None:
 def _about(way: Way, request: Request) -> dict[str, str]:
     """Which ask or session a refused request was about."""
     name = request.path_params.get("id", "")[:100]
-    if not name:
-        return {}
-    return {"ask": name} if way.path.startswith("/api/asks/") else {"session": name}
+    for what in ("ask", "session"):
+        if name and way.path.startswith(f"/api/{what}s/"):
+            return {what: name}
+    return {}

@@ -15,6 +15,7 @@ from handraise.surfaces.web.limits import Attempts
 from handraise.surfaces.web.page import Page
 from handraise.surfaces.web.visit import Parameter, Visit, Way, answer
 
+_LARGEST_LOGIN = 4096
 _ONE_TIME = (Parameter("code", "the one-time code"),)
 
 
@@ -75,7 +76,16 @@ class Entrance:
                 parameters=_ONE_TIME,
                 media="text/html",
             ),
-            Way("POST", "/api/login", None, self.by_secret, "Log in by a token or code", shapes.Login, shapes.Me),
+            Way(
+                "POST",
+                "/api/login",
+                None,
+                self.by_secret,
+                "Log in by a token or code",
+                shapes.Login,
+                shapes.Me,
+                largest=_LARGEST_LOGIN,
+            ),
             Way("POST", "/api/logout", "viewer", self.leave, "Log out", gives=shapes.Done),
             Way("GET", "/api/me", "viewer", self.me, "Who I am here", gives=shapes.Me),
             Way(

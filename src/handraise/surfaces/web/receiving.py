@@ -8,7 +8,8 @@ from handraise.surfaces.web.visit import BadRequest
 
 SLOW = 30.0
 """How long a client may send nothing."""
-_DEADLINE = 600.0
+_LEAST_SPEED = 64 * 1024
+"""Bytes a second, over all of the largest body that there may be."""
 
 
 async def receive_body(request: Request, largest: int, *, json_only: bool) -> bytes:
@@ -30,7 +31,7 @@ async def _collect(request: Request, largest: int) -> bytes:
     size = 0
     stream = request.stream()
     try:
-        async with asyncio.timeout(_DEADLINE):
+        async with asyncio.timeout(max(SLOW, largest / _LEAST_SPEED)):
             while True:
                 async with asyncio.timeout(SLOW):
                     piece = await anext(stream, None)

@@ -7,9 +7,10 @@ import socket
 import ssl
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -17,6 +18,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from handraise.surfaces.web import guards
 from handraise.surfaces.web.door import failed
+from handraise.surfaces.web.room import Room
 
 LARGEST_HEAD = 64 * 1024
 """How many bytes a request may have before its body."""
@@ -27,18 +29,45 @@ _CREDENTIALS = struct.Struct("3i")
 _LOCAL_PEERPID = 2
 
 
+def _anybody(_: int) -> bool:
+    """Who is not told who somebody is takes them for an agent."""
+    return True
+
+
+class HeadTooLarge(Exception):
+    """The address and headers of a request are larger than we read."""
+
+
 class CannotListen(Exception):
     """There is no listening there. The text says why."""
 
 
-class Listening:
-    """One server on one socket. `serve` returns after `stop`, quickly."""
+class Peer(NamedTuple):
+    """The process at the other end of a Unix socket."""
 
-    def __init__(self, app: ASGIApp, listener: socket.socket, *, tls: ssl.SSLContext | None = None) -> None:
+    process: int
+    is_agent: bool
+
+
+class Listening:
+    """One server on one socket. `serve` returns after `stop`, quickly.
+
+    `most` is how many clients there can be at once; `is_agent` tells of a process whether it is an agent of ours.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        listener: socket.socket,
+        *,
+        tls: ssl.SSLContext | None = None,
+        most: int = 1000,
+        is_agent: Callable[[int], bool] = _anybody,
+    ) -> None:
         self._listener = listener
         config = uvicorn.Config(
             app,
-            http=_Connection,
+            http=cast(type[asyncio.Protocol], partial(_Connection, room=Room(most), is_agent=is_agent)),
             ws="none",
             lifespan="off",
             loop="none",
@@ -101,15 +130,23 @@ class _Server(uvicorn.Server):
 class _Connection(HttpToolsProtocol):
     """Bounds what a client may send ahead, and adds to each request who is at the other end of a Unix socket."""
 
-    _peer: int | None = None
+    _peer: Peer | None = None
     _head = 0
     _waits: asyncio.TimerHandle | None = None
 
+    def __init__(self, *given: Any, room: Room, is_agent: Callable[[int], bool], **named: Any) -> None:  # noqa: ANN401
+        super().__init__(*given, **named)
+        self._room = room
+        self._is_agent = is_agent
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._room.enter(self)
         end = transport.get_extra_info("socket")
         if end.family == socket.AF_UNIX:
-            self._peer = peer_of(end)
+            # Now, while it is surely still there: its number may be somebody else's when the first request comes.
+            process = peer_of(end)
+            self._peer = Peer(process, self._is_agent(process))
         else:
             # Head and body are two writes: without this the second waits for the client, 40 ms on most.
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -117,6 +154,7 @@ class _Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_is_there()
+        self._room.leave(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -124,7 +162,7 @@ class _Connection(HttpToolsProtocol):
         if self._waits is not None:
             self._head += len(data)
         if self._head > LARGEST_HEAD and not self.transport.is_closing():
-            self._refuse(431, "too_large", f"The address and headers are larger than {LARGEST_HEAD} bytes.")
+            self._refuse_head()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -132,33 +170,50 @@ class _Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._head_is_there()
-        extensions: dict[str, Any] = {"handraise.cut_off": self._cut_off}
+        size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+        if size > LARGEST_HEAD:
+            self._head = size
+            raise HeadTooLarge
+        extensions: dict[str, Any] = {"handraise.cut_off": self.cut_off, "handraise.let_in": self._let_in}
         if self._peer is not None:
             extensions["handraise.peer"] = self._peer
         self.scope["extensions"] = extensions
         super().on_headers_complete()
 
+    def on_response_complete(self) -> None:
+        self._room.forget(self)
+        super().on_response_complete()
+
     def send_400_response(self, msg: str) -> None:
-        self._refuse(400, "bad_request", msg)
+        if self._head > LARGEST_HEAD:
+            self._refuse_head()
+        else:
+            self._refuse(400, "bad_request", msg)
 
     def _unsupported_upgrade_warning(self) -> None:
         """Asking for a WebSocket is no event; the request is answered as any other."""
 
-    def _cut_off(self) -> None:
+    def cut_off(self) -> None:
         """At once: what was sent and not read is not kept, by us or by the system."""
         end = self.transport.get_extra_info("socket")
         end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.transport.abort()
 
+    def _let_in(self) -> None:
+        self._room.know(self)
+
     def _await_head(self) -> None:
         self._head_is_there()
-        self._waits = self.loop.call_later(SLOW_HEAD, self._cut_off)
+        self._waits = self.loop.call_later(SLOW_HEAD, self.cut_off)
 
     def _head_is_there(self) -> None:
         self._head = 0
         if self._waits is not None:
             self._waits.cancel()
             self._waits = None
+
+    def _refuse_head(self) -> None:
+        self._refuse(431, "too_large", f"The address and headers are larger than {LARGEST_HEAD} bytes.")
 
     def _refuse(self, status: int, code: str, message: str) -> None:
         """Before there is a request: told as any other refusal."""

@@ -1,0 +1,88 @@
+"""Who on this machine holds the other end of a TCP connection. Where the system does not tell, the worst is assumed."""
+
+import os
+import sys
+from collections.abc import Collection, Iterable
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from pathlib import Path
+
+from handraise.claude.family import descendants
+from handraise.claude.process import Identity
+
+Address = tuple[str, int]
+
+_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+_USER, _INODE = 4, 6
+"""Which words of a line they are, behind both addresses."""
+
+
+def may_hold(ancestors: Collection[Identity], client: Address, server: Address) -> bool:
+    """Whether one of these processes, or one that descends from them, may be the client that we, the server, hear.
+
+    Not if another machine or another user is. Only Linux tells; elsewhere nobody is suspected.
+    """
+    if sys.platform != "linux":
+        return False
+    found = _owner(client, server)
+    if found is None:
+        return ip_address(client[0]).is_loopback
+    user, inode = found
+    if inode == 0:
+        return True  # closed already by whoever opened it
+    if user != os.geteuid():
+        return False
+    return any(_has_open(each.pid, inode) for each in {*ancestors, *descendants(*ancestors)})
+
+
+def _owner(client: Address, server: Address) -> tuple[int, int] | None:
+    """The user and the inode of the client's end; None if it is not on this machine."""
+    for table in _TABLES:
+        try:
+            lines = table.read_bytes()
+        except OSError:
+            continue
+        for ends in _spellings(client, server):
+            _, there, rest = lines.partition(ends)
+            if there:
+                words = rest.split(b"\n", 1)[0].split()
+                return int(words[_USER]), int(words[_INODE])
+    return None
+
+
+def _spellings(client: Address, server: Address) -> Iterable[bytes]:
+    """Both ends as the kernel writes them: four bytes at a time, each group from its last byte to its first."""
+    for wide in (False, True):
+        ends = [_spelled(each, wide=wide) for each in (client, server)]
+        if None not in ends:
+            yield f" {ends[0]} {ends[1]} ".encode()
+
+
+def _spelled(end: Address, *, wide: bool) -> str | None:
+    address = ip_address(end[0])
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    if isinstance(address, IPv4Address) and wide:
+        address = IPv6Address(f"::ffff:{address}")
+    elif isinstance(address, IPv6Address) and not wide:
+        return None
+    packed = address.packed
+    groups = [packed[place : place + 4][::-1] for place in range(0, len(packed), 4)]
+    return f"{b''.join(groups).hex().upper()}:{end[1]:04X}"
+
+
+def _has_open(pid: int, inode: int) -> bool:
+    wanted = f"socket:[{inode}]"
+    try:
+        with os.scandir(f"/proc/{pid}/fd") as entries:
+            return any(_target(entry.path) == wanted for entry in entries)
+    except FileNotFoundError:
+        return False  # it has ended
+    except OSError:
+        return True
+
+
+def _target(path: str) -> str:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
