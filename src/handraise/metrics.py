@@ -110,11 +110,16 @@ class Metrics:
         """What Claude has said, and the hub has not taken in."""
         behind = 0
         for session in running:
-            place = await self._hub.store.place(session.id)
             journal = self._state / "sessions" / session.id / str(session.run) / "out.ndjson"
-            taken = place.offset if place and place.run == session.run else 0
-            behind += max(0, await asyncio.to_thread(_size, journal) - taken)
+            behind += max(0, await asyncio.to_thread(_size, journal) - await self._taken_in(session))
         return GaugeMetricFamily("handraise_journal_lag_bytes", "Said by Claude, not yet taken in", value=behind)
+
+    async def _taken_in(self, session: Session) -> int:
+        runner = self._hub.crew.runner(session.id)
+        if runner is not None and runner.session.run == session.run:
+            return runner.heard
+        place = await self._hub.store.place(session.id)
+        return place.offset if place and place.run == session.run else 0
 
     def _web(self) -> Iterable[Metric]:
         yield GaugeMetricFamily("handraise_streams_open", "Clients that follow the feed", value=self._streams.open)

@@ -70,6 +70,25 @@ async def test_a_session_lives_on_when_the_hub_is_told_to_stop_and_the_next_one_
         assert model.errors == []
 
 
+async def test_nothing_lags_behind_while_claude_waits_for_a_person(tmp_path: Path) -> None:
+    settle_in(tmp_path)
+    (tmp_path / "work").mkdir()
+    async with ScriptedModel({"choose": choose}) as model:
+        environ = surroundings(tmp_path, model.url("choose"))
+        async with serve(tmp_path, environ, "--stop-sessions") as hub, desk(tmp_path) as owner:
+            session = (await owner.start("Choose a database.", str(tmp_path / "work"))).session
+            await next_ask(owner, session.id)
+            _, token = await command(environ, "token", "create", "prometheus", "--role", "viewer")
+            bearer = {"authorization": f"Bearer {token.strip()}"}
+            async with httpx2.AsyncClient(base_url=hub.base, headers=bearer) as client, asyncio.timeout(60):
+                while "handraise_journal_lag_bytes 0.0" not in (await client.get("/metrics")).text:
+                    await asyncio.sleep(0.05)
+                told = (await client.get("/metrics")).text
+            assert 'handraise_asks_open{kind="question"} 1.0' in told
+            assert 'handraise_sessions{phase="working"} 1.0' in told
+            await hub.stop()
+
+
 async def test_with_stop_sessions_every_claude_ends_with_the_hub(tmp_path: Path) -> None:
     settle_in(tmp_path)
     (tmp_path / "work").mkdir()

@@ -101,6 +101,11 @@ class Runner:
         """Whether Claude's process is gone, though what it left behind may still be cleared away."""
         return self._machine.memory.is_over
 
+    @property
+    def heard(self) -> int:
+        """How far the journal was taken in, with what led to nothing and need not be kept."""
+        return self._machine.wire.offset
+
     async def run(self) -> None:
         self._inbox.tell(self.session.id, self._told)
         try:
