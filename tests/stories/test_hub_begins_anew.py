@@ -3,13 +3,18 @@
 import asyncio
 import json
 import os
+import random
 import signal
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
+from handraise.claude.locate import locate
 from handraise.claude.process import Identity
 from handraise.demo.pieces import Script, hold, say, use
 from handraise.demo.told import Told
@@ -22,6 +27,7 @@ from handraise.model.sessions import Ended, Place, Session
 from handraise.session.memory import Memory
 from handraise.store.changes import Advance, QueueSay, SaveSession
 from stories.house import DEADLINE, House, house, next_ask, seen
+from stories.hub_process import Order
 from stories.test_hub_lives import NOON, QUESTION, never_started, small_talk
 from stories.timeline import kill, only, pid_of, texts, times, until_turn
 
@@ -162,6 +168,52 @@ async def test_the_next_hub_goes_on_when_the_last_one_was_gone_before_claude_cou
             assert len(anew(told)) == 1
             last = await until_told(home, "Choose.", ANSWER)
             assert [last.count(each) for each in ("Choose.", ANSWER)] == [1, 1]
+
+
+async def lives(order: Path, session: Session, moment: int) -> bool:
+    """Whether a hub that resumes the session comes to the end of it before it is killed."""
+    command = ["-m", "stories.resuming_process", str(order), session.id, str(moment)]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *command, cwd=Path(__file__).parent.parent, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    try:
+        async with asyncio.timeout(DEADLINE):
+            while line := await process.stdout.readline():
+                if line == b"finished\n":
+                    return True
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+    return False
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.torture) for seed in range(2, 22))])
+async def test_a_hub_that_is_killed_in_the_midst_of_it_neither_loses_nor_repeats_anything(
+    tmp_path: Path, seed: int
+) -> None:
+    async with House(tmp_path, asks_once) as home:
+        async with home.open_hub() as first:
+            session = await answered_and_killed(home, first)
+        forget_all(home, session)
+        order = tmp_path / "order.json"
+        wanted = Order(str(home.tmp / "state"), str(locate()), home.environment, {}, limit=1)
+        order.write_bytes(msgspec.json.encode(wanted))
+        dice = random.Random(seed)
+
+        moments = [dice.randint(1, 90) for _ in range(8 if seed == 1 else 40)]
+        finished = [await lives(order, session, moment) for moment in moments]
+        assert True in finished or await lives(order, session, 0)
+
+        async with home.open_hub() as last:
+            said = await last.store.says(session.id, waiting=False)
+            assert [each.taken_at is not None for each in said] == [True, True]
+            conversation = await until_told(home, "Choose.", ANSWER)
+            assert [conversation.count(each) for each in ("Choose.", ANSWER)] == [1, 1]
+            told = [item.read() for item in await last.desk.items(session.id)]
+            assert len(anew(told)) == 1
+            assert home.model.errors == []
 
 
 async def test_a_long_conversation_whose_record_is_gone_is_not_done_again(tmp_path: Path) -> None:

@@ -1,0 +1,36 @@
+"""A hub in a process of its own, with a person who resumes one session and waits until it has taken all. Made to be
+killed: with a moment given, it kills itself at that moment. It says `finished` when nothing waits any more."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+
+from handraise.desk.interface import Refused
+from handraise.hub import hub
+from stories.hub_process import Order, die_at
+
+
+async def main(order: Order, session: str) -> None:
+    async with hub(Path(order.state), Path(order.program), order.environment, limit=order.limit) as opened:
+        os.write(1, b"up\n")
+        try:
+            await opened.desk.resume(session)
+        except Refused:
+            pass  # resumed before
+        async with opened.desk.follow(0, session) as follower:
+            async for _ in follower:
+                seen = (await opened.desk.session(session)).session
+                if seen.phase == "idle" and seen.run > 2 and not await opened.store.says(session):
+                    break
+        os.write(1, b"finished\n")
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    wanted = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=Order)
+    if int(sys.argv[3]):
+        die_at(int(sys.argv[3]))
+    asyncio.run(main(wanted, sys.argv[2]))
