@@ -98,7 +98,7 @@ async def test_from_the_first_word_to_the_price_of_the_turn(tmp_path: Path) -> N
         terminal.type("1")
         await terminal.until("You chose SQLite", "Run `python3 -c 'print(6*7)'`?", READY)
         terminal.type("a")
-        await terminal.until("You allowed", "✓ python3 -c 'print(6*7)'", "it said 42", "─ ", " $0.")
+        await terminal.until("You allowed", "✓ $ python3 -c 'print(6*7)'", "it said 42", "─ ", " $0.")
         terminal.type("One more thing", ENTER)
         await terminal.until("Heard: One more thing")
         terminal.type(CTRL_D)
@@ -206,7 +206,7 @@ async def test_a_hub_that_restarts_during_a_turn_loses_and_repeats_nothing(tmp_p
                     "Let me ask first.",
                     "› Choose and count.",
                     "You chose Postgres",
-                    "✓ python3 -c 'print(6*7)'",
+                    "✓ $ python3 -c 'print(6*7)'",
                 ):
                     assert terminal.everything.count(once) == 1, once
         finally:

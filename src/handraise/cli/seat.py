@@ -158,7 +158,7 @@ async def _stay(desk: Desk, session: Session | None, cursor: int, manner: Manner
             raise stay.refused
         if session is None:
             return 0
-        return _leave(front, stay.board.timeline, f"handraise attach {shlex.quote(session.id)}{where.options}", manner)
+        return _leave(front, stay.board.timeline, f"{shlex.quote(session.id)}{where.options}", manner)
 
 
 def _front(manner: Manner, where: Where) -> Screen | Plain | Unattended:
@@ -170,7 +170,8 @@ def _front(manner: Manner, where: Where) -> Screen | Plain | Unattended:
     return Screen(_now)
 
 
-def _leave(front: Screen | Plain | Unattended, timeline: Timeline, back: str, manner: Manner) -> int:
+def _leave(front: Screen | Plain | Unattended, timeline: Timeline, session: str, manner: Manner) -> int:
+    back = f"handraise attach {session}"
     if isinstance(front, Unattended) and front.gave_up:
         click.echo(
             f"Nobody answered within {manner.patience:g} s. The ask stays open; come back with: {back}", err=True
@@ -181,6 +182,8 @@ def _leave(front: Screen | Plain | Unattended, timeline: Timeline, back: str, ma
         click.echo(f"handraise: Nothing more can be printed: {unread.strerror}.", err=True)
     if timeline.ended is None and not manner.as_json:
         click.echo(f"The session goes on without you. Come back with: {back}", err=True)
+    elif not manner.as_json:
+        click.echo(f'The session has ended. Go on with: handraise run --resume {session} "…"', err=True)
     ended = timeline.ended is not None and timeline.ended.how in ("failed", "lost")
     return FAILED if unread is not None or timeline.failed or ended else 0
 

@@ -18,7 +18,7 @@ from handraise.cli.places import state_folder, state_option
 if TYPE_CHECKING:
     from handraise.cli.seat import Where
 
-_SILENCE = 10.0
+_SILENCE = 5.0
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 hub_option = click.option(

@@ -81,11 +81,20 @@ class Table:
 
     def terminal(self, *arguments: str, environment: Mapping[str, str] | None = None, **size: int) -> Pseudo:
         """The real command in a terminal of its own."""
-        (self.tmp / "home").mkdir(exist_ok=True)
-        told = {"HANDRAISE_STATE": str(self.state), "HOME": str(self.tmp / "home")}
-        told |= {key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ}
-        told |= environment or {}
+        told = {**self._environment(), **(environment or {})}
         return Pseudo(*handraise(*arguments), environment=told, cwd=str(self.tmp), **size)
+
+    def shell(self, command: str) -> Pseudo:
+        """A shell that starts with a command, and goes on if it was only told how to be."""
+        start = self.tmp / "shell.rc"
+        start.write_text(f'handraise() {{ {" ".join(handraise())} "$@"; }}\n{command}\n')
+        told = {**self._environment(), "HISTFILE": "/dev/null"}
+        return Pseudo("/bin/bash", "--rcfile", str(start), "-i", environment=told, cwd=str(self.tmp))
+
+    def _environment(self) -> dict[str, str]:
+        (self.tmp / "home").mkdir(exist_ok=True)
+        kept = {key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ}
+        return {"HANDRAISE_STATE": str(self.state), "HOME": str(self.tmp / "home"), **kept}
 
 
 @asynccontextmanager

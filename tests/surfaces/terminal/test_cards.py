@@ -123,6 +123,16 @@ def test_an_edited_command_is_what_is_shown() -> None:
     assert "▌ │ npm test" not in rows
 
 
+def test_what_one_changed_in_what_is_written_is_shown_as_a_diff() -> None:
+    asked = edited(
+        dialogue(Permission("Write", {"file_path": "/a.py", "content": "one\ntwo\n"}, diff="+one\n+two\n")), "one\n2\n"
+    )
+    rows = [text_of(row) for row in card(asked, FRAME)]
+    assert "▌ │ -two" in rows
+    assert "▌ │ +2" in rows
+    assert "▌ │ +one" not in rows
+
+
 def test_a_plan_is_rendered() -> None:
     rows = shown(PLAN)
     assert "▌ │ The plan" in rows

@@ -116,13 +116,24 @@ def test_an_edited_command_is_looked_at_before_it_is_sent() -> None:
 
 
 def test_an_edited_input_that_is_no_json_is_not_sent() -> None:
-    asked = dialogue(Permission("Write", {"file_path": "/x", "content": "y"}))
+    asked = dialogue(Permission("Tool", {"file_path": "/x", "content": "y"}))
     _, effect = play(asked, "e")
     assert isinstance(effect, Edit)
     assert effect.suffix == ".json"
     assert "not valid JSON" in edited(asked, "{").note
     assert "JSON object" in edited(asked, "[1]").note
     assert play(edited(asked, '{"file_path": "/z"}'), "a")[1] == Send(Allow(input={"file_path": "/z"}))
+
+
+def test_what_is_written_to_a_file_is_edited_as_it_is() -> None:
+    asked = dialogue(Permission("Write", {"file_path": "/x.py", "content": "a\nb"}))
+    assert play(asked, "e")[1] == Edit("a\nb", ".py")
+    # An editor ends every file with a line feed.
+    assert play(edited(asked, "a\nc\n"), "a")[1] == Send(Allow(input={"file_path": "/x.py", "content": "a\nc"}))
+    change = {"file_path": "/x/\x1b[2J", "old_string": "a", "new_string": "b\n", "replace_all": True}
+    asked = dialogue(Permission("Edit", change))
+    assert play(asked, "e")[1] == Edit("b\n", ".txt")
+    assert play(edited(asked, "c\n"), "a")[1] == Send(Allow(input={**change, "new_string": "c\n"}))
 
 
 def test_an_editor_that_changed_nothing_allows_nothing() -> None:
@@ -132,7 +143,7 @@ def test_an_editor_that_changed_nothing_allows_nothing() -> None:
 
 
 def test_what_was_edited_and_could_not_be_taken_is_edited_again_from_there() -> None:
-    moved = edited(dialogue(Permission("Write", {"file_path": "/x"})), '{"file_path": "/y"')
+    moved = edited(dialogue(Permission("Tool", {"file_path": "/x"})), '{"file_path": "/y"')
     assert play(moved, "e")[1] == Edit('{"file_path": "/y"', ".json")
     assert moved.unsent == '{"file_path": "/y"'
 

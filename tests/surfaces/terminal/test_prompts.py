@@ -38,6 +38,23 @@ async def test_free_text_after_a_stray_enter(tmp_path: Path) -> None:
         assert await laid.given(ask) == Choices((Choice(text="DuckDB, bitte 🦆"),))
 
 
+async def test_what_is_typed_in_the_same_breath_as_a_key_goes_where_it_belongs(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
+        ask = await laid.ask(TWO_QUESTIONS)
+        await terminal.until(READY)
+        terminal.type(f"3DuckDB{ENTER}14load{ENTER}{ENTER}s")
+        await terminal.until("You chose DuckDB; Uptime, load")
+        assert await laid.given(ask) == Choices((Choice(text="DuckDB"), Choice(("Uptime",), "load")))
+
+
+async def test_the_other_asks_stand_behind_the_card(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
+        await laid.session()
+        await laid.ask(NPM, session="s_1")
+        await laid.ask(PLAN, session="s_1")
+        await terminal.until("Run `npm test`?", "✋ Claude has a plan. · Fix the tests · waits", READY)
+
+
 async def test_two_questions_with_checkboxes_free_text_and_a_way_back(tmp_path: Path) -> None:
     async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
         ask = await laid.ask(TWO_QUESTIONS)

@@ -124,6 +124,41 @@ async def test_a_hub_that_restarts_is_found_again_with_the_same_prompt_and_nothi
         await terminal.__aexit__(None, None, None)
 
 
+async def test_what_became_of_an_ask_while_the_hub_was_away_is_told_once(tmp_path: Path) -> None:
+    laid = Table(tmp_path)
+    async with laid.serve():
+        await laid.session()
+        terminal = laid.terminal("attach", "s_1")
+        await terminal.__aenter__()
+        await laid.ask(NPM, session="s_1")
+        await terminal.until("Run `npm test`?", READY)
+    try:
+        await terminal.until("The hub went away")
+        async with laid.serve():
+            # No process is left of a session that nobody ran, so that its ask is withdrawn.
+            await terminal.until("The session was lost", "What you say here resumes the session")
+            assert terminal.everything.count("Withdrawn:") == 1
+            terminal.type(CTRL_D)
+            assert await terminal.end() == 1
+            assert "handraise run --resume s_1" in terminal.everything
+    finally:
+        await terminal.__aexit__(None, None, None)
+
+
+async def test_whoever_loses_is_told_once_who_was_first(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid:
+        await laid.session()
+        async with laid.terminal("attach", "s_1") as terminal:
+            ask = await laid.ask(NPM, session="s_1")
+            await terminal.until(READY)
+            await laid.answer(ask, Deny("no"))
+            terminal.type("a")
+            await terminal.until("ann denied (no)", gone="Allow once")
+            await laid.publish("And so on.")
+            await terminal.until("And so on.")
+            assert terminal.everything.count("ann denied (no)") == 1
+
+
 async def test_an_ask_answered_while_the_hub_was_away_is_told_when_it_is_back(tmp_path: Path) -> None:
     laid = Table(tmp_path)
     async with laid.serve():

@@ -67,10 +67,26 @@ def test_two_blocks_of_one_message_do_not_mix() -> None:
 def test_an_action_is_one_line_with_its_state() -> None:
     timeline = Timeline(directory="/work")
     timeline.receive(item(ActionStarted("t", "command", "npm test", "Bash", {})), 60)
-    assert lines(timeline.under_way(NOON + timedelta(seconds=5), 60)) == ["◌ npm test · 5 s"]
+    assert lines(timeline.under_way(NOON + timedelta(seconds=5), 60)) == ["◌ $ npm test · 5 s"]
     done = ActionEnded("t", "command", "npm test", True, "much\noutput")
-    assert lines(timeline.receive(item(done, 6), 60)) == ["✓ npm test · 6 s"]
+    assert lines(timeline.receive(item(done, 6), 60)) == ["✓ $ npm test · 6 s"]
     assert timeline.under_way(NOON, 60) == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "title", "told"),
+    [
+        ("Write", "/work/a.py", "✓ Write a.py"),
+        ("MultiEdit", "/work/a.py", "✓ Edit a.py"),
+        ("WebFetch", "https://example.org", "✓ Fetch https://example.org"),
+        ("WebSearch", "pytest", "✓ Search the web for pytest"),
+        ("Read", "Read /work/a.py", "✓ Read a.py"),
+    ],
+)
+def test_an_action_says_what_is_done(tool: str, title: str, told: str) -> None:
+    timeline = Timeline(directory="/work")
+    timeline.receive(item(ActionStarted("t", "tool", title, tool, {})), 60)
+    assert lines(timeline.receive(item(ActionEnded("t", "tool", title, True, "")), 60)) == [told]
 
 
 def test_a_failed_action_says_why() -> None:

@@ -3,6 +3,7 @@
 A card never takes more rows than it is given: long evidence folds, says how much more there is, and can be read whole.
 """
 
+import difflib
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -201,9 +202,8 @@ def _keys(dialogue: Dialogue, frame: Frame, width: int) -> list[Line]:
     if not frame.ready:
         return [line(("class:dim", "…"))]
     if dialogue.writing is not None:
-        done = (
-            "Enter goes on" if dialogue.writing == "" else "Enter keeps it" if dialogue.step.several else "Enter sends"
-        )
+        last = dialogue.at + 1 == len(dialogue.steps)
+        done = "Enter keeps it" if dialogue.step.several else "Enter sends" if last else "Enter goes on"
         keys = [done, *(["↑ back"] if dialogue.at and dialogue.writing == "" else []), "Esc leaves it"]
     else:
         pick = ["Space or number marks", "Enter goes on"] if dialogue.step.several else ["↑↓ Enter or number"]
@@ -220,11 +220,15 @@ def _folded(shown: list[Line], room: int, width: int) -> list[Line]:
 
 
 def _permission(body: Permission, dialogue: Dialogue, width: int) -> list[Line]:
-    edited = dialogue.matter.edited_input(dialogue.given) if isinstance(dialogue.matter, PermissionMatter) else None
+    matter = dialogue.matter
+    edited = matter.edited_input(dialogue.given) if isinstance(matter, PermissionMatter) else None
+    key = matter.edits if isinstance(matter, PermissionMatter) else ""
     shown = body.input if edited is None else edited
     rows: list[Line] = []
-    if body.diff and edited is None:
+    if edited is None and body.diff:
         rows += _diff(body.diff, width)
+    elif edited is not None and key in ("content", "new_string"):
+        rows += _diff(_changes(body.input[key], edited[key]), width)
     elif command_of(body) is not None and isinstance(shown.get("command"), str):
         rows += _verbatim(shown["command"], width)
         rest = {key: value for key, value in shown.items() if key not in ("command", "description")}
@@ -261,6 +265,14 @@ def _theirs(given: Line, width: int) -> list[Line]:
     """Set off from our own words; a row that goes on says so, or the rest of it could pass for a row of its own."""
     first, *rest = fold(given, width - width_of(_THEIRS[1]))
     return [(_THEIRS, *first), *((_GOES_ON, *each) for each in rest)]
+
+
+def _changes(before: str, after: str) -> str:
+    """What a person changed in what Claude wanted."""
+    told = difflib.unified_diff(
+        before.splitlines(), after.splitlines(), "as Claude wants it", "as you want it", "", "", 3, ""
+    )
+    return "\n".join(told)
 
 
 def _preview(dialogue: Dialogue, width: int) -> list[Line]:

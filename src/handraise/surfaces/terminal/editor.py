@@ -60,7 +60,8 @@ class Editor:
             words = [*shlex.split(command), str(file)]
             self._process = await asyncio.create_subprocess_exec(*words, stdin=self._terminal)
         except (OSError, ValueError) as error:
-            raise EditorFailed(f"The editor {command!r} cannot be started ({error}). Set $EDITOR.") from error
+            why = error.strerror if isinstance(error, OSError) else error
+            raise EditorFailed(f"The editor {command!r} cannot be started: {why}. Set $EDITOR to another.") from error
         try:
             code = await self._process.wait()
         finally:

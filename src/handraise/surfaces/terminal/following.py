@@ -41,6 +41,7 @@ class Following:
         self._board = board
         self._cursor = cursor
         self._changed = changed
+        self._folded: dict[str, Settlement] = {}
 
     async def follow(self) -> None:
         """For ever; a hub that went away is waited for. Raises DeskError where trying again would not help."""
@@ -142,7 +143,10 @@ class Following:
             self._changed()
 
     def _fold(self, ask: Ask, settlement: Settlement, gone: Dialogue | None) -> list[Line]:
-        """The line that a card leaves behind. What was written and not sent stays with the person."""
+        """The line that a card leaves behind, once. What was written and not sent stays with the person."""
+        if self._folded.get(ask.id) == settlement:
+            return []
+        self._folded[ask.id] = settlement
         width, _ = self._front.size
         told = words.settled(ask, settlement, self._desk.person.name, self._desk.source)
         mark = "✓" if ask.state == "answered" else "–"

@@ -1,6 +1,7 @@
 """The matter of each kind of ask: which steps a person goes through, and the answer that they come to. Pure."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, assert_never
@@ -10,9 +11,11 @@ from handraise.model.asks import Ask, Form, Permission, Plan, Prompt, Question
 from handraise.surfaces.terminal.dialogue import FREE_TEXT, Given, Matter, Row, Step
 from handraise.surfaces.terminal.forms import FormMatter
 from handraise.surfaces.terminal.harmless import evidence, one_line
-from handraise.surfaces.terminal.words import as_json, command_of, heading
+from handraise.surfaces.terminal.words import as_json, heading
 
 _REASON = "Why? Claude reads it. Enter alone denies without a reason."
+_EDITED = {"command": "command", "content": "content", "new_string": "new text"}
+_SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,8}$")
 _REVISION = "What should be different?"
 
 
@@ -82,11 +85,8 @@ class PermissionMatter:
 
     def editable(self, given: Mapping[str, Given]) -> tuple[str, str]:
         before = given.get("decide", Given()).text
-        command = self._command()
-        suffix = ".sh" if command is not None else ".json"
-        if before is not None:
-            return before, suffix
-        return (command if command is not None else as_json(self.body.input)), suffix
+        text = self.body.input[self.edits] if self.edits else as_json(self.body.input)
+        return (before if before is not None else text), self._suffix
 
     def check(self, _step: Step, given: Given) -> None:
         if given.rows == ("edit",):
@@ -108,6 +108,19 @@ class PermissionMatter:
             case suggested:
                 return Allow(suggestions=(int(suggested.removeprefix("suggestion ")),))
 
+    @property
+    def edits(self) -> str:
+        """The one text of the input that is edited as it is; empty where the whole input is, as JSON."""
+        match self.body.tool, self.body.input:
+            case _, {"command": str()} if set(self.body.input) <= {"command", "description"}:
+                return "command"
+            case "Write", {"content": str()}:
+                return "content"
+            case "Edit", {"new_string": str()}:
+                return "new_string"
+            case _:
+                return ""
+
     def edited_input(self, given: Mapping[str, Given]) -> dict[str, Any] | None:
         """What the input became in the editor."""
         decided = given.get("decide", Given())
@@ -121,7 +134,7 @@ class PermissionMatter:
             Row(f"suggestion {number}", "Allow, as Claude suggests", one_line(told))
             for number, told in enumerate(self.body.suggestions_in_words)
         ]
-        what = "command" if self._command() is not None else "input"
+        what = _EDITED.get(self.edits, "input")
         rows += [
             Row("edit", f"Edit the {what}, then decide", key="e", then="edit"),
             Row("deny", "Deny, and say why", key="d", then="write", danger=True),
@@ -129,15 +142,21 @@ class PermissionMatter:
         ]
         return tuple(rows)
 
-    def _command(self) -> str | None:
-        """The command, where nothing but its description stands beside it."""
-        return command_of(self.body) if set(self.body.input) <= {"command", "description"} else None
+    @property
+    def _suffix(self) -> str:
+        """For the editor, which colours a file by its name."""
+        if self.edits in ("", "command"):
+            return ".sh" if self.edits else ".json"
+        ending = _SUFFIX.search(str(self.body.input.get("file_path", "")))
+        return ending[0] if ending else ".txt"
 
     def _input(self, text: str) -> dict[str, Any]:
-        if self._command() is not None:
-            if not text.strip():
+        if self.edits:
+            if self.edits == "command" and not text.strip():
                 raise Misfit("The command was empty in the editor; nothing was sent.")
-            return {**self.body.input, "command": text.removesuffix("\n")}
+            # Editors end a text with a line feed, whether it had one or not.
+            ended = self.body.input[self.edits].endswith("\n")
+            return {**self.body.input, self.edits: text if ended else text.removesuffix("\n")}
         try:
             read = json.loads(text)
         except ValueError as error:

@@ -31,7 +31,6 @@ from handraise.surfaces.terminal.stay import Stay
 from handraise.surfaces.terminal.tray import CALM, Tray
 
 _TICK = 0.5
-_INSIDE = 4
 
 
 class Screen:
@@ -53,6 +52,7 @@ class Screen:
             layout=windows.layout(
                 lambda: self._picture[0],
                 self._entry,
+                self._entry_rows,
                 lambda: self._picture[1],
                 self._composer,
                 self._hint,
@@ -73,8 +73,7 @@ class Screen:
     @property
     def size(self) -> tuple[int, int]:
         found = self._app.output.get_size()
-        written = windows.rows_of(self._entry, found.columns, _INSIDE) if self._is_writing() else 0
-        return max(20, found.columns), max(8, found.rows - 1 - written)
+        return max(20, found.columns), max(8, found.rows - 1 - self._entry_rows())
 
     def show(self, lines: Sequence[Line]) -> None:
         self._lines.extend(lines)
@@ -184,6 +183,10 @@ class Screen:
         width, _ = self.size
         return [*live.state(self._stay.board, self._clock(), width)] if self._stay is not None else []
 
+    def _entry_rows(self) -> int:
+        found = self._app.output.get_size()
+        return windows.rows_of(self._entry.text, found.columns, found.rows) if self._is_writing() else 0
+
     def _is_writing(self) -> bool:
         current = self._tray.current
         return current is not None and current.writing is not None and current.reading is None
@@ -280,8 +283,8 @@ class Screen:
 
 def _together(lines: Sequence[Line]) -> StyleAndTextTuples:
     text: StyleAndTextTuples = []
-    for each in lines:
-        text += [*([("", "\n")] if text else []), *_sealed(each)]
+    for number, each in enumerate(lines):
+        text += [*([("", "\n")] if number else []), *_sealed(each)]
     return text
 
 

@@ -70,8 +70,8 @@ class Timeline:
         match content:
             case Text():
                 return self._text(content, width)
-            case ActionStarted(action=action, title=title, parent=parent, tool=tool):
-                self.doing[action] = Doing(title, item.at, parent, tool in _ASKS)
+            case ActionStarted(action=action, parent=parent, tool=tool):
+                self.doing[action] = Doing(_title(content), item.at, parent, tool in _ASKS)
                 return []
             case ActionEnded():
                 return self._ended(content, item.at, width)
@@ -147,7 +147,8 @@ class Timeline:
         inside = "  " if content.parent else ""
         taken = f" · {ago(at - begun.since)}" if begun and (at - begun.since).total_seconds() >= 1 else ""
         mark = ("class:good", "✓ ") if content.ok else ("class:danger", "✗ ")
-        first = cut(line(mark, inside, self._short(content.title), ("class:dim", taken)), width)
+        title = begun.title if begun is not None else content.title
+        first = cut(line(mark, inside, self._short(title), ("class:dim", taken)), width)
         if content.ok:
             return [first]
         told = [each for each in evidence(content.output).split("\n") if each.strip()][:3]
@@ -182,6 +183,23 @@ class Timeline:
         self.doing.clear()
         style = "class:danger" if content.how in ("failed", "lost") else "class:dim"
         return wrap(line((style, f"─ The session {_ending(content.how)}: {one_line(content.reason)}")), width, 2)
+
+
+def _title(started: ActionStarted) -> str:
+    """With what is done, where the title is only what it is done to."""
+    match started.tool:
+        case "Bash":
+            return f"$ {started.title}"
+        case "Write":
+            return f"Write {started.title}"
+        case "Edit" | "MultiEdit" | "NotebookEdit":
+            return f"Edit {started.title}"
+        case "WebFetch":
+            return f"Fetch {started.title}"
+        case "WebSearch":
+            return f"Search the web for {started.title}"
+        case _:
+            return started.title
 
 
 def _words(block: str, width: int) -> list[Line]:

@@ -1,6 +1,7 @@
 """The front without a terminal: nobody types here. Says how an open ask can be answered from elsewhere; never hangs."""
 
 import asyncio
+import os
 import shutil
 import sys
 from collections.abc import Sequence
@@ -82,6 +83,8 @@ class Unattended:
         except OSError as error:
             # A pipe that was closed, a disk that is full: the session does not depend on it.
             self.unread = error
+            # What is still to be written goes nowhere, or Python would try, and fail, once more when it ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             if self._stay is not None:
                 self._stay.leaving.set()
 

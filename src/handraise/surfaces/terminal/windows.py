@@ -11,7 +11,7 @@ from prompt_toolkit.layout.processors import AfterInput
 from prompt_toolkit.styles import Style
 
 from handraise.surfaces.terminal.cards import BAR
-from handraise.surfaces.terminal.lines import Span, width_of
+from handraise.surfaces.terminal.lines import Span, fold, line, width_of
 
 STYLE = Style.from_dict(
     {
@@ -39,6 +39,7 @@ Shown = Callable[[], StyleAndTextTuples]
 def layout(
     above: Shown,
     entry: Buffer,
+    entry_rows: Callable[[], int],
     below: Shown,
     composer: Buffer,
     hint: Shown,
@@ -47,8 +48,8 @@ def layout(
     composing: Condition,
 ) -> Layout:
     """`entry` is what is written for a card, between its two parts; `composer` what is written for Claude."""
-    written = _written(entry, (BAR,))
-    said = _written(composer, (), hint)
+    written = _written(entry, (BAR,), lambda: Dimension.exact(entry_rows()))
+    said = _written(composer, (), lambda: Dimension(min=1, max=_MOST), hint)
     return Layout(
         HSplit(
             [
@@ -63,10 +64,12 @@ def layout(
     )
 
 
-def rows_of(buffer: Buffer, columns: int, inside: int) -> int:
-    """How many rows a text takes while it is written, `inside` columns in."""
-    room = max(1, columns - inside)
-    return min(_MOST, sum(1 + width_of(row) // room for row in buffer.text.split("\n")))
+def rows_of(text: str, columns: int, rows: int) -> int:
+    """How many rows a text takes while it is written for a card, on a screen of this size."""
+    room = max(2, columns - width_of(BAR[1]) - width_of(_MARK[1]))
+    # The cursor takes a column, too.
+    wanted = sum(len(fold(line(f"{row} "), room)) for row in text.split("\n"))
+    return min(wanted, _MOST, max(1, rows // 3))
 
 
 def _text(shown: Shown) -> ConditionalContainer:
@@ -74,14 +77,16 @@ def _text(shown: Shown) -> ConditionalContainer:
     return ConditionalContainer(window, Condition(lambda: bool(shown())))
 
 
-def _written(buffer: Buffer, before: tuple[Span, ...], hint: Shown | None = None) -> Window:
+def _written(
+    buffer: Buffer, before: tuple[Span, ...], height: Callable[[], Dimension], hint: Shown | None = None
+) -> Window:
     def prefix(number: int, wrapped: int) -> StyleAndTextTuples:
         return [*before, _MARK if number == wrapped == 0 else _INSIDE]
 
     return Window(
         BufferControl(buffer, input_processors=[AfterInput(hint)] if hint is not None else []),
         get_line_prefix=prefix,
-        height=Dimension(min=1, max=_MOST),
+        height=height,
         dont_extend_height=True,
         wrap_lines=True,
     )

@@ -1,0 +1,151 @@
+"""A hub that refuses, a reader that goes away, words of a newer hub: told in a sentence, and nothing is torn."""
+
+import asyncio
+import os
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from msgspec import Struct
+
+from handraise.model.actors import Person
+from handraise.model.answers import Allow
+from surfaces.terminal.asked import NPM
+from surfaces.terminal.pseudo import CTRL_C, CTRL_D, DEADLINE, handraise
+from surfaces.terminal.table import Table, table
+
+READY = "Esc later"
+
+
+async def token(laid: Table, role: Literal["viewer", "approver"]) -> tuple[str, dict[str, str]]:
+    assert laid.up is not None
+    made = await laid.up.gate.make("laptop", role, Person("ann"), "test")
+    far = {
+        "HANDRAISE_STATE": str(laid.tmp / "elsewhere"),
+        "HANDRAISE_TOKEN": made.secret,
+        "HANDRAISE_HUB": laid.up.base,
+    }
+    return made.token.id, far
+
+
+async def test_who_may_only_look_is_told_so_and_goes_on_looking(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid:
+        await laid.session()
+        ask = await laid.ask(NPM, session="s_1")
+        _, far = await token(laid, "viewer")
+        async with laid.terminal("attach", "s_1", environment=far) as terminal:
+            await terminal.until("Run `npm test`?", READY)
+            terminal.type("a")
+            await terminal.until("it takes 'approver'", READY)
+            terminal.type(CTRL_C)
+            await terminal.until("Interrupting the turn", "The role 'viewer' may not do this")
+            await laid.answer(ask, Allow())
+            await terminal.until("ann allowed", gone="Allow once")
+            terminal.type(CTRL_D)
+            assert await terminal.end() == 0
+
+
+async def test_a_token_that_is_revoked_ends_the_stay_with_the_reason(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid:
+        await laid.session()
+        identity, far = await token(laid, "approver")
+        async with laid.terminal("attach", "s_1", environment=far) as terminal:
+            await laid.ask(NPM, session="s_1")
+            await terminal.until("Run `npm test`?", READY)
+            assert laid.up is not None
+            await laid.up.gate.revoke(identity, Person("ann"), "test")
+            assert await terminal.end() == 4
+            assert "This token is not known, or no longer good." in terminal.screen
+            assert "Traceback" not in terminal.everything
+            assert terminal.modes() == terminal.before
+
+
+@asynccontextmanager
+async def unattended(laid: Table, *arguments: str, stdout: int) -> AsyncIterator[Process]:
+    """The command without a terminal."""
+    environment = {"PATH": os.environ["PATH"], "HANDRAISE_STATE": str(laid.state), "HOME": str(laid.tmp)}
+    started = await asyncio.create_subprocess_exec(
+        *handraise(*arguments), stdout=stdout, stderr=asyncio.subprocess.PIPE, env=environment
+    )
+    try:
+        async with asyncio.timeout(DEADLINE):
+            yield started
+    finally:
+        if started.returncode is None:
+            started.kill()
+            await started.wait()
+
+
+@pytest.mark.parametrize("arguments", [["attach", "s_1"], ["attach", "s_1", "--json"]])
+async def test_a_reader_that_has_enough_ends_the_command_and_not_the_session(
+    tmp_path: Path, arguments: list[str]
+) -> None:
+    async with table(tmp_path) as laid:
+        await laid.session()
+        await laid.publish("One.")
+        heard, told = os.pipe()
+        async with unattended(laid, *arguments, stdout=told) as started:
+            os.close(told)
+            await asyncio.to_thread(os.read, heard, 1)
+            os.close(heard)
+            await laid.publish("Two.")
+            _, errors = await started.communicate()
+            assert started.returncode == 1
+            assert b"Traceback" not in errors
+            assert (b"Come back with: handraise attach s_1" in errors) == ("--json" not in arguments)
+
+
+@pytest.mark.parametrize("arguments", [["attach", "s_1"], ["ps"], ["ps", "--json"]])
+async def test_a_full_disk_is_told_in_a_sentence(tmp_path: Path, arguments: list[str]) -> None:
+    async with table(tmp_path) as laid:
+        await laid.session()
+        await laid.publish("One.")
+        with open("/dev/full", "wb") as full:
+            async with unattended(laid, *arguments, stdout=full.fileno()) as started:
+                _, errors = await started.communicate()
+                assert started.returncode == 1
+                assert b"Nothing more can be printed: No space left on device." in errors
+                assert b"Traceback" not in errors
+
+
+@pytest.mark.parametrize("arguments", [["ps"], ["ps", "--json"], ["inbox"], ["inbox", "--json"]])
+async def test_a_list_that_nobody_reads_is_no_error_to_speak_of(tmp_path: Path, arguments: list[str]) -> None:
+    async with table(tmp_path) as laid:
+        await laid.session()
+        await laid.ask(NPM, session="s_1")
+        heard, told = os.pipe()
+        os.close(heard)
+        async with unattended(laid, *arguments, stdout=told) as started:
+            os.close(told)
+            _, errors = await started.communicate()
+            assert started.returncode == 1
+            assert errors == b""
+
+
+class Sang(Struct, frozen=True, tag_field="type", tag="session.sang"):
+    """Something that this version knows nothing of."""
+
+    song: str
+
+
+async def test_what_a_newer_hub_says_and_nobody_here_knows_is_passed_over(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid:
+        await laid.session()
+        async with laid.terminal("attach", "s_1") as terminal:
+            await laid.publish("Before.", Sang("la"), "After.")  # type: ignore[arg-type]
+            await terminal.until("Before.", "After.")
+
+
+async def test_without_a_terminal_the_inbox_is_listed_with_how_to_answer(tmp_path: Path) -> None:
+    async with table(tmp_path) as laid:
+        async with laid.shell("handraise inbox | cat; handraise inbox --json; echo $?; exit") as terminal:
+            await terminal.end()
+            assert terminal.lines[:2] == ["Nothing needs you.", "0"]
+        ask = await laid.ask(NPM)
+        async with laid.shell("handraise inbox | cat; handraise inbox --json; exit") as terminal:
+            await terminal.end()
+            assert f"handraise answer {ask.id} --allow" in terminal.screen
+            assert f'{{"id":"{ask.id}"' in terminal.screen
