@@ -12,6 +12,7 @@ def line(**message: Any) -> bytes:
 
 
 HELLO = line(id=0, method="initialize", params={"protocolVersion": "2025-06-18"})
+DISCOVER = line(id="probe", method="server/discover", params={})
 READY = line(method="notifications/initialized")
 CALL = line(id=1, method="tools/call", params={"name": ASK_USER, "arguments": {"question": "Which?"}})
 WELCOME = line(id=0, result={"serverInfo": {}})
@@ -51,6 +52,37 @@ def test_a_greeting_that_was_not_answered_is_said_once_and_answered_once() -> No
 
     assert talk.begin() == [HELLO]
     assert talk.tell(WELCOME) == WELCOME
+
+
+def test_a_greeting_that_was_refused_is_not_said_to_the_next_hub() -> None:
+    """Claude that had to wait for the answer to `server/discover` also greets in the older way, and is refused."""
+    talk = Talk()
+    talk.begin()
+    for each in (DISCOVER, HELLO):
+        talk.hear(each, 0.0)
+    talk.tell(line(id="probe", result={"supportedVersions": ["2026-07-28"]}))
+    talk.tell(line(id=0, error={"code": -32022, "message": "not accepted"}))
+    talk.hear(CALL, 1.0)
+
+    assert talk.begin() == [CALL]
+
+
+def test_what_has_no_reply_is_said_again_in_its_order() -> None:
+    talk = Talk()
+    for each in (DISCOVER, HELLO):
+        talk.hear(each, 0.0)
+
+    assert talk.begin() == [DISCOVER, HELLO]
+
+
+def test_a_greeting_that_we_answered_ourselves_is_said_to_the_first_hub_that_comes() -> None:
+    talk = Talk()
+    talk.hear(HELLO, 0.0)
+    assert talk.give_up(0.0, "no hub")
+    talk.hear(READY, 1.0)
+    talk.hear(CALL, 2.0)
+
+    assert talk.begin() == [HELLO, READY, CALL]
 
 
 def test_what_was_cancelled_is_not_said_again() -> None:

@@ -50,8 +50,6 @@ class Talk:
             self._open.pop(_key(params.get("requestId") if isinstance(params, dict) else None), None)
         elif "id" in message and isinstance(method, str):
             self._open[_key(message["id"])] = Open(line, message, now)
-            if method == "initialize":
-                self._hello = line
 
     def begin(self) -> list[bytes]:
         """What a hub has to hear first: how the conversation began, and what is still open."""
@@ -59,7 +57,7 @@ class Talk:
         before = [each for each in (self._hello, self._ready) if each is not None]
         for each in self._open.values():
             each.was_sent = True
-        return before + [each.line for each in self._open.values() if each.line != self._hello]
+        return before + [each.line for each in self._open.values()]
 
     def sent(self, line: bytes) -> None:
         """The hub has this line."""
@@ -72,7 +70,12 @@ class Talk:
         message = _read(line)
         if "method" in message or "id" not in message:
             return line
-        return line if self._open.pop(_key(message["id"]), None) is not None else None
+        asked = self._open.pop(_key(message["id"]), None)
+        if asked is None:
+            return None
+        if "result" in message:
+            self._remember(asked)
+        return line
 
     def lose(self, now: float) -> None:
         """The hub is gone: what it had taken waits from here on."""
@@ -82,14 +85,24 @@ class Talk:
 
     def give_up(self, now: float, reason: str) -> list[bytes]:
         """Our own replies to what has waited too long for a hub."""
-        overdue = [key for key, each in self._open.items() if now >= each.since + self._patience(each)]
-        return [_reply(self._open.pop(key), reason) for key in overdue]
+        return self._give_up(
+            [key for key, each in self._open.items() if now >= each.since + self._patience(each)], reason
+        )
 
     def give_up_all(self, reason: str) -> list[bytes]:
         """The hub does not want us: nothing waits any longer."""
-        replies = [_reply(each, reason) for each in self._open.values()]
-        self._open.clear()
-        return replies
+        return self._give_up(list(self._open), reason)
+
+    def _give_up(self, keys: list[str], reason: str) -> list[bytes]:
+        given_up = [self._open.pop(key) for key in keys]
+        for each in given_up:
+            self._remember(each)
+        return [_reply(each, reason) for each in given_up]
+
+    def _remember(self, asked: Open) -> None:
+        """How the conversation began, once that was agreed: a greeting that was refused would begin another one."""
+        if asked.message["method"] == "initialize":
+            self._hello = asked.line
 
     def _patience(self, each: Open) -> float:
         if each.was_sent:
