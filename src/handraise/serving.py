@@ -24,12 +24,13 @@ from handraise.outside.ways import Outside
 from handraise.session.machine import Temper
 from handraise.store.interface import StoreError
 from handraise.surfaces.push.bell import Bell, Terms
+from handraise.surfaces.web import tls
 from handraise.surfaces.web.app import WebApp
 from handraise.surfaces.web.devices import Devices
 from handraise.surfaces.web.door import OWNER, Door, TrustedProxy
 from handraise.surfaces.web.entering import Entrance
 from handraise.surfaces.web.page import Page
-from handraise.surfaces.web.server import CannotListen, Listening, listen_on_port, listen_on_socket
+from handraise.surfaces.web.server import Listening, listen_on_port, listen_on_socket
 from handraise.surfaces.web.stream import Streams
 from handraise.surfaces.web.visit import Way
 from handraise.workspaces import Workspaces
@@ -62,6 +63,8 @@ class Service:
     tls_key: Path | None = None
     behind_proxy: bool = False
     allowed_hosts: frozenset[str] = frozenset()
+    called: str | None = None
+    """The one of them that links to the hub use."""
     proxy: TrustedProxy | None = None
     rules: Sequence[Rule] = ()
     options: Options = field(default_factory=Options)
@@ -110,7 +113,7 @@ async def serving(service: Service, streams: Streams | None = None) -> AsyncIter
 @asynccontextmanager
 async def reachable(opened: Hub, service: Service, streams: Streams | None = None) -> AsyncIterator[Serving]:
     """A hub over HTTP while this is entered; leaving ends every stream at once, and waits for nobody."""
-    tls = _tls(service)
+    context = _tls(service)
     gate = Gate(opened.store, now, os.urandom)
     port = listen_on_port(service.host, service.port)
     base = _base(service, port.getsockname()[1])
@@ -123,16 +126,17 @@ async def reachable(opened: Hub, service: Service, streams: Streams | None = Non
     metrics = Metrics(opened, service.state, streams)
     bell = _bell(service, opened, gate)
     more = (metrics.way(), workspaces.way(), *Devices(bell).ways(), *outside.ways())
-    app = _app(service, opened, gate, base, streams, more)
+    link_base = _link_base(service, base)
+    app = _app(service, opened, gate, base, link_base, streams, more)
     metrics.statuses = app.answered
     listeners = [
-        Listening(app, port, tls=tls, most=_room(service.limit)),
+        Listening(app, port, tls=context, most=_room(service.limit)),
         Listening(app, listen_on_socket(service.state / "hub.sock"), most=_NEIGHBOURS, is_agent=opened.crew.has_raised),
     ]
     code = await gate.make_code(OWNER, "admin", TheHub(), "start")
     async with gate, metrics, outside, bell, _up(listeners, streams):
         with _address(service.state, base):
-            yield Serving(opened, app, gate, base, f"{base}/login?code={quote(code)}")
+            yield Serving(opened, app, gate, base, f"{link_base}/login?code={quote(code)}")
 
 
 def where(state: Path) -> str | None:
@@ -165,7 +169,9 @@ def signals() -> Iterator[asyncio.Event]:
         forget()
 
 
-def _app(service: Service, opened: Hub, gate: Gate, base: str, streams: Streams, more: tuple[Way, ...]) -> WebApp:
+def _app(
+    service: Service, opened: Hub, gate: Gate, base: str, link_base: str, streams: Streams, more: tuple[Way, ...]
+) -> WebApp:
     secure = service.tls_cert is not None or service.behind_proxy
     # Browsers send a cookie to every port of a host: two hubs must not overwrite each other's.
     cookie = f"handraise_{base.rpartition(':')[2]}"
@@ -181,7 +187,8 @@ def _app(service: Service, opened: Hub, gate: Gate, base: str, streams: Streams,
         troubles=(StoreError,),
     )
     proxies = service.proxy.addresses if service.proxy else frozenset()
-    return WebApp(door, Entrance(page, secure=secure, base=base, cookie=cookie, proxies=proxies), streams, page, more)
+    entrance = Entrance(page, secure=secure, base=link_base, cookie=cookie, proxies=proxies)
+    return WebApp(door, entrance, streams, page, more)
 
 
 def _bell(service: Service, opened: Hub, gate: Gate) -> Bell:
@@ -230,14 +237,7 @@ def _room(sessions: int) -> int:
 
 def _tls(service: Service) -> ssl.SSLContext | None:
     if service.tls_cert is not None:
-        made = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        try:
-            made.load_cert_chain(service.tls_cert, service.tls_key)
-        except (OSError, ssl.SSLError) as error:
-            raise CannotListen(
-                f"The certificate {service.tls_cert} cannot be used: {error.strerror or error}."
-            ) from error
-        return made
+        return tls.load(service.tls_cert, service.tls_key)
     if service.host not in _LOOPBACK and not service.behind_proxy:
         raise Exposed(
             f"Listening on {service.host} without TLS would let others read along. "
@@ -250,3 +250,16 @@ def _base(service: Service, port: int) -> str:
     scheme = "https" if service.tls_cert is not None else "http"
     host = "127.0.0.1" if service.host in ("0.0.0.0", "::") else service.host  # noqa: S104 (compared, not bound)
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _link_base(service: Service, base: str) -> str:
+    """By the name that browsers elsewhere know the hub by, where it speaks TLS to them."""
+    if service.called is None:
+        return base
+    if service.behind_proxy:
+        return f"https://{service.called}"
+    if service.tls_cert is None:
+        return base
+    return (
+        f"https://{service.called}" if ":" in service.called else f"https://{service.called}:{base.rpartition(':')[2]}"
+    )

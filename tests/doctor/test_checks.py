@@ -12,6 +12,7 @@ from handraise.doctor import checks
 from handraise.doctor.findings import Finding, Verdict
 from handraise.hub import hub
 from handraise.store.sqlite.store import SqliteStore
+from surfaces.web.certificates import make_certificate
 
 SECRET = "sk-ant-hunter2"
 
@@ -116,15 +117,16 @@ def test_an_address_that_is_not_ours_cannot_be_listened_on() -> None:
 
 
 def test_the_hub_is_not_exposed_in_the_clear(tmp_path: Path) -> None:
-    (tmp_path / "pem").touch()
     pem, none = str(tmp_path / "pem"), str(tmp_path / "none")
+    make_certificate(tmp_path / "pem", tmp_path / "pem")
     everywhere = "0.0.0.0"
 
     assert checks.check_exposure(WebSettings()).verdict == "ok"
     assert checks.check_exposure(WebSettings(host=everywhere)).verdict == "fail"
     assert checks.check_exposure(WebSettings(host=everywhere, behind_proxy=True)).verdict == "ok"
     assert checks.check_exposure(WebSettings(host=everywhere, tls_cert=pem, tls_key=pem)).verdict == "ok"
-    assert checks.check_exposure(WebSettings(tls_cert=pem, tls_key=none)).sentence == f"{none} cannot be read."
+    unreadable = checks.check_exposure(WebSettings(tls_cert=pem, tls_key=none))
+    assert (unreadable.verdict, unreadable.sentence) == ("fail", f"{none} cannot be read: No such file or directory.")
 
 
 def test_a_state_folder_must_be_ours_alone(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import ssl
-import subprocess
 from pathlib import Path
 
 import httpx2
@@ -20,6 +19,7 @@ from handraise.model.answers import Choice, Choices
 from handraise.model.asks import Ask
 from handraise.model.items import Content, Text, TurnEnded
 from stories.serving_house import command, desk, fail_to_serve, serve, settle_in, stop_all, surroundings
+from surfaces.web.certificates import make_certificate
 from surfaces.web.events import feed
 
 QUESTION = {
@@ -164,12 +164,7 @@ async def test_it_does_not_listen_in_the_clear_beyond_this_machine(tmp_path: Pat
 
 async def test_with_a_certificate_it_speaks_tls_and_nothing_else(tmp_path: Path) -> None:
     certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-         "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
-         "-out", certificate, "-keyout", key],
-        check=True, capture_output=True,
-    )  # fmt: skip
+    make_certificate(certificate, key)
     settle_in(tmp_path, f'[web]\ntls_cert = "{certificate}"\ntls_key = "{key}"\n')
     environ = surroundings(tmp_path)
     async with serve(tmp_path, environ, "--host", "0.0.0.0") as hub:
@@ -189,7 +184,32 @@ async def test_with_a_certificate_it_speaks_tls_and_nothing_else(tmp_path: Path)
             httpx2.get(hub.base.replace("https", "http"))
         await hub.stop()
     settle_in(tmp_path, f'[web]\ntls_cert = "{key}"\ntls_key = "{certificate}"\n')
-    assert "cannot be used" in await fail_to_serve(environ)
+    assert "not a certificate and its key" in await fail_to_serve(environ)
+
+
+async def test_links_go_to_the_name_that_browsers_elsewhere_know(tmp_path: Path) -> None:
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    make_certificate(certificate, key)
+    names = 'allowed_hosts = ["Hub.example", "other.example"]\n'
+    tls = f'tls_cert = "{certificate}"\ntls_key = "{key}"\n'
+    environ = surroundings(tmp_path)
+    for settings, there in (
+        (names, "http://127.0.0.1"),
+        (tls, "https://127.0.0.1"),
+        (tls + names, "https://hub.example"),
+    ):
+        settle_in(tmp_path, f"[web]\n{settings}")
+        async with serve(tmp_path, environ) as hub:
+            port = hub.base.rpartition(":")[2]
+            code, another = await command(environ, "token", "link")
+            assert code == 0
+            for link in (hub.link, another):
+                assert link.startswith(f"{there}:{port}/login?code=")
+            await hub.stop()
+    settle_in(tmp_path, f"[web]\nbehind_proxy = true\n{names}")
+    async with serve(tmp_path, environ) as hub:
+        assert hub.link.startswith("https://hub.example/login?code=")
+        await hub.stop()
 
 
 async def test_a_state_folder_that_others_can_read_and_settings_with_mistakes_are_refused(tmp_path: Path) -> None:

@@ -72,6 +72,7 @@ def _run(service: "Service", *, stop_sessions: bool, link: bool) -> None:
     from handraise.serving import Exposed, serving, signals, where
     from handraise.store.interface import StoreError
     from handraise.surfaces.web.server import CannotListen
+    from handraise.surfaces.web.tls import CertificateUnfit
 
     async def main() -> None:
         # Before anything is open: whoever stops a hub that has just said it is up finds it ending cleanly.
@@ -85,7 +86,7 @@ def _run(service: "Service", *, stop_sessions: bool, link: bool) -> None:
     except HubRunning as error:
         there = where(service.state)
         raise click.ClickException(f"{error}{f' It is at {there}.' if there else ''}") from error
-    except (StateExposed, StateUnreachable, Exposed, CannotListen, StoreError) as error:
+    except (StateExposed, StateUnreachable, Exposed, CertificateUnfit, CannotListen, StoreError) as error:
         raise click.ClickException(str(error)) from error
 
 

@@ -34,6 +34,7 @@ def service(
         tls_key=Path(web.tls_key).expanduser() if web.tls_key else None,
         behind_proxy=web.behind_proxy,
         allowed_hosts=frozenset(each.lower() for each in web.allowed_hosts),
+        called=web.allowed_hosts[0].lower() if web.allowed_hosts else None,
         proxy=_proxy(settings),
         rules=settings.rules,
         options=settings.options,

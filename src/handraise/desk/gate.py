@@ -72,7 +72,10 @@ class Gate:
     async def __aexit__(self, *_: object) -> None:
         self._tidying.cancel()
         await asyncio.gather(self._tidying, return_exceptions=True)
-        await self._tell(self._refusals.rest())
+        try:
+            await self._tell(self._refusals.rest())
+        except StoreError:
+            log.exception("how often something was refused could not be kept")
 
     async def admit(self, secret: str) -> Visitor | None:
         """Who has this secret; None for nobody, or nobody any more."""
@@ -84,7 +87,7 @@ class Gate:
         if token.kind == "code" or not token.is_good(now):
             return None
         if token.last_used_at is None or now - token.last_used_at > _TOUCH:
-            await self._store.apply([SaveToken(replace(token, last_used_at=now))])
+            await self._touch(replace(token, last_used_at=now))
         left = self._left.setdefault(token.id, asyncio.Event())
         return Visitor(Person(token.name), token.role, token, left, self.seconds_left(token))
 
@@ -173,6 +176,13 @@ class Gate:
         if self._tidied is None or now - self._tidied >= _TIDY:
             await self._store.apply([PruneTokens(now - CODES_KEPT, now - TOKENS_KEPT)])
             self._tidied = now
+
+    async def _touch(self, used: Token) -> None:
+        """A store that can keep nothing more still lets people look."""
+        try:
+            await self._store.apply([SaveToken(used)])
+        except StoreError:
+            log.exception("the last use of a token could not be kept")
 
     async def _tidy_for_ever(self) -> None:
         while True:

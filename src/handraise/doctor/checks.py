@@ -15,6 +15,7 @@ from handraise.config.settings import ClaudeSettings, WebSettings
 from handraise.doctor.findings import Finding
 from handraise.store.interface import StoreError
 from handraise.store.sqlite.database import schema
+from handraise.surfaces.web import tls
 
 OLDEST_TRIED = (2, 1, 197)
 KERNEL = Path("/proc/sys/fs")
@@ -102,10 +103,11 @@ def check_port(settings: WebSettings, *, hub_runs: bool) -> Finding:
 
 def check_exposure(settings: WebSettings) -> Finding:
     """Whether others could read along."""
-    for file in filter(None, (settings.tls_cert, settings.tls_key)):
-        if not os.access(file, os.R_OK):
-            return Finding("tls", "fail", f"{file} cannot be read.", "Correct [web] tls_cert and tls_key.")
-    if settings.tls_cert is not None:
+    if settings.tls_cert is not None and settings.tls_key is not None:
+        try:
+            tls.load(Path(settings.tls_cert).expanduser(), Path(settings.tls_key).expanduser())
+        except tls.CertificateUnfit as error:
+            return Finding("tls", "fail", str(error), "Correct [web] tls_cert and tls_key.")
         return Finding("tls", "ok", "The hub does TLS by itself.")
     if settings.host in _LOOPBACK:
         return Finding("tls", "ok", "Only this machine can reach the hub.")

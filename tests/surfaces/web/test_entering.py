@@ -251,6 +251,7 @@ async def test_a_proxy_says_who_it_is_only_from_its_own_address(tmp_path: Path) 
             assert (await client.get("/api/me")).status_code == 401
             twice = [("x-user", "ana"), ("x-user", "owner")]
             assert (await client.get("/api/me", headers=twice)).status_code == 401
+            assert (await client.get("/api/me", headers={"x-user": "a" * 201})).status_code == 401
             # A page elsewhere must not speak through the proxy, which knows its user by a cookie of its own.
             ask = await hub.ask()
             foreign = {"x-user": "ana", "origin": "https://evil.example"}

@@ -26,6 +26,7 @@ Address = tuple[str, int]
 log = logging.getLogger("handraise.web")
 
 _LONGEST_SURFACE = 40
+_LONGEST_NAME = 200
 _OUR_OWN = ("hub", "rule", "start")
 _STATUS: dict[type[interface.DeskError], int] = {
     interface.NotFound: 404,
@@ -129,7 +130,7 @@ class Door:
             return None
         named = request.headers.getlist(self.proxy.header)
         name = named[0].strip() if len(named) == 1 else ""
-        if not name:
+        if not 0 < len(name) <= _LONGEST_NAME:
             return None
         # A proxy on this machine has an address that every process here can speak from.
         server = request.scope.get("server")
