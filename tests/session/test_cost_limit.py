@@ -3,11 +3,12 @@
 import pytest
 
 from handraise.model.says import Say
+from handraise.session import costs
 from handraise.session.commands import Terminate
-from handraise.session.facts import Speak
+from handraise.session.facts import Began, Speak
 from handraise.session.machine import Refused, Temper
 from handraise.session.memory import Memory
-from session.claude_says import ANA, NOON, Talk, init, of, result, working
+from session.claude_says import ANA, HELLO, NOON, Talk, init, of, result, working
 
 SAY = Say("u_1", "s_1", "go on", ANA, "web", NOON)
 LIMIT = Temper(cost_usd=1.0)
@@ -29,6 +30,21 @@ def test_what_earlier_processes_cost_counts_too_and_a_say_is_refused() -> None:
     talk = Talk(Memory(phase="idle", greeted=True, cost_before=1.0), temper=LIMIT)
     with pytest.raises(Refused, match="limit"):
         talk.machine.wish(Speak(SAY))
+
+
+def test_a_session_that_has_cost_its_limit_before_it_is_greeted_is_stopped_and_takes_nothing() -> None:
+    talk = Talk(Memory(cost_before=1.0), temper=LIMIT)
+    talk.observe(Began())
+
+    assert len(of(Terminate, talk.hear(HELLO))) == 1
+    assert talk.memory.stop_reason == "it has cost $1.00, and the project's limit is $1.00"
+
+
+def test_the_refusal_names_what_it_cost_and_the_limit_and_how_to_raise_it() -> None:
+    assert costs.refusal(1.2, 1.0, "'my shop'") == (
+        "The session takes nothing more: it has cost $1.20, and the project's limit is $1.00. "
+        "Raise the limit first (handraise project set 'my shop' cost_limit_usd=3)."
+    )
 
 
 def test_without_a_limit_nothing_is_too_much() -> None:

@@ -6,7 +6,7 @@ from typing import assert_never
 from msgspec import Struct
 
 from handraise.model.items import Notice, SessionEnded, TurnStarted
-from handraise.session import translate
+from handraise.session import costs, translate
 from handraise.session.commands import (
     AnswerAgain,
     Changed,
@@ -114,8 +114,8 @@ class Machine:
         if self.memory.phase == "stopping":
             raise Refused("The session is being stopped.")
         match wish:
-            case Speak() if self.temper.cost_usd is not None and self.memory.cost_usd >= self.temper.cost_usd:
-                raise Refused(f"The session has cost ${self.memory.cost_usd:.2f}, which is the project's limit.")
+            case Speak() if self._is_spent:
+                raise Refused(f"The session takes nothing more: {self._spent}.")
             case Speak(say):
                 content = say.content if isinstance(say.content, str) else list(say.content)
                 return [Write(self.wire.send_say(content, say.id)), WakeMe("idle", self.temper.idle)]
@@ -198,10 +198,9 @@ class Machine:
         if memory.phase != "stopping":
             memory.phase = "idle"
         told: list[Command] = [Publish(ended), WakeMe("idle", self.temper.idle)]
-        limit = self.temper.cost_usd
-        if limit is None or memory.cost_usd < limit or memory.phase == "stopping":
+        if not self._is_spent or memory.phase == "stopping":
             return told
-        return [*told, *self._stop(f"it has cost ${memory.cost_usd:.2f}, and the project's limit is ${limit:.2f}")]
+        return [*told, *self._stop(self._spent)]
 
     def _want(self, subtype: str, value: str, **fields: object) -> Command:
         self.memory.wants_made += 1
@@ -225,8 +224,18 @@ class Machine:
         self.memory.greeted = True
         if self.memory.phase != "starting":
             return []
+        if self._is_spent:
+            return self._stop(self._spent)
         self.memory.phase = "idle"
         return [WakeMe("idle", self.temper.idle)]
+
+    @property
+    def _is_spent(self) -> bool:
+        return costs.is_spent(self.memory.cost_usd, self.temper.cost_usd)
+
+    @property
+    def _spent(self) -> str:
+        return costs.reason(self.memory.cost_usd, self.temper.cost_usd)
 
     def _moved(self) -> list[Command]:
         if not self.memory.unmoved:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 from msgspec.structs import replace
@@ -13,7 +14,7 @@ from handraise.model.asks import Answered
 from handraise.model.projects import Project
 from handraise.model.says import Say
 from handraise.model.sessions import Ended, Session
-from handraise.session import records
+from handraise.session import costs, records
 from handraise.session.crew import Crew, Means
 from handraise.session.facts import Rename, Stop, Wish
 from handraise.session.machine import Refused
@@ -101,6 +102,7 @@ class Supervisor:
             session = await self._find(session_id)
             if session.ended is None:
                 raise Refused("The session has not ended; just say something.")
+            await self._check_cost(session)
             revived = replace(session, phase="queued", ended=None, changed_at=self._means.clock())
             await self._keep(revived, [*await self._missed(session_id), *says])
         return await self._started(session_id)
@@ -119,6 +121,7 @@ class Supervisor:
             raise Refused("The session has ended; resume it first.")
         if session.phase == "stopping":
             raise Refused("The session is being stopped.")
+        await self._check_cost(session)
         say = self._say(session_id, content, by, source, say_id)
         await self._store.apply([QueueSay(say)])
         runner = self._crew.runner(session_id)
@@ -150,6 +153,12 @@ class Supervisor:
                 raise Refused("The session is not running yet.")
             case _:
                 raise Refused("The hub lost hold of this session; restart the hub to adopt it again.")
+
+    async def _check_cost(self, session: Session) -> None:
+        """Refused before anything is kept: whoever pays can raise the limit, and then says it again."""
+        project = await self._store.project(session.project) if session.project else None
+        if project is not None and costs.is_spent(session.cost_usd, project.options.cost_limit_usd):
+            raise Refused(costs.refusal(session.cost_usd, project.options.cost_limit_usd, quote(project.name)))
 
     async def _missed(self, session_id: str) -> list[Say]:
         """What people answered, and Claude did not live to take. A rule will say it again by itself."""
