@@ -51,9 +51,10 @@ class Place:
     def program(self, source: str) -> Path:
         path = self.tmp / "claude"
         # Not by `env`, and without the -I that would hide the environment: Python resets no signal for others.
-        path.write_text(f"#!{sys.executable}\n{source}")
-        path.chmod(0o700)
-        return path
+        fresh = path.with_suffix(".new")
+        fresh.write_text(f"#!{sys.executable}\n{source}")
+        fresh.chmod(0o700)
+        return fresh.replace(path)  # the one that is there may be about to run
 
     async def start(self, program: Path, launch: Launch | None = None) -> Claude:
         environment = {"PATH": os.environ["PATH"], "ONLY": "this"}
