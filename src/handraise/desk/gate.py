@@ -112,7 +112,7 @@ class Gate:
         await self._keep(made.token, "token made", by, source)
         return made.secret
 
-    async def login(self, secret: str) -> Made | None:
+    async def login(self, secret: str, address: str | None = None) -> Made | None:
         """Lets a browser in by a one-time code or a token; None if neither is good.
 
         A code is exchanged for a key of the browser's own. A token is that key itself: whoever revokes it shuts out
@@ -123,13 +123,13 @@ class Gate:
         if token is None or not token.is_good(now) or token.role == "agent":
             return None
         if token.kind != "code":
-            await self._keep(token, "login", Person(token.name), "web")
+            await self._keep(token, "login", Person(token.name), "web", address)
             return Made(token, secret)
         spent = await self._store.apply([SpendCode(token.id, now)])
         if not spent.took[0]:
             return None
         made = self._new(token.name, token.role, "browser", now + BROWSER_LIFE)
-        await self._keep(made.token, "login", Person(token.name), "web")
+        await self._keep(made.token, "login", Person(token.name), "web", address)
         return made
 
     async def logout(self, visitor: Visitor, source: str) -> None:
@@ -160,12 +160,18 @@ class Gate:
         return (token.expires_at - self._clock()).total_seconds() if token.expires_at else None
 
     async def refused(
-        self, what: str, visitor: Visitor, source: str, *, ask: str | None = None, session: str | None = None
+        self,
+        what: str,
+        visitor: Visitor,
+        source: str,
+        *,
+        ask: str | None = None,
+        session: str | None = None,
+        address: str | None = None,
     ) -> None:
         """Somebody tried what they may not: kept in the audit. Who goes on trying is told of by the number of tries."""
-        entry = Entry(
-            self._clock(), "refused", visitor.person, source, ask=ask, session=session, detail={"tried": what}
-        )
+        detail = {"tried": what, **_told(address)}
+        entry = Entry(self._clock(), "refused", visitor.person, source, ask=ask, session=session, detail=detail)
         if self._refusals.meet(f"{_identity(visitor)} {source} {what}", entry, entry.at):
             await self._store.apply([Record(entry)])
 
@@ -217,11 +223,14 @@ class Gate:
         )
         return Made(token, secret)
 
-    async def _keep(self, token: Token, what: What, by: Actor, source: str) -> None:
-        entry = Entry(
-            self._clock(), what, by, source, detail={"token": token.id, "name": token.name, "role": token.role}
-        )
+    async def _keep(self, token: Token, what: What, by: Actor, source: str, address: str | None = None) -> None:
+        detail = {"token": token.id, "name": token.name, "role": token.role, **_told(address)}
+        entry = Entry(self._clock(), what, by, source, detail=detail)
         await self._store.apply([SaveToken(token), Record(entry)])
+
+
+def _told(address: str | None) -> dict[str, str]:
+    return {} if address is None else {"address": address}
 
 
 def _identity(visitor: Visitor) -> str:

@@ -172,6 +172,25 @@ async def test_behind_a_proxy_each_client_is_counted_alone(tmp_path: Path) -> No
         assert [await guess(f"198.51.100.{number}") for number in range(11)] == [*[401] * 10, 429]
 
 
+async def test_who_logged_in_and_who_could_not_is_on_record_with_where_from(tmp_path: Path) -> None:
+    proxy = TrustedProxy(None, frozenset({"127.0.0.1"}))
+    async with served(tmp_path, proxy=proxy, behind_proxy=True) as hub, hub.client() as client:
+        token = await hub.token("viewer")
+        for secret, address in (("guess", "198.51.100.1"), ("guess", "198.51.100.2"), (token, "198.51.100.3")):
+            headers = {"origin": hub.up.base, "x-forwarded-for": address}
+            await client.post("/api/login", json={"secret": secret}, headers=headers)
+        desk = hub.up.hub.desk
+        [login] = await desk.audit(what="login")
+        assert (login.by.name, login.detail["address"]) == ("a viewer", "198.51.100.3")
+        # Once, and then by their number: guesses fill no disk.
+        [refused] = await desk.audit(what="refused")
+        assert (refused.by.name, refused.detail) == ("nobody", {"tried": "to log in", "address": "198.51.100.1"})
+        assert "guess" not in str(refused)
+    async with served(tmp_path) as later:
+        counted = (await later.up.hub.desk.audit(what="refused"))[-1]
+        assert counted.detail == {"tried": "to log in", "address": "198.51.100.2", "times": 1}
+
+
 async def test_no_secret_is_kept_anywhere(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client() as client:
         secret = await hub.token("admin")

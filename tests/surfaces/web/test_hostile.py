@@ -135,6 +135,8 @@ async def test_no_page_elsewhere_may_read_anything_and_no_page_may_frame_us(tmp_
                 assert each.headers.get_list(name) == [value], each
             assert not any(name.startswith("access-control-") for name in each.headers)
             assert "server" not in each.headers
+            if each.url.path.startswith("/api/") and each.status_code == 200:
+                assert each.headers["cache-control"] == "no-store"
         async with client.stream("GET", "/api/feed") as stream:
             assert stream.headers["x-frame-options"] == "DENY"
         raw = await _exchange(hub, b"NONSENSE\r\n\r\n")

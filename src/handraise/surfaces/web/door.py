@@ -85,6 +85,8 @@ class Door:
         except Exception:  # the outer door: whatever else goes wrong is ours, and is told without its text
             log.exception("%s %s failed", request.method, way.path)
             response = failed(500, "fault", "Something went wrong inside the hub; its log says what.")
+        # What is shown here is for who asked, at this moment.
+        response.headers.setdefault("cache-control", "no-store")
         # The way and not the address: that may hold a code, and is as long as somebody likes.
         log.info("%s %s", request.method, way.path, extra={"status": response.status_code})
         return response

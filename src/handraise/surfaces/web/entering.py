@@ -100,22 +100,24 @@ class Entrance:
         )
 
     async def _login(self, visit: Visit, secret: str) -> Made:
-        client = self._client(visit)
+        address = self._address(visit)
+        client = client_of(address)
         now = asyncio.get_running_loop().time()
         leave = self._attempts.begin(client, now)
-        made = await visit.gate.login(secret) if leave != "none" else None
+        made = await visit.gate.login(secret, address) if leave != "none" else None
         if made is not None:
             self._attempts.forgive(client, now)
             return made
+        await visit.gate.refused("to log in", visit.visitor, "web", address=address)
         if leave != "free":
             raise Unreachable(429, "too_many_tries", "Too many failed logins; wait a minute.")
         raise Unreachable(401, "unknown_token", "This link or token is not good, or was used before.")
 
-    def _client(self, visit: Visit) -> str:
+    def _address(self, visit: Visit) -> str:
         request = visit.request
         if request.client is None:
             return "this machine"
-        return client_of(address_of(request.client.host, request.headers.getlist(HEADER), self._proxies))
+        return address_of(request.client.host, request.headers.getlist(HEADER), self._proxies)
 
     def _remember(self, response: Response, secret: str, seconds: float | None) -> None:
         cookie: SimpleCookie = SimpleCookie()
