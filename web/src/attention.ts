@@ -2,6 +2,7 @@
 import { effect, signal } from "@preact/signals";
 import { sentence } from "./cards/sentence";
 import type { Ask } from "./feed/model";
+import { closeSettled, isPushed, thisDevice } from "./push";
 import { openAsks, ready, sessions } from "./store/desk";
 import { current, go, pathOf } from "./store/place";
 import { texts as t } from "./texts";
@@ -30,6 +31,7 @@ export function watchAttention(): void {
     const count = openAsks.value.length;
     document.title = count ? `(${count}) ${t.name}` : t.name;
     drawIcon(count);
+    void (navigator as Navigator & { setAppBadge?: (count: number) => Promise<void> }).setAppBadge?.(count).catch(() => undefined);
   });
   effect(() => {
     const asks = openAsks.value;
@@ -47,6 +49,7 @@ export function watchAttention(): void {
       notification.close();
       shown.delete(id);
     }
+    void closeSettled(open);
   });
 }
 
@@ -54,11 +57,13 @@ function call(ask: Ask): void {
   const seen = !document.hidden && document.hasFocus() && (current.peek() === ask.id || document.getElementById(`card-${ask.id}`) !== null);
   if (seen) return;
   if (wishes.peek().sound && !(wishes.peek().night && isNight())) ring();
+  // A push that follows takes the place of what the worker has shown by the same tag; of a page's own it would be a second one.
+  if (isPushed.peek()) return showByWorker(ask);
   if (!wishes.peek().notify || typeof Notification === "undefined" || Notification.permission !== "granted") return;
   const session = ask.session === null ? undefined : sessions.peek().get(ask.session);
-  const title = sentence(ask, session?.directory ?? null).replaceAll("`", "");
+  const { title, body } = wordsOf(ask);
   try {
-    const notification = new Notification(title, { body: session?.title ?? t.name, tag: ask.id, icon: "/icon.svg" });
+    const notification = new Notification(title, { body, tag: ask.id, icon: "/icon-192.png" });
     notification.onclick = () => {
       window.focus();
       go(session ? pathOf({ view: "session", id: session.id }) : "/");
@@ -67,8 +72,20 @@ function call(ask: Ask): void {
     shown.set(ask.id, notification);
   } catch {
     // Phones allow notifications from a service worker only.
-    void navigator.serviceWorker?.ready.then((worker) => worker.showNotification(title, { body: session?.title ?? t.name, tag: ask.id, icon: "/icon.svg" }));
+    showByWorker(ask);
   }
+}
+
+function showByWorker(ask: Ask): void {
+  const { title, body } = wordsOf(ask);
+  const path = ask.session === null ? "/" : pathOf({ view: "session", id: ask.session });
+  const notice = { kind: "ask", device: thisDevice.peek() ?? "", ask: ask.id, digest: ask.digest, title, body, path, waiting: openAsks.peek().length, answers: [] };
+  void navigator.serviceWorker?.ready.then((worker) => worker.showNotification(title, { body, tag: ask.id, icon: "/icon-192.png", badge: "/badge-96.png", data: notice }));
+}
+
+function wordsOf(ask: Ask): { title: string; body: string } {
+  const session = ask.session === null ? undefined : sessions.peek().get(ask.session);
+  return { title: sentence(ask, session?.directory ?? null).replaceAll("`", ""), body: session?.title ?? t.name };
 }
 
 function isNight(): boolean {

@@ -2,7 +2,9 @@
 import { render } from "preact";
 import { App } from "./App";
 import { watchAttention } from "./attention";
+import { watchInstall } from "./install";
 import { watchKeyboard } from "./keyboard";
+import { watchPush } from "./push";
 import { dropOldDrafts } from "./store/drafts";
 import { watchSending } from "./store/sending";
 import { begin } from "./store/stream";
@@ -14,6 +16,8 @@ dropOldDrafts();
 watchSending();
 watchAttention();
 watchKeyboard();
+watchInstall();
+watchPush();
 render(<App />, document.getElementById("page") as HTMLElement);
 void begin();
 if ("serviceWorker" in navigator) navigator.serviceWorker.register("/worker.js").catch(() => undefined);

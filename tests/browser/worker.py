@@ -1,0 +1,143 @@
+"""The page's worker in a real browser: pushes are handed to it as the browser would, and its notifications are read."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.async_api import BrowserContext, CDPSession, Page, Worker
+
+from surfaces.push.vendor import Phone, b64
+
+DEADLINE = 30.0
+
+# Chromium has no push service to reach here, so that this browser gets its address and keys from the test.
+SUBSCRIBING = """
+  const keep = "test.subscription";
+  const told = %s;
+  const made = {
+    ...told,
+    toJSON: () => told,
+    unsubscribe: async () => (localStorage.removeItem(keep), true),
+  };
+  PushManager.prototype.subscribe = async (options) => {
+    if (!options.userVisibleOnly || options.applicationServerKey !== %s) throw new Error("not for this hub");
+    localStorage.setItem(keep, "yes");
+    return made;
+  };
+  PushManager.prototype.getSubscription = async () => (localStorage.getItem(keep) ? made : null);
+"""
+READ = """
+  self.registration.getNotifications().then((all) => all.map((each) => ({
+    title: each.title, body: each.body, tag: each.tag, silent: each.silent, icon: each.icon,
+    actions: each.actions.map(({action, title}) => [action, title]),
+  })))
+"""
+PAGES = "self.clients.matchAll({ type: 'window', includeUncontrolled: true }).then((all) => all.length)"
+# An event that a script makes cannot be waited for; whoever made it waits for what it was given.
+CLICK = """
+  async ([tag, action]) => {
+    const [notification] = await self.registration.getNotifications({ tag });
+    if (!notification) return "nothing is shown";
+    const event = new NotificationEvent("notificationclick", { notification, action });
+    let working;
+    event.waitUntil = (promise) => (working = promise);
+    self.dispatchEvent(event);
+    await working;
+    return "done";
+  }
+"""
+# Everything that was ever shown: what says how it went is gone after a moment.
+WATCH = """
+  () => {
+    self.everShown = [];
+    const show = self.registration.showNotification.bind(self.registration);
+    self.registration.showNotification = (title, options) => {
+      self.everShown.push([title, options.body ?? ""]);
+      return show(title, options);
+    };
+  }
+"""
+
+
+def subscribing(phone: Phone) -> str:
+    """A script that lets a page subscribe as this phone."""
+    told = {"endpoint": phone.endpoint, "keys": {"p256dh": b64(phone.point), "auth": b64(phone.auth)}}
+    return SUBSCRIBING % (json.dumps(told), json.dumps(phone.made_for))
+
+
+@dataclass
+class Screen:
+    """What a person sees of a browser of which no page is open."""
+
+    context: BrowserContext
+    base: str
+    cdp: CDPSession
+    registration: str
+
+    async def push(self, notice: dict[str, Any] | str) -> None:
+        """Hands a message to the worker, as the browser does after it has opened it."""
+        message = notice if isinstance(notice, str) else json.dumps(notice)
+        await self.cdp.send(
+            "ServiceWorker.deliverPushMessage",
+            {"origin": self.base, "registrationId": self.registration, "data": message},
+        )
+
+    async def notifications(self) -> list[dict[str, Any]]:
+        shown: list[dict[str, Any]] = await self._worker.evaluate(READ)
+        return shown
+
+    async def until(self, **wanted: Any) -> dict[str, Any]:
+        """The notification of which all of this is true, as soon as there is one."""
+        async with asyncio.timeout(DEADLINE):
+            while True:
+                for each in await self.notifications():
+                    if all(each[name] == value for name, value in wanted.items()):
+                        return each
+                await asyncio.sleep(0.05)
+
+    async def until_none(self, tag: str) -> None:
+        async with asyncio.timeout(DEADLINE):
+            while any(each["tag"] == tag for each in await self.notifications()):
+                await asyncio.sleep(0.05)
+
+    async def click(self, tag: str, action: str = "") -> None:
+        assert await self._worker.evaluate(CLICK, [tag, action]) == "done"
+
+    async def watch(self) -> None:
+        await self._worker.evaluate(WATCH)
+
+    async def ever_shown(self) -> list[list[str]]:
+        shown: list[list[str]] = await self._worker.evaluate("self.everShown")
+        return shown
+
+    async def evaluate(self, script: str) -> Any:
+        return await self._worker.evaluate(script)
+
+    @property
+    def _worker(self) -> Worker:
+        return self.context.service_workers[-1]
+
+
+async def screen_of(page: Page, base: str) -> Screen:
+    """Closes the page, and goes on with its worker."""
+    context = page.context
+    await page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    blank = await context.new_page()
+    await page.close()
+    cdp = await context.new_cdp_session(blank)
+    found: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    def hear(event: dict[str, Any]) -> None:
+        for each in event["registrations"]:
+            if each["scopeURL"].startswith(base) and not each["isDeleted"] and not found.done():
+                found.set_result(each["registrationId"])
+
+    cdp.on("ServiceWorker.workerRegistrationUpdated", hear)
+    await cdp.send("ServiceWorker.enable")
+    async with asyncio.timeout(DEADLINE):
+        screen = Screen(context, base, cdp, await found)
+        # While somebody looks at the page, nothing is shown beside it.
+        while await screen.evaluate(PAGES):
+            await asyncio.sleep(0.05)
+        return screen

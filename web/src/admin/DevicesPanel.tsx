@@ -1,0 +1,146 @@
+/** Push on this browser, and on a person's other devices: on and off, a test, and what went wrong. */
+import { useSignal, type Signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { Device } from "../generated/api";
+import { install, installable } from "../install";
+import { devices, isPushed, NoService, NotAllowed, pushState, refresh, remove, setEnded, switchOff, switchOn, thisDevice, tryOut } from "../push";
+import { moment } from "../store/clock";
+import { inWords } from "../store/http";
+import { reveal } from "../text/reveal";
+import { texts as t } from "../texts";
+
+interface Says {
+  text: string;
+  trouble: boolean;
+}
+
+export function DevicesPanel() {
+  const says = useSignal<Says | null>(null);
+  const busy = useSignal(false);
+  useEffect(() => void refresh(), []);
+  const act = async (what: () => Promise<string | null | void>) => {
+    busy.value = true;
+    says.value = null;
+    try {
+      const trouble = await what();
+      if (trouble) says.value = { text: trouble, trouble: true };
+    } catch (error) {
+      says.value = { text: explain(error), trouble: true };
+    }
+    busy.value = false;
+  };
+  const test = (id: string) =>
+    act(async () => {
+      const trouble = await tryOut(id);
+      if (!trouble) says.value = { text: t.push.tested, trouble: false };
+      return trouble;
+    });
+  return (
+    <section class="panel stack devices" aria-labelledby="push-title">
+      <h2 id="push-title">{t.push.title}</h2>
+      <p class="quiet-text">{t.push.says}</p>
+      <Here busy={busy} act={act} test={test} />
+      {says.value && (
+        <p class={says.value.trouble ? "note trouble" : "note"} role={says.value.trouble ? "alert" : "status"}>
+          {reveal(says.value.text)}
+        </p>
+      )}
+      <List busy={busy} act={act} said={says.value?.text ?? ""} />
+      <Install />
+    </section>
+  );
+}
+
+function Here({ busy, act, test }: { busy: Signal<boolean>; act: (what: () => Promise<string | null | void>) => Promise<void>; test: (id: string) => Promise<void> }) {
+  const state = pushState.value;
+  const here = devices.value.find((each) => each.id === thisDevice.value);
+  if (state === "off")
+    return (
+      <div class="device-here">
+        <span class="push-state">{t.push.states.off}</span>
+        <button type="button" class="primary" disabled={busy.value} onClick={() => void act(switchOn)}>
+          {t.push.switchOn}
+        </button>
+      </div>
+    );
+  if (state !== "on" || !here) return <p class={state === "loading" ? "quiet-text" : "note"}>{t.push.states[state]}</p>;
+  return (
+    <>
+      <div class="device-here">
+        <span class="push-state on">{t.push.states.on}</span>
+        <div class="row-of-buttons">
+          <button type="button" disabled={busy.value} onClick={() => void test(here.id)}>
+            {t.push.test}
+          </button>
+          <button type="button" disabled={busy.value} onClick={() => void act(switchOff)}>
+            {t.push.switchOff}
+          </button>
+        </div>
+      </div>
+      <label class="tick">
+        <input type="checkbox" checked={here.kinds.includes("ended")} disabled={busy.value} onChange={(event) => void act(() => setEnded(event.currentTarget.checked))} /> {t.push.ended}
+      </label>
+    </>
+  );
+}
+
+interface Acts {
+  busy: Signal<boolean>;
+  act: (what: () => Promise<void>) => Promise<void>;
+  /** What stands above the list already. */
+  said: string;
+}
+
+function List(acts: Acts) {
+  if (devices.value.length === 0) return null;
+  return (
+    <>
+      <h3>{t.push.devices}</h3>
+      <ul class="device-list">
+        {devices.value.map((device) => (
+          <Row key={device.id} device={device} {...acts} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Row({ device, busy, act, said }: Acts & { device: Device }) {
+  const here = device.id === thisDevice.value && isPushed.value;
+  const label = reveal(device.label);
+  return (
+    <li class="device">
+      <div>
+        <span class="device-name">{label}</span>
+        {here && <span class="quiet-text"> · {t.push.here}</span>}
+        <p class="quiet-text">
+          {t.push.since(moment(device.created_at))} · {device.last_sent_at ? t.push.lastSent(moment(device.last_sent_at)) : t.push.neverSent}
+        </p>
+        {device.trouble && !(here && device.trouble === said) && <p class="device-trouble">{reveal(device.trouble)}</p>}
+      </div>
+      {!here && (
+        <button type="button" class="danger quiet" aria-label={t.push.removeLabel(label)} disabled={busy.value} onClick={() => void act(() => remove(device.id))}>
+          {t.push.remove}
+        </button>
+      )}
+    </li>
+  );
+}
+
+function Install() {
+  if (!installable.value) return null;
+  return (
+    <div class="device-here">
+      <span class="quiet-text">{t.push.installSays}</span>
+      <button type="button" onClick={() => void install()}>
+        {t.push.install}
+      </button>
+    </div>
+  );
+}
+
+function explain(error: unknown): string {
+  if (error instanceof NotAllowed) return t.push.dismissed;
+  if (error instanceof NoService) return t.push.noService;
+  return inWords(error, t.away);
+}

@@ -1,0 +1,157 @@
+/** Web Push for this browser: whether it can be, whether it is switched on, and the way back to a card. */
+import { computed, effect, signal } from "@preact/signals";
+import { describe } from "./device";
+import type { Device, Devices, NewDevice, Push, Tried } from "./generated/api";
+import { known, ready, standing } from "./store/desk";
+import { ask, get, post } from "./store/http";
+import { chosen, go } from "./store/place";
+
+/** Why it is as it is. Only `on` and `off` can be changed from here. */
+export type PushState = "loading" | "on" | "off" | "unsupported" | "insecure" | "install" | "blocked" | "closed";
+
+/** The person did not allow it, or the browser has no push service. */
+export class NotAllowed extends Error {}
+export class NoService extends Error {}
+
+const KEY = "handraise.push";
+
+export const pushState = signal<PushState>("loading");
+export const devices = signal<readonly Device[]>([]);
+/** The name by which the hub knows this browser. */
+export const thisDevice = signal<string | null>(localStorage.getItem(KEY));
+/** Whether a push reaches this browser, so that the page shows nothing a second time. */
+export const isPushed = computed(() => pushState.value === "on");
+
+const ALL: NonNullable<NewDevice["kinds"]> = ["question", "permission", "plan", "form", "ended"];
+
+export function watchPush(): void {
+  // What the hub forgot, or the browser moved, is told anew as soon as somebody is logged in.
+  effect(() => {
+    if (standing.value === "in") void refresh();
+  });
+  navigator.serviceWorker?.addEventListener("message", (event: MessageEvent<{ open?: unknown }>) => {
+    if (typeof event.data.open === "string") openCard(event.data.open);
+  });
+  if (location.hash.startsWith("#card-")) openCard(location.pathname + location.hash);
+}
+
+/** Finds out how it stands, and heals what can be healed without asking. */
+export async function refresh(): Promise<void> {
+  const hindrance = whyNot();
+  const push = await get<Push>("/api/push").catch(() => null);
+  devices.value = (await get<Devices>("/api/push/devices").catch(() => null))?.devices ?? devices.value;
+  if (hindrance) return settle(hindrance);
+  if (push && !push.enabled) return settle("closed");
+  const subscription = await (await navigator.serviceWorker.ready).pushManager.getSubscription();
+  if (!subscription || thisDevice.value === null || !push?.key) return settle("off");
+  if (!devices.value.some((each) => each.id === thisDevice.value)) await introduce(subscription, push.key);
+  settle("on");
+}
+
+/** On a click: browsers ask the person only then. */
+export async function switchOn(): Promise<void> {
+  if ((await Notification.requestPermission()) !== "granted") {
+    settle(whyNot() ?? "off");
+    throw new NotAllowed();
+  }
+  const { key } = await get<Push>("/api/push");
+  if (key === null) return settle("closed");
+  const { pushManager } = await navigator.serviceWorker.ready;
+  const before = await pushManager.getSubscription();
+  // One that was made for another key is of no use to this hub.
+  if (before) await before.unsubscribe();
+  const subscription = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key }).catch(() => {
+    throw new NoService();
+  });
+  await introduce(subscription, key, ALL);
+  settle("on");
+}
+
+export async function switchOff(): Promise<void> {
+  const subscription = await (await navigator.serviceWorker.ready).pushManager.getSubscription();
+  await subscription?.unsubscribe();
+  if (thisDevice.value !== null) await remove(thisDevice.value);
+}
+
+/** Before somebody logs out: whoever comes next is not told what was meant for them. */
+export async function forget(): Promise<void> {
+  if (pushState.value === "on") await switchOff().catch(() => undefined);
+}
+
+export async function remove(id: string): Promise<void> {
+  await ask("DELETE", `/api/push/devices/${encodeURIComponent(id)}`).catch(() => undefined);
+  if (id === thisDevice.value) remember(null);
+  await refresh();
+}
+
+/** Why it could not be sent; nothing if it was. */
+export async function tryOut(id: string): Promise<string | null> {
+  const { trouble } = await post<Tried>(`/api/push/devices/${encodeURIComponent(id)}/test`);
+  await refresh();
+  return trouble;
+}
+
+/** Which kinds of things this device is told. */
+export async function setEnded(wanted: boolean): Promise<void> {
+  const subscription = await (await navigator.serviceWorker.ready).pushManager.getSubscription();
+  const { key } = await get<Push>("/api/push");
+  if (subscription && key) await introduce(subscription, key, wanted ? ALL : ALL.filter((kind) => kind !== "ended"));
+  await refresh();
+}
+
+/** What is shown for asks that nobody waits for any more goes, also where the worker has shown it; the hub need not take it back. */
+export async function closeSettled(open: ReadonlySet<string>): Promise<void> {
+  if (!("serviceWorker" in navigator) || typeof Notification === "undefined" || Notification.permission !== "granted") return;
+  const registration = await navigator.serviceWorker.getRegistration();
+  for (const each of (await registration?.getNotifications()) ?? []) {
+    // What says how somebody's answer went is left to be read.
+    if (!each.tag.startsWith("a_") || open.has(each.tag) || each.data?.answered) continue;
+    each.close();
+    if (thisDevice.value !== null) await post(`/api/push/devices/${encodeURIComponent(thisDevice.value)}/closed`, { ask: each.tag }).catch(() => undefined);
+  }
+}
+
+async function introduce(subscription: PushSubscription, key: string, kinds?: NewDevice["kinds"]): Promise<void> {
+  const { endpoint, keys } = subscription.toJSON();
+  const told = { endpoint, keys, label: describe(navigator.userAgent), made_for: key, ...(kinds ? { kinds } : {}) };
+  const device = await post<Device>("/api/push/devices", told);
+  remember(device.id);
+  devices.value = [...devices.value.filter((each) => each.id !== device.id), device];
+}
+
+function remember(id: string | null): void {
+  thisDevice.value = id;
+  if (id === null) localStorage.removeItem(KEY);
+  else localStorage.setItem(KEY, id);
+}
+
+function settle(state: PushState): void {
+  pushState.value = state;
+}
+
+/** What stands in the way, if anything does. */
+function whyNot(): PushState | null {
+  if (!isSecureContext) return "insecure";
+  const apple = /iPhone|iPad|iPod/.test(navigator.userAgent) || (navigator.userAgent.includes("Macintosh") && navigator.maxTouchPoints > 1);
+  const installed = matchMedia("(display-mode: standalone)").matches || (navigator as { standalone?: boolean }).standalone === true;
+  if (apple && !installed) return "install";
+  if (!("serviceWorker" in navigator) || !("PushManager" in window) || typeof Notification === "undefined") return "unsupported";
+  return Notification.permission === "denied" ? "blocked" : null;
+}
+
+/** Goes to a path with a card in its hash, and brings that card into view when it is there. */
+function openCard(path: string): void {
+  const [where = "/", hash = ""] = path.split("#");
+  const card = hash.replace(/^card-/, "");
+  go(where);
+  if (!card) return;
+  history.replaceState(null, "", where);
+  const end = effect(() => {
+    if (!ready.value || !known.value.asks.has(card)) return;
+    chosen.value = card;
+    requestAnimationFrame(() => {
+      document.getElementById(`card-${card}`)?.scrollIntoView({ block: "nearest" });
+      end();
+    });
+  });
+}

@@ -1,0 +1,79 @@
+/** What the hub pushes to this device, and how the outcome of an answer is told. Pure; the hub's `surfaces/push/notices.py` writes it. */
+import { workerTexts as t } from "../src/texts";
+
+/** An answer on a button; `done` is what it is called once it was given. */
+export interface Offered {
+  name: string;
+  title: string;
+  done: string;
+  answer: unknown;
+}
+
+export interface AskNotice {
+  kind: "ask";
+  device: string;
+  ask: string;
+  digest: string;
+  title: string;
+  body: string;
+  path: string;
+  waiting: number;
+  answers: Offered[];
+}
+
+export type Notice =
+  | AskNotice
+  | { kind: "settled"; device: string; ask: string; title: string; body: string; waiting: number }
+  | { kind: "ended"; device: string; session: string; title: string; body: string; path: string }
+  | { kind: "trial"; device: string; title: string; body: string; path: string };
+
+/** What stays on the screen after an answer: the truth about it. `settled`: nobody waits for it any more. */
+export interface Truth {
+  title: string;
+  body: string;
+  settled: boolean;
+}
+
+const KINDS = ["ask", "settled", "ended", "trial"];
+
+/** Nothing for what a newer hub may say. */
+export function readNotice(told: unknown): Notice | null {
+  return typeof told === "object" && told !== null && KINDS.includes((told as Notice).kind) ? (told as Notice) : null;
+}
+
+/** What the hub said to an answer; `told` is its body, as far as there was one. */
+export function truth(notice: AskNotice, offered: Offered, status: number, told: unknown): Truth {
+  const message = messageOf(told);
+  const body = notice.title;
+  switch (status) {
+    case 200:
+      return { title: isDelivered(told) ? t.delivered(offered.done) : t.underway(offered.done), body, settled: true };
+    case 202:
+      return { title: t.late(offered.done), body, settled: true };
+    case 409:
+      return isSettled(told) ? { title: t.wasAnswered, body: `${message} ${t.notUsed}`, settled: true } : { title: t.notAnswered, body: `${message} ${t.look}`, settled: false };
+    case 410:
+      return { title: t.noLongerNeeded, body: `${message} ${t.notUsed}`, settled: true };
+    case 401:
+      return { title: t.notSent, body: t.loggedOut, settled: false };
+    case 403:
+    case 422:
+      return { title: t.notAnswered, body: `${message} ${t.look}`, settled: false };
+    default:
+      return { title: t.unconfirmed, body: t.unconfirmedSays, settled: false };
+  }
+}
+
+/** Whether Claude has shown that it took the answer. */
+export function isDelivered(told: unknown): boolean {
+  return typeof (told as { delivered_at?: unknown } | null)?.delivered_at === "string";
+}
+
+function isSettled(told: unknown): boolean {
+  return Boolean((told as { error?: { settlement?: unknown } } | null)?.error?.settlement);
+}
+
+function messageOf(told: unknown): string {
+  const message = (told as { error?: { message?: unknown } } | null)?.error?.message;
+  return typeof message === "string" ? message : "";
+}
