@@ -9,11 +9,14 @@ def main() -> None:
         from handraise.askers.relay import main as relay
 
         sys.exit(relay(sys.argv[2:]))
-    if sys.argv[1:] in (["ps"], ["ps", "--json"]) and _listed(as_json="--json" in sys.argv):
-        return
-    from handraise.cli.main import main as command
+    try:
+        if sys.argv[1:] in (["ps"], ["ps", "--json"]) and _listed(as_json="--json" in sys.argv):
+            return
+        from handraise.cli.main import main as command
 
-    command()
+        command()
+    except KeyboardInterrupt:
+        sys.exit("handraise: Interrupted.")
 
 
 def _listed(*, as_json: bool) -> bool:

@@ -40,10 +40,10 @@ class Table:
         assert self.up is not None
         return self.up.hub
 
-    async def session(self, identity: str = "s_1", **fields: Any) -> Session:
+    async def session(self, identity: str = "s_1", title: str = "Fix the tests", **fields: Any) -> Session:
         """One that nobody runs."""
         told: dict[str, Any] = {"phase": "working", **fields}
-        session = Session(identity, None, str(self.tmp), f"claude-{identity}", "Fix the tests", now(), now(), **told)
+        session = Session(identity, None, str(self.tmp), f"claude-{identity}", title, now(), now(), **told)
         await self.hub.store.apply([SaveSession(session)])
         return session
 

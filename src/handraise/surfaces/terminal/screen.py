@@ -30,7 +30,7 @@ from handraise.surfaces.terminal.lines import Line
 from handraise.surfaces.terminal.stay import Stay
 from handraise.surfaces.terminal.tray import CALM, Tray
 
-_TICK = 0.5
+_TICK = 1.0
 
 
 class Screen:

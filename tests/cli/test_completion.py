@@ -1,0 +1,86 @@
+"""Completion, in the shells themselves."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from surfaces.terminal.asked import NPM
+from surfaces.terminal.pseudo import CTRL_U, ENTER, TAB, Pseudo
+from surfaces.terminal.table import Table, table
+
+SHELLS = {
+    "bash": (
+        ("bash", "--norc", "--noprofile", "-i"),
+        "bind 'set show-all-if-ambiguous on'; eval \"$(handraise completion bash)\"",
+    ),
+    "zsh": (("zsh", "-f", "-i"), 'eval "$(handraise completion zsh)"'),
+    "fish": (("fish", "--no-config", "-i"), "handraise completion fish | source"),
+}
+HOSTILE = "Fix, it: \x1b]0;pwned\x07\x1b[2J\nnow"
+
+
+@pytest.fixture(params=SHELLS)
+def shell(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is not installed")
+    return name
+
+
+def opened(laid: Table, shell: str) -> Pseudo:
+    command, _ = SHELLS[shell]
+    found = shutil.which(command[0])
+    assert found is not None
+    here = str(Path(sys.executable).parent)
+    environment = {
+        "HANDRAISE_STATE": str(laid.state),
+        "HOME": str(laid.tmp),
+        "PATH": f"{here}:/usr/bin:/bin",
+        "PS1": "ready> ",
+    }
+    return Pseudo(found, *command[1:], environment=environment, cwd=str(laid.tmp))
+
+
+async def load(terminal: Pseudo, shell: str) -> None:
+    terminal.type(SHELLS[shell][1], ENTER, "echo loa''ded", ENTER)
+    await terminal.until("loaded")
+
+
+async def test_commands_options_sessions_and_asks_are_completed(tmp_path: Path, shell: str) -> None:
+    async with table(tmp_path) as laid:
+        await laid.session("s_0123456789abcdef")
+        ask = await laid.ask(NPM)
+        async with opened(laid, shell) as terminal:
+            await load(terminal, shell)
+            terminal.type("handraise att", TAB)
+            await terminal.until("handraise attach")
+            terminal.type("s_0", TAB)
+            await terminal.until("attach s_0123456789abcdef")
+            terminal.type("--pat", TAB)
+            await terminal.until("s_0123456789abcdef --patience")
+            terminal.type(CTRL_U, "handraise answer a", TAB)
+            await terminal.until(f"handraise answer {ask.id}")
+            assert "not found" not in terminal.everything
+
+
+async def test_a_title_does_no_harm_to_a_shell(tmp_path: Path, shell: str) -> None:
+    async with table(tmp_path) as laid:
+        for number in range(2):
+            await laid.session(f"s_{number}_x", title=f"{number} {HOSTILE}")
+        async with opened(laid, shell) as terminal:
+            await load(terminal, shell)
+            terminal.type("handraise stop s_", TAB)
+            await terminal.until("s_0_x", "s_1_x")
+            assert "pwned" not in " ".join(terminal.emulator.titles)
+            assert b"\x1b]0;pwned" not in terminal.raw
+            if shell != "bash":
+                await terminal.until("working: 0 Fix, it: �]0;pwned�")
+
+
+async def test_what_no_hub_can_tell_is_not_completed(tmp_path: Path, shell: str) -> None:
+    async with opened(Table(tmp_path), shell) as terminal:
+        await load(terminal, shell)
+        terminal.type("handraise stop s", TAB, "_typed", ENTER)
+        await terminal.until("No hub answers here.")
