@@ -1,6 +1,7 @@
 import asyncio
 import os
 import signal
+from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 
 import pytest
@@ -121,3 +122,48 @@ async def test_a_process_that_ended_long_ago_is_no_trouble() -> None:
         parent.wait()
         async with Process(who) as process:
             await family.stop(process, [], patience=0.1)
+
+
+async def test_all_who_want_to_know_at_the_same_time_share_one_look() -> None:
+    looks = family.Looks()
+
+    first, second = await asyncio.gather(looks.parents(), looks.parents())
+    later = await looks.parents()
+
+    assert first is second
+    assert later is not first
+    assert (os.getpid(), os.getppid()) in later
+
+
+async def test_who_no_longer_wants_to_know_does_not_take_the_look_from_the_others() -> None:
+    looks = family.Looks()
+    impatient = asyncio.create_task(looks.parents())
+    patient = asyncio.create_task(looks.parents())
+    await asyncio.sleep(0)
+
+    impatient.cancel()
+
+    assert (os.getpid(), os.getppid()) in await patient
+
+
+async def test_a_child_that_was_there_before_the_question_is_found() -> None:
+    earlier = asyncio.create_task(family.seek(identity(os.getpid())))
+    await asyncio.sleep(0)  # a look is wanted already
+    with child("print(1)\nimport time\ntime.sleep(1000)") as late:
+        assert identity(late.pid) in await family.seek(identity(os.getpid()))
+    await earlier
+
+
+async def test_many_are_stopped_at_once_each_with_its_own_family() -> None:  # lesson 18
+    with ExitStack() as stack:
+        parents = [stack.enter_context(child(FAMILY)) for _ in range(10)]
+        async with AsyncExitStack() as watched:
+            processes = [await watched.enter_async_context(Process(identity(each.pid))) for each in parents]
+            kin = [await family.seek(each.identity) for each in processes[:-1]]
+            spared = await family.seek(processes[-1].identity)
+            await asyncio.gather(
+                *(family.stop(process, own, patience=5) for process, own in zip(processes, kin, strict=False))
+            )
+            assert not any(each.lives() for own in kin for each in own)
+            assert len([each for each in spared if each.lives()]) == 6
+            end(*spared)

@@ -71,7 +71,7 @@ class Claude:
 
     async def stop(self, farewell: bytes | None = None, *, grace: float = 2.0, patience: float = 10.0) -> None:
         """Asks first, if there is a line for it; then SIGTERM, `patience` seconds, SIGKILL; descendants included."""
-        kin = family.descendants(self.process.identity)
+        kin = await family.seek(self.process.identity)
         if farewell is not None and not self.ended.is_set():
             with suppress(ChildGone, TimeoutError):
                 async with asyncio.timeout(grace):

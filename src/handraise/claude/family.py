@@ -12,6 +12,31 @@ from handraise.claude.process import Identity, Process
 
 TERM_TO_KILL = 10.0
 _POLL = 0.02
+_TOGETHER = 0.005
+
+
+class Looks:
+    """Looks at all processes, once for all who want to know at the same time, beside the event loop."""
+
+    def __init__(self) -> None:
+        self._next: dict[asyncio.AbstractEventLoop, asyncio.Task[list[tuple[int, int]]]] = {}
+
+    async def parents(self) -> list[tuple[int, int]]:
+        """Each process with its parent, as they were at some time after the call."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._next:
+            self._next[loop] = loop.create_task(self._look(loop))
+        return await asyncio.shield(self._next[loop])
+
+    async def _look(self, loop: asyncio.AbstractEventLoop) -> list[tuple[int, int]]:
+        try:
+            await asyncio.sleep(_TOGETHER)
+        finally:
+            del self._next[loop]  # whoever comes from here on wants a later look
+        return await asyncio.to_thread(_parents)
+
+
+_looks = Looks()
 
 
 def descendants(*ancestors: Identity) -> set[Identity]:
@@ -19,18 +44,12 @@ def descendants(*ancestors: Identity) -> set[Identity]:
 
     Claude is a sub-reaper, so that daemonised ones are among them.
     """
-    children: dict[int, list[int]] = defaultdict(list)
-    for child, parent in _parents():
-        children[parent].append(child)
-    found: set[Identity] = set()
-    queue = [each.pid for each in ancestors if each.lives()]
-    while queue:
-        for child in children.pop(queue.pop(), []):
-            queue.append(child)
-            identity = Identity.of(child)
-            if identity is not None:
-                found.add(identity)
-    return found
+    return _below(ancestors, _parents())
+
+
+async def seek(*ancestors: Identity) -> set[Identity]:
+    """The same, without holding up the event loop."""
+    return _below(ancestors, await _looks.parents())
 
 
 def descends(pid: int, ancestors: Container[int]) -> bool:
@@ -52,11 +71,27 @@ async def stop(process: Process, kin: Iterable[Identity], *, patience: float = T
     """
     family = set(kin)
     for number in (signal.SIGTERM, signal.SIGKILL):
-        family |= descendants(process.identity)
+        if not process.ended.is_set():
+            family |= await seek(process.identity)
         process.identity.signal(number)
         if await _ends(process, patience):
             break
     await _end_all(family, min(patience, 2.0))
+
+
+def _below(ancestors: Iterable[Identity], parents: Iterable[tuple[int, int]]) -> set[Identity]:
+    children: dict[int, list[int]] = defaultdict(list)
+    for child, parent in parents:
+        children[parent].append(child)
+    found: set[Identity] = set()
+    queue = [each.pid for each in ancestors if each.lives()]
+    while queue:
+        for child in children.pop(queue.pop(), []):
+            queue.append(child)
+            identity = Identity.of(child)
+            if identity is not None:
+                found.add(identity)
+    return found
 
 
 async def _ends(process: Process, seconds: float) -> bool:
@@ -71,13 +106,13 @@ async def _ends(process: Process, seconds: float) -> bool:
 async def _end_all(family: Iterable[Identity], patience: float) -> None:
     left = {each for each in family if each.lives()}
     for number in (signal.SIGTERM, signal.SIGKILL):
-        left |= descendants(*left)
+        left |= await seek(*left) if left else set()
         for each in left:
             each.signal(number)
         deadline = asyncio.get_running_loop().time() + patience
         while left and asyncio.get_running_loop().time() < deadline:
             # Whoever ends may leave children that it started after it was told.
-            left = {each for each in left | descendants(*left) if each.lives()}
+            left = {each for each in left | await seek(*left) if each.lives()}
             if left:
                 await asyncio.sleep(_POLL)
 
