@@ -27,9 +27,7 @@ PARENT = replace(SESSION, id="s_0", claude_id="claude-0")
         (FORK, Memory(turn=1, missing="fork"), "begin"),
     ],
 )
-def test_a_session_goes_on_as_far_as_there_is_something_to_go_on_with(
-    session: Session, old: Memory, way: Way
-) -> None:
+def test_a_session_goes_on_as_far_as_there_is_something_to_go_on_with(session: Session, old: Memory, way: Way) -> None:
     memory = preparing.memory_for(session, old)
     launch = preparing.launch_of(session, memory, Options(), PARENT)
 
