@@ -12,7 +12,7 @@ ROW = re.compile(r"^\| (AC-\d+|(?:case|plan|stream) \d+) \| (.+?) \| (.+) \|$", 
 TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 BENCH = re.compile(r"`(bench/\w+\.py)`")
 ROWS = {name: (criterion, held) for name, criterion, held in ROW.findall((ROOT / "docs" / "criteria.md").read_text())}
-EXPECTED = {"AC-": 10, "case ": 14, "plan ": 14, "stream ": 28}
+EXPECTED = {"AC-": 10, "case ": 14, "plan ": 15, "stream ": 28}
 
 
 def test_every_criterion_has_a_row() -> None:

@@ -61,9 +61,18 @@ async def test_switched_off_it_is_neither_shown_nor_called(store: MemoryStore) -
 async def test_a_call_that_cannot_be_shown_says_why(store: MemoryStore) -> None:
     async with desk(store) as here, client_of(here) as client:
         assert await called(client, ASK_USER, {"question": " "}) == (True, "The question has no text.")
-        is_error, text = await called(client, APPROVAL_PROMPT, {**BASH, "tool_name": " "})
-        assert not is_error
-        assert json.loads(text)["behavior"] == "deny"
+        for wrong, words in (
+            ({**BASH, "tool_name": " "}, "`tool_name` must name the tool"),
+            (
+                {"tool_name": "AskUserQuestion", "input": {"questions": []}},
+                "There are no questions in this call",
+            ),  # lesson 14
+            ({"tool_name": "ExitPlanMode", "input": {}}, "The plan is empty"),
+        ):
+            is_error, text = await called(client, APPROVAL_PROMPT, wrong)
+            told = json.loads(text)
+            assert (is_error, told["behavior"], words in told["message"]) == (False, "deny", True)
+        assert await store.asks() == []
 
 
 async def test_an_unexpected_error_denies_and_hides_its_text() -> None:  # lesson 37

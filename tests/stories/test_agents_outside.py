@@ -14,9 +14,10 @@ from handraise.demo.pieces import Script, say, use
 from handraise.demo.told import Told
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Revise
 from handraise.model.asks import Permission, Plan, Question
-from handraise.model.projects import Options, OwnFile
+from handraise.model.projects import Options, OwnFile, Patience
 from handraise.model.rules import Rule
 from handraise.model.tools import APPROVAL_PROMPT, ASK_USER, qualified
+from handraise.model.wording import NOBODY, NOBODY_ALLOWED
 from handraise.serving import Serving
 from stories.outsiders import Agent, Yard, next_ask, until_settled
 
@@ -175,6 +176,30 @@ async def test_without_a_hub_the_agent_is_told_at_once_and_goes_on(tmp_path: Pat
     async with Yard(tmp_path, ask) as yard, yard.agent(yard.stdio(), ALLOWED) as agent:
         heard = await agent.result()
         assert heard.startswith("True: No hub of Handraise answers")
+
+
+async def test_a_server_that_does_not_start_leaves_claude_without_the_tool_and_at_work(tmp_path: Path) -> None:
+    def script(told: Told) -> Script:
+        yield [say(f"{qualified(ASK_USER) in told.tools}, going on.")]
+
+    missing = {"command": str(tmp_path / "no-such-program"), "args": ["mcp"]}
+    async with Yard(tmp_path, script) as yard, yard.agent(missing, ALLOWED) as agent:
+        assert await agent.result() == "False, going on."
+
+
+async def test_nobody_decides_in_time_and_nothing_is_allowed(tmp_path: Path) -> None:
+    def script(told: Told) -> Script:
+        told = yield [use("Write", file_path=f"{told.directory}/a.txt", content="one\n")]
+        first = told.result().text
+        told = yield [use("AskUserQuestion", questions=[QUESTION])]
+        yield [say(f"{first} / {told.result().is_error}: {told.result().text}")]
+
+    yard = Yard(tmp_path, script, options=Options(patience=Patience(question=1, permission=1)))
+    async with reached(yard, "stdio", PROMPT_TOOL) as (served, agent):
+        heard = await agent.result()
+        assert f"{NOBODY_ALLOWED} / True: {NOBODY}" in heard
+        assert [ask.state for ask in await served.hub.desk.asks(state=None)] == ["expired", "expired"]
+        assert not (yard.work / "a.txt").exists()
 
 
 async def test_an_agents_token_opens_nothing_but_the_counter(tmp_path: Path) -> None:

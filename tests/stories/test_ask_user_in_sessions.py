@@ -174,7 +174,7 @@ async def test_an_answer_given_before_the_hub_ended_is_delivered_by_the_next_one
 async def test_switched_off_the_tool_is_not_offered_and_nothing_else_changes(tmp_path: Path) -> None:
     def script(told: Told) -> Script:
         while True:
-            told = yield [say(str(TOOL in told.tools))]
+            told = yield [say(" ".join(told.tools))]
 
     async with house(tmp_path, script, options=Options(ask_user_enabled=False)) as (home, hub):
         project = await hub.desk.add_project(str(home.work), "asking", Options(ask_user_enabled=True))
@@ -183,8 +183,12 @@ async def test_switched_off_the_tool_is_not_offered_and_nothing_else_changes(tmp
         off = (await hub.desk.start("Here?", str(quiet))).session
         on = (await hub.desk.start("And here?", project.name)).session
 
-        assert await last_words(hub.desk, off.id) == "False"
-        assert await last_words(hub.desk, on.id) == "True"
+        without = (await last_words(hub.desk, off.id)).split()
+        assert TOOL not in without
+        assert sorted([*without, TOOL]) == sorted((await last_words(hub.desk, on.id)).split())
+        for session, is_offered in ((off, False), (on, True)):
+            command = home.tmp / "state" / "sessions" / session.id / "1" / "launch.json"
+            assert ("--mcp-config" in command.read_text()) == is_offered
 
 
 def _text(ask: Ask) -> str:

@@ -1,0 +1,87 @@
+"""`ask_user` in the chat: asked by the real CLI, answered in the browser, and what Claude makes of it."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from playwright.async_api import Error, Page, expect
+
+from browser.home import home
+from browser.window import needs_browser, window
+from handraise.demo.pieces import Script, say, use
+from handraise.demo.told import Told
+from handraise.model.projects import Options
+from handraise.model.tools import ASK_USER, qualified
+
+pytestmark = needs_browser
+TOOL = qualified(ASK_USER)
+STORES = [{"label": "SQLite", "description": "one file"}, {"label": "Postgres", "description": "a server"}]
+
+
+def ask_three_times(told: Told) -> Script:
+    told = yield [say("Let me ask."), use(TOOL, question="Which database?", options=STORES)]
+    heard = [told.result().text]
+    told = yield [use(TOOL, question="Which of them later?", options=STORES, multiSelect=True)]
+    heard.append(told.result().text.replace("\n", " and "))
+    told = yield [use(TOOL, question="What name?")]
+    yield [say(f"Heard {' / '.join([*heard, told.result().text])}.")]
+
+
+def ask_once(told: Told) -> Script:
+    told = yield [use(TOOL, question="Which database?", options=STORES)]
+    yield [say(f"{told.result().is_error}, going on.")]
+
+
+async def test_questions_stand_in_the_chat_and_each_becomes_a_line_once_it_is_answered(tmp_path: Path) -> None:
+    async with home(tmp_path, ask_three_times) as at, at.serve() as up, window() as screen:
+        session = (await up.hub.desk.start("Choose.", str(at.work))).session
+        page = await screen.open(up, f"/sessions/{session.id}")
+        main, lines = page.locator("main"), page.locator("main .line-card")
+
+        await expect(main.get_by_text("Let me ask.")).to_be_visible()
+        await expect(main.locator(".card")).to_contain_text("Which database?")
+        await expect(main.locator(".card")).to_contain_text("one file")
+        await page.get_by_role("radio", name="SQLite").click()
+        await send(page, "Which database?", 1)
+        await expect(lines.first).to_contain_text("You answered: SQLite")
+
+        await expect(main.locator(".card")).to_contain_text("Which of them later?")
+        for label in ("SQLite", "Postgres"):
+            await page.get_by_role("checkbox", name=label).click()
+        await main.get_by_text("Other…").click()
+        await page.get_by_label("Your own answer").fill("files")
+        await send(page, "Which of them later?", 2)
+        await expect(lines.nth(1)).to_contain_text("You answered: SQLite, Postgres")
+
+        await expect(main.locator(".card")).to_contain_text("What name?")
+        await expect(page.get_by_role("radio")).to_have_count(0)
+        await main.locator(".card textarea").fill("Wren")
+        await send(page, "What name?", 3)
+
+        said = "Heard User selected: SQLite / User selected: SQLite, Postgres and files / Wren."
+        await expect(main.get_by_text(said)).to_be_visible()
+        await expect(main.locator(".card")).to_have_count(0)
+
+
+async def test_a_question_that_nobody_answered_says_so_and_claude_goes_on(tmp_path: Path) -> None:
+    async with (
+        home(tmp_path, ask_once, options=Options(ask_user_timeout=2)) as at,
+        at.serve() as up,
+        window() as screen,
+    ):
+        session = (await up.hub.desk.start("Choose.", str(at.work))).session
+        page = await screen.open(up, f"/sessions/{session.id}")
+
+        await expect(page.locator("main").get_by_text("True, going on.")).to_be_visible()
+        await expect(page.locator("main").get_by_text("Timed out").first).to_be_visible()
+
+
+async def send(page: Page, question: str, lines: int) -> None:
+    """A card that has just come takes no click for a moment; it is sent when it has become a line."""
+    button = page.locator(".card", has_text=question).get_by_role("button", name="Send answer")
+    for _ in range(30):
+        with suppress(Error):
+            await button.click(timeout=1000)
+        with suppress(AssertionError):
+            await expect(page.locator("main .line-card")).to_have_count(lines, timeout=1000)
+            return
+    raise AssertionError("the answer was not sent")

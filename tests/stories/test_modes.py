@@ -1,0 +1,90 @@
+"""Stories of permission modes: one that the settings choose, and one that a person chooses during a session."""
+
+import asyncio
+from pathlib import Path
+
+from handraise.demo.model import ScriptedModel
+from handraise.demo.pieces import Script, say, use
+from handraise.demo.told import Told
+from handraise.desk.interface import Desk, Partial
+from handraise.model.answers import Allow, Choice, Choices
+from handraise.model.asks import Ask
+from handraise.model.items import TurnEnded
+from stories.serving_house import DEADLINE, command, desk, serve, settle_in, surroundings
+
+QUESTION = {
+    "question": "Which?",
+    "header": "Which",
+    "options": [{"label": "A", "description": "one"}, {"label": "B", "description": "two"}],
+    "multiSelect": False,
+}
+
+
+def write_three(told: Told) -> Script:
+    for name in ("one", "two"):
+        told = yield [use("Write", file_path=f"{told.directory}/{name}.txt", content=name)]
+    told = yield [say("Two are written.")]
+    told = yield [use("Write", file_path=f"{told.directory}/three.txt", content="three")]
+    yield [say("Done.")]
+
+
+def touch_and_ask(told: Told) -> Script:
+    yield [use("Bash", command="touch made")]
+    told = yield [use("AskUserQuestion", questions=[QUESTION])]
+    yield [say(told.result().text)]
+
+
+async def test_a_mode_that_is_chosen_during_a_session_holds_from_the_next_tool_on(tmp_path: Path) -> None:
+    settle_in(tmp_path)
+    (tmp_path / "work").mkdir()
+    async with ScriptedModel({"script": write_three}) as model:
+        environ = surroundings(tmp_path, model.url("script"))
+        async with serve(tmp_path, environ, "--stop-sessions") as hub, desk(tmp_path) as owner:
+            session = (await owner.start("Write.", str(tmp_path / "work"))).session
+            first = await next_ask(owner)
+            assert (await command(environ, "mode", session.id, "acceptEdits"))[0] == 0
+            await owner.answer(first.id, Allow())
+            await turns_ended(owner, 1)
+            assert (tmp_path / "work" / "two.txt").exists()
+            assert (await owner.session(session.id)).session.mode == "acceptEdits"
+
+            assert (await command(environ, "mode", session.id, "default"))[0] == 0
+            await owner.say(session.id, "And the third.")
+            assert "three.txt" in str((await next_ask(owner)).body)
+            await hub.stop()
+
+
+async def test_with_dangerously_skip_permissions_nothing_is_asked_but_questions(tmp_path: Path) -> None:
+    settle_in(tmp_path, "dangerously_skip_permissions = true\n")
+    (tmp_path / "work").mkdir()
+    async with ScriptedModel({"script": touch_and_ask}) as model:
+        environ = {**surroundings(tmp_path, model.url("script")), "IS_SANDBOX": "1"}
+        async with serve(tmp_path, environ, "--stop-sessions") as hub, desk(tmp_path) as owner:
+            session = (await owner.start("Go on.", str(tmp_path / "work"))).session
+            assert session.mode == "bypassPermissions"
+            question = await next_ask(owner)
+
+            assert question.kind == "question"
+            assert (tmp_path / "work" / "made").exists()
+            await owner.answer(question.id, Choices((Choice(("A",)),)))
+            await turns_ended(owner, 1)
+            assert [ask.kind for ask in await owner.asks(state=None)] == ["question"]
+            await hub.stop()
+
+
+async def next_ask(owner: Desk) -> Ask:
+    async with asyncio.timeout(DEADLINE), owner.follow(0) as follower:
+        async for _ in follower:
+            for ask in await owner.asks():
+                return ask
+    raise AssertionError("the feed ended")
+
+
+async def turns_ended(owner: Desk, count: int) -> None:
+    ended = 0
+    async with asyncio.timeout(DEADLINE), owner.follow(0) as follower:
+        async for news in follower:
+            ended += 0 if isinstance(news, Partial) else sum(isinstance(item.read(), TurnEnded) for item in news)
+            if ended >= count:
+                return
+    raise AssertionError("the feed ended")
