@@ -31,7 +31,7 @@ def main() -> None:
                 sys.exit("the hub did not start")
             time.sleep(0.05)
         python = fastest(sys.executable, "-c", "pass")
-        standard = fastest(sys.executable, "-c", "import json, socket, datetime, pathlib")
+        standard = fastest(sys.executable, "-c", "import json, socket, datetime")
         ps = fastest(handraise, "ps", HANDRAISE_STATE=state)
         hub.terminate()
     print(f"python -c pass                 {python * 1000:5.0f} ms   1.0")

@@ -3,15 +3,17 @@
 `http.client` alone takes longer to import than Python takes to start: only the feed pays for it.
 """
 
-import json
-import socket
-from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
+from __future__ import annotations
 
+import json
+import os
+import socket
+
+TYPE_CHECKING = False  # type checkers take the name for true; importing `typing` would cost each command 4 ms
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from http.client import HTTPResponse
+    from typing import Any
 
 _DEADLINE = 30.0
 _NONE_HERE = "No hub answers here. Start one with: handraise serve"
@@ -33,12 +35,11 @@ class Failed(Exception):
 class Neighbour:
     """The hub whose state folder this is."""
 
-    def __init__(self, state: Path) -> None:
-        self._socket = state / "hub.sock"
+    def __init__(self, state: str | os.PathLike[str]) -> None:
+        self._socket = os.path.join(state, "hub.sock")
 
     def get(self, path: str, **query: object) -> Any:  # noqa: ANN401 (JSON)
-        given = {key: value for key, value in query.items() if value is not None}
-        return self._ask("GET", f"{path}?{urlencode(given)}" if given else path)
+        return self._ask("GET", _with(path, query))
 
     def pages(self, path: str, name: str, **query: object) -> Iterator[dict[str, Any]]:
         """All of a list, however many pages it has."""
@@ -66,9 +67,8 @@ class Neighbour:
 
     def feed(self, after: int | None = None, session: str | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
         """Events as they come: `message` for items, `preview`, `reset`. Ends when the hub does."""
-        given = {key: value for key, value in {"after": after, "session": session}.items() if value is not None}
         event, found = "message", ""
-        for line in self._stream(f"/api/feed?{urlencode(given)}"):
+        for line in self._stream(_with("/api/feed", {"after": after, "session": session})):
             text = line.decode().rstrip("\n")
             if text.startswith("event: "):
                 event = text[7:]
@@ -93,7 +93,7 @@ class Neighbour:
             raise NoHub(_NONE_HERE)
         return _read(int(first.split(None, 2)[1]), content)
 
-    def _stream(self, path: str) -> "HTTPResponse":
+    def _stream(self, path: str) -> HTTPResponse:
         from http.client import HTTPConnection, HTTPException
 
         connection = HTTPConnection("localhost")
@@ -111,11 +111,20 @@ class Neighbour:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.settimeout(deadline)
         try:
-            connection.connect(str(self._socket))
+            connection.connect(self._socket)
         except OSError:
             connection.close()
             raise
         return connection
+
+
+def _with(path: str, query: Mapping[str, object]) -> str:
+    given = {key: value for key, value in query.items() if value is not None}
+    if not given:
+        return path
+    from urllib.parse import urlencode
+
+    return f"{path}?{urlencode(given)}"
 
 
 def _read(status: int, content: bytes) -> Any:  # noqa: ANN401 (JSON)

@@ -1,14 +1,16 @@
 """The sessions as a table. Imports next to nothing: `handraise ps` takes hardly longer than Python itself."""
 
+from __future__ import annotations
+
 import os
 import sys
 from datetime import UTC, datetime, timedelta
 
-from handraise.cli.neighbour import Neighbour
-
-TYPE_CHECKING = False  # type checkers take the name for true; importing `typing` would cost some milliseconds
+TYPE_CHECKING = False  # as in `neighbour.py`
 if TYPE_CHECKING:
     from typing import Any
+
+    from handraise.cli.neighbour import Neighbour
 
 _ORDER = {"needs you": 0, "failed": 1, "lost": 1, "not moving": 1, "working": 2, "starting": 2, "queued": 3, "idle": 4}
 _COLOURS = {"needs you": "1;33", "failed": "31", "lost": "31", "not moving": "31", "working": "32"}
@@ -36,7 +38,7 @@ def in_colours() -> bool:
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
 
 
-def table(sessions: "list[dict[str, Any]]", now: datetime, width: int, *, coloured: bool) -> list[str]:
+def table(sessions: list[dict[str, Any]], now: datetime, width: int, *, coloured: bool) -> list[str]:
     """The sessions, a line each; a line that says how to begin where there are none."""
     if not sessions:
         return ['No sessions yet. Start one with: handraise run "…"']
@@ -75,7 +77,7 @@ def harmless(text: str) -> str:
     return "".join(letter if letter.isprintable() else "�" for letter in text)
 
 
-def _columns(sessions: "list[dict[str, Any]]", now: datetime) -> dict[str, list[str]]:
+def _columns(sessions: list[dict[str, Any]], now: datetime) -> dict[str, list[str]]:
     """Each column's cells, in the order in which they stand."""
     places = [harmless(each["directory"].rstrip("/").rpartition("/")[2]) for each in sessions]
     return {
@@ -102,11 +104,11 @@ def _cell(text: str, width: int, style: str, coloured: bool) -> str:
     return _painted(text, style if coloured else "") + gap
 
 
-def _style(name: str, session: "dict[str, Any]") -> str:
+def _style(name: str, session: dict[str, Any]) -> str:
     return str(_COLOURS.get(session["state"], "")) if name == "state" else "" if name in ("asks", "age") else _DIM
 
 
-def _title(session: "dict[str, Any]", width: int, *, last: bool, coloured: bool) -> str:
+def _title(session: dict[str, Any], width: int, *, last: bool, coloured: bool) -> str:
     title = cut(harmless(session["title"]), max(8, width))
     room = width - width_of(title) - 3
     said = cut(harmless(session.get("last_line") or ""), room) if last and room >= _TITLE else ""
