@@ -30,6 +30,7 @@ export default defineConfig({
     outDir: PAGE,
     emptyOutDir: true,
     target: "es2022",
+    cssTarget: ["chrome123", "firefox120", "safari17.5"],
     // Everything is a file of its own: the hub's policy allows no inline script, style or font.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -2,21 +2,15 @@
 
 from pathlib import Path
 
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
 from browser.home import home
-from browser.window import needs_browser, window
+from browser.window import armed, needs_browser, nothing_waits, window
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.scenarios import SCENARIOS
 from handraise.demo.told import Told
 
 pytestmark = needs_browser
-
-
-async def armed(page: Page, kind: str) -> None:
-    """A card of this kind is there, and takes keys and clicks."""
-    await expect(page.locator(f".card.{kind}.stage-open")).to_have_count(1)
-    await page.wait_for_timeout(250)
 
 
 async def test_the_whole_demo_by_keyboard_alone(tmp_path: Path) -> None:
@@ -41,7 +35,7 @@ async def test_the_whole_demo_by_keyboard_alone(tmp_path: Path) -> None:
         await armed(page, "permission")
         await page.keyboard.press("a")
 
-        await expect(page.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
+        await nothing_waits(page)
         await page.keyboard.press("g")
         await page.keyboard.press("s")
         await page.locator("a.session").click()
@@ -109,6 +103,7 @@ async def test_what_is_allowed_for_the_session_is_a_rule_that_can_be_revoked(tmp
         await expect(page.locator(".line-card").last).to_contain_text("A rule allowed")
         await page.goto(f"{up.base}/admin/rules")
         await page.get_by_role("button", name="Revoke").click()
+        await page.get_by_role("button", name="Really revoke").click()
         await expect(page.locator("main").get_by_text("No rules.")).to_be_visible()
 
 

@@ -322,6 +322,20 @@ async def test_what_the_hub_forgot_is_told_to_it_again(tmp_path: Path) -> None:
         await at.phone.until(lambda notice: notice.get("ask") == ask.id)
 
 
+async def test_whoever_logs_in_next_has_not_switched_it_on(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        page = await at.settings(permissions=["notifications"])
+        await page.get_by_role("button", name="Switch on").click()
+        await expect(page.get_by_text("On for this device")).to_be_visible()
+        await page.context.clear_cookies()
+        code = await at.hub.up.gate.make_code("bob", "admin", TESTER, "test")
+        await page.goto(f"/login?code={code}")
+        await page.goto("/admin/settings")
+        await expect(page.get_by_text("Off for this device")).to_be_visible()
+        await expect(page.locator(".device")).to_have_count(0)
+        assert await page.evaluate("localStorage.getItem('test.subscription')") is None
+
+
 async def test_who_logs_out_is_switched_off(tmp_path: Path) -> None:
     async with desk(tmp_path) as at:
         page = await at.settings(permissions=["notifications"])

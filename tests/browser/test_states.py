@@ -5,8 +5,7 @@ from pathlib import Path
 from playwright.async_api import expect
 
 from browser.home import home
-from browser.test_cards import armed
-from browser.window import needs_browser, window
+from browser.window import armed, needs_browser, window
 from handraise.demo.pieces import Script, hold, say, use
 from handraise.demo.told import Told
 from handraise.model.projects import Options, Patience
@@ -85,7 +84,7 @@ async def test_a_timed_out_question_takes_a_late_answer_and_says_so(tmp_path: Pa
         await expect(page.locator(".line-card.stage-expired")).to_contain_text("Timed out")
         await page.locator(".line-card.stage-expired button").click()
         await expect(page.locator("main").get_by_text("still reaches it, as guidance")).to_be_visible()
-        await page.wait_for_timeout(250)
+        await expect(page.locator(".card.question[data-armed]")).to_be_visible()
         await page.locator(".card.question").get_by_text("SQLite").click()
         await page.get_by_role("button", name="Send answer").click()
         await expect(page.locator("section.question")).to_contain_text("late, said to Claude as guidance")
@@ -107,7 +106,7 @@ async def test_a_withdrawn_card_says_why_and_a_viewer_cannot_answer(tmp_path: Pa
         page = await screen.open(up, f"/sessions/{session.id}")
         await armed(page, "question")
         await page.get_by_label("More about this session").click()
-        await page.get_by_role("button", name="Stop").click()
+        await page.get_by_role("button", name="Stop…").click()
         await page.get_by_role("dialog").get_by_role("button", name="Stop").click()
         await expect(page.locator(".line-card.stage-withdrawn")).to_contain_text("Withdrawn: owner stopped it")
 
@@ -122,14 +121,14 @@ async def test_what_is_said_waits_until_claude_takes_it(tmp_path: Path) -> None:
     async with home(tmp_path, busy, options=rules_free) as at, at.serve() as up, window() as screen:
         page = await screen.open(up)
         await page.keyboard.press("n")
-        await page.get_by_label("Project").select_option("")
+        await page.get_by_role("combobox", name="Project", exact=True).select_option("")
         await page.get_by_label("Absolute path of a directory").fill(str(at.work))
         await page.get_by_label("What should Claude do?").fill("Begin.")
         await page.get_by_role("button", name="Start").click()
         await expect(page.locator(".said")).to_contain_text("Begin.")
         await expect(page.locator(".chat.bypass")).to_be_visible()
         await expect(page.locator(".bypass-sign")).to_contain_text("without asking")
-        await page.get_by_role("textbox", name="Say something").fill("Look left.")
+        await page.get_by_role("textbox", name="Steer Claude").fill("Look left.")
         await page.keyboard.press("Enter")
         await expect(page.locator(".said")).to_have_count(2)
         await expect(page.locator(".not-taken")).to_have_count(0)

@@ -1,19 +1,14 @@
 """Sizes, hostile text, long histories, and what a screen reader meets."""
 
 import json
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.async_api import Page, expect
 
-from browser.hostile import TEXTS
-from browser.test_cards import armed
-from browser.window import PAGE, PHONE, WIDE, needs_browser, window
-from handraise.model.asks import Form, Option, Permission, Plan, Prompt, Question
-from handraise.model.items import ActionEnded, ActionStarted, Content, Notice, Text, Thinking
-from handraise.store.changes import Publish
+from browser.window import PAGE, PHONE, WIDE, armed, needs_browser, window
+from handraise.model.asks import Form, Permission, Plan
 from surfaces.web.served import Served, served
 
 pytestmark = needs_browser
@@ -99,60 +94,6 @@ async def test_a_card_that_has_just_appeared_ignores_clicks(tmp_path: Path) -> N
         assert (await hub.up.hub.desk.ask(ask.id)).settlement is None
         await page.get_by_role("button", name="Allow once").click()
         await expect(page.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
-
-
-async def test_hostile_text_stays_text_everywhere(tmp_path: Path) -> None:  # lessons 39, 43
-    trap = "window.trapped = []; window.alert = (said) => window.trapped.push(said); window.own = alert;"
-    async with served(tmp_path, page=PAGE) as hub, window() as screen:
-        session = await hub.session(phase="working")
-        now = datetime.now(UTC)
-        contents: list[Content] = []
-        for at, text in enumerate(TEXTS):
-            contents += [
-                Text(text, f"m{at}"),
-                Thinking(text, f"m{at}"),
-                ActionStarted(f"t{at}", "command", text[:200] or "x", "Bash", {"command": text, text[:50]: text}),
-                ActionEnded(f"t{at}", "command", text[:200] or "x", False, text),
-                Notice("warning", text),
-            ]
-        await hub.up.hub.store.apply([Publish(session.id, now, each) for each in contents])
-        for text in TEXTS:
-            options = (Option(text or "x", text, text), Option("B"))
-            await hub.ask(Question((Prompt(text or "x", text[:12], options),)), session=session.id)
-            await hub.ask(
-                Permission("Bash", {"command": text, text[:50]: text}, text, text, text, (), (text,), f"+{text}", text),
-                session=session.id,
-            )
-            await hub.ask(Plan(text or "x"), session=session.id)
-            schema = {"properties": {text[:50]: {"type": "string", "title": text, "description": text}}}
-            await hub.ask(Form(text, text[:50], schema), session=session.id)
-        page = await screen.open(hub.up, f"/sessions/{session.id}", script=trap)
-        await expect(page.locator(".card")).to_have_count(4 * len(TEXTS))
-        await page.evaluate("document.querySelectorAll('details').forEach((each) => (each.open = true))")
-        await page.wait_for_timeout(300)
-
-        assert await page.evaluate("window.trapped") == []
-        strangers = "main :is(img, iframe, object, embed, script, style, link, base, meta, video, audio, math)"
-        assert await page.locator(strangers).count() == 0
-        assert await page.locator("main svg:not(.icon)").count() == 0
-        assert await page.locator("main [style]:not(#say)").count() == 0
-        assert await page.evaluate(_HANDLERS) == []
-        links = await page.locator(".prose a").evaluate_all("all => all.map(a => [a.protocol, a.rel, a.target])")
-        assert links
-        assert {tuple(each) for each in links} <= {
-            (protocol, "noopener noreferrer nofollow", "_blank") for protocol in ("http:", "https:", "mailto:")
-        }
-        shown = await page.locator("main").inner_text()
-        assert "\u202e" not in shown
-        assert "⟨U+202E⟩" in shown
-        assert all(url.startswith((hub.up.base, "data:", "blob:")) for url in screen.requested), screen.requested
-
-
-_HANDLERS = """
-  [...document.querySelectorAll("main *")]
-    .flatMap((each) => each.getAttributeNames())
-    .filter((name) => name.startsWith("on"))
-"""
 
 
 async def test_ten_thousand_items_open_at_once_and_history_comes_by_scrolling(tmp_path: Path) -> None:

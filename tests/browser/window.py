@@ -40,6 +40,17 @@ needs_browser = pytest.mark.skipif(
 expect.set_options(timeout=PATIENCE)
 
 
+async def armed(page: Page, kind: str) -> None:
+    """A card of this kind is there, and takes keys and clicks."""
+    await expect(page.locator(f".card.{kind}.stage-open")).to_have_count(1)
+    await expect(page.locator(f".card.{kind}.stage-open[data-armed]")).to_have_count(1)
+
+
+async def nothing_waits(page: Page) -> None:
+    """The inbox says so."""
+    await expect(page.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
+
+
 @dataclass
 class Window:
     """A browser, and what its pages complained about."""

@@ -6,12 +6,12 @@ import { Drawer, Inbox } from "./inbox/Inbox";
 import { KeyList, showKeys } from "./keyboard";
 import { Login } from "./Login";
 import { Icon, type IconName } from "./parts/Icons";
-import { now, span } from "./store/clock";
+import { Drafting, drafting } from "./rules/drafting";
 import { may, openAsks, standing } from "./store/desk";
 import { lastSession, pathOf, place } from "./store/place";
-import { connection, tryNow } from "./store/stream";
 import { NewSession, starting } from "./sessions/NewSession";
 import { SessionsList } from "./sessions/SessionsList";
+import { Announcer, Connection, NeverAsks, NotUsed } from "./signs";
 import { texts as t } from "./texts";
 
 const drawerHidden = signal(false);
@@ -28,22 +28,36 @@ export function App() {
   if (standing.value === "out") return <Login />;
   const { view } = place.value;
   const alone = narrow.value && view === "sessions";
-  const drawer = elsewhere.value > 0 && !drawerHidden.value;
+  const drawer = elsewhere.value > 0 && !drawerHidden.value && !narrow.value;
   return (
-    <div class={`page view-${view}${drawer ? " with-drawer" : ""}`}>
-      <Side alone={alone} />
+    <div class={`page view-${view}${drawer ? " with-drawer" : elsewhere.value > 0 ? " drawer-hidden" : ""}`}>
+      {narrow.value && (
+        <header class="strips">
+          <NeverAsks />
+          <Connection strip />
+        </header>
+      )}
+      {(!narrow.value || alone) && <Side alone={alone} />}
       {!alone && <Middle />}
       {drawer && <Drawer />}
-      <Tabs />
-      {elsewhere.value > 0 && view === "session" && (
-        <button type="button" class="drawer-toggle" aria-expanded={drawer} aria-label={drawer ? t.inbox.hide : t.inbox.show} title={drawer ? t.inbox.hide : t.inbox.show} onClick={() => (drawerHidden.value = !drawerHidden.value)}>
-          <Icon name={drawer ? "right" : "inbox"} />
-          {!drawer && <span class="badge">{elsewhere.value}</span>}
-        </button>
-      )}
+      {narrow.value && <Tabs />}
+      {elsewhere.value > 0 && view === "session" && !narrow.value && <DrawerToggle open={drawer} />}
+      <NotUsed />
+      <Announcer />
       {starting.value && <NewSession />}
       {showKeys.value && <KeyList />}
+      {drafting.value && <Drafting ask={drafting.value} />}
     </div>
+  );
+}
+
+function DrawerToggle({ open }: { open: boolean }) {
+  const says = open ? t.inbox.hide : t.inbox.show;
+  return (
+    <button type="button" class="drawer-toggle quiet square" aria-expanded={open} aria-label={says} title={says} onClick={() => (drawerHidden.value = open)}>
+      <Icon name={open ? "right" : "inbox"} />
+      {!open && <span class="badge">{elsewhere.value}</span>}
+    </button>
   );
 }
 
@@ -80,6 +94,7 @@ function Side({ alone }: { alone: boolean }) {
         {openAsks.value.length > 0 && <span class="badge">{openAsks.value.length}</span>}
       </a>
       <SessionsList />
+      {!alone && <NeverAsks />}
       <footer class="side-foot">
         <Connection />
         <span class="spring" />
@@ -91,23 +106,6 @@ function Side({ alone }: { alone: boolean }) {
         </a>
       </footer>
     </Frame>
-  );
-}
-
-/** The one place that says how we stand with the hub. */
-export function Connection() {
-  const at = connection.value;
-  const text = at.state === "offline" ? t.connection.offline(span(now.value - at.since)) : t.connection[at.state];
-  return (
-    <span class={`connection ${at.state.replace(" ", "-")}`} role="status">
-      <span class="dot" />
-      {text}
-      {at.state === "offline" && (
-        <button type="button" class="quiet" onClick={tryNow}>
-          {t.connection.retry}
-        </button>
-      )}
-    </span>
   );
 }
 

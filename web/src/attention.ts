@@ -27,10 +27,13 @@ export function setWishes(next: Wishes): void {
 }
 
 export function watchAttention(): void {
+  let drawing: ReturnType<typeof setTimeout> | undefined;
   effect(() => {
     const count = openAsks.value.length;
     document.title = count ? `(${count}) ${t.name}` : t.name;
-    drawIcon(count);
+    // The card comes first: the icon is drawn when it is on the screen.
+    clearTimeout(drawing);
+    drawing = setTimeout(() => drawIcon(count), 100);
     void (navigator as Navigator & { setAppBadge?: (count: number) => Promise<void> }).setAppBadge?.(count).catch(() => undefined);
   });
   effect(() => {

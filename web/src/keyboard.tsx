@@ -16,6 +16,8 @@ export function watchKeyboard(): void {
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isWriting(event)) return;
     if (document.querySelector("dialog[open]")) return;
+    // A key that is held down must not answer one card after the other.
+    if (event.repeat && event.key !== "j" && event.key !== "k") return;
     if (take(event.key, event)) event.preventDefault();
   });
 }
@@ -65,7 +67,7 @@ function move(by: number): boolean {
 
 function interrupt(): boolean {
   const here = place.value;
-  if (here.view !== "session" || sessions.value.get(here.id)?.phase !== "working" || !may("approver")) return false;
+  if (here.view !== "session" || sessions.peek().get(here.id)?.phase !== "working" || !may("approver")) return false;
   void post(`/api/sessions/${encodeURIComponent(here.id)}/interrupt`).catch(() => undefined);
   return true;
 }

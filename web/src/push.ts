@@ -2,7 +2,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import { describe } from "./device";
 import type { Device, Devices, NewDevice, Push, Tried } from "./generated/api";
-import { known, ready, standing } from "./store/desk";
+import { known, me, ready, standing } from "./store/desk";
 import { ask, get, post } from "./store/http";
 import { chosen, go } from "./store/place";
 
@@ -13,12 +13,19 @@ export type PushState = "loading" | "on" | "off" | "unsupported" | "insecure" | 
 export class NotAllowed extends Error {}
 export class NoService extends Error {}
 
+/** As which device, and by whom, this browser was switched on. */
+interface Kept {
+  id: string;
+  person: string;
+}
+
 const KEY = "handraise.push";
 
 export const pushState = signal<PushState>("loading");
 export const devices = signal<readonly Device[]>([]);
+const kept = signal<Kept | null>(read());
 /** The name by which the hub knows this browser. */
-export const thisDevice = signal<string | null>(localStorage.getItem(KEY));
+export const thisDevice = computed(() => kept.value?.id ?? null);
 /** Whether a push reaches this browser, so that the page shows nothing a second time. */
 export const isPushed = computed(() => pushState.value === "on");
 
@@ -43,6 +50,11 @@ export async function refresh(): Promise<void> {
   if (hindrance) return settle(hindrance);
   if (push && !push.enabled) return settle("closed");
   const subscription = await (await navigator.serviceWorker.ready).pushManager.getSubscription();
+  if (kept.value !== null && kept.value.person !== me.value?.name) {
+    // Somebody else has logged in since: what was switched on was not by them.
+    await subscription?.unsubscribe();
+    remember(null);
+  }
   if (!subscription || thisDevice.value === null || !push?.key) return settle("off");
   if (!devices.value.some((each) => each.id === thisDevice.value)) await introduce(subscription, push.key);
   settle("on");
@@ -120,9 +132,17 @@ async function introduce(subscription: PushSubscription, key: string, kinds?: Ne
 }
 
 function remember(id: string | null): void {
-  thisDevice.value = id;
-  if (id === null) localStorage.removeItem(KEY);
-  else localStorage.setItem(KEY, id);
+  kept.value = id === null ? null : { id, person: me.value?.name ?? "" };
+  if (kept.value === null) localStorage.removeItem(KEY);
+  else localStorage.setItem(KEY, JSON.stringify(kept.value));
+}
+
+function read(): Kept | null {
+  try {
+    return JSON.parse(localStorage.getItem(KEY) ?? "null") as Kept | null;
+  } catch {
+    return null;
+  }
 }
 
 function settle(state: PushState): void {

@@ -6,7 +6,7 @@ import { stageOf } from "../src/cards/stage";
 import { fill, firstDraft, readFields } from "../src/cards/schema";
 import { choicesOf, isAnswered } from "../src/cards/choices";
 import { count } from "../src/admin/numbers";
-import { isNew, pairUp, readDiff } from "../src/text/diff";
+import { compareTexts, isNew, pairUp, readDiff } from "../src/text/diff";
 import type { Ask, Permission, Prompt, Settlement } from "../src/feed/model";
 
 const permission = (tool: string, input: Record<string, unknown>, diff: string | null = null) => ({ tool, input, description: "", diff, diff_note: "", offers: [], suggestions: [], suggestions_in_words: [] }) as unknown as Permission;
@@ -38,7 +38,7 @@ test("a stage tells the truth about an answer on its way", () => {
   assert.deepEqual(stageOf(open, { state: "refused", answer, message: "no" }), { is: "open", trouble: "no" });
   const first: Settlement = { state: "answered", answer: { allow: false, message: "", interrupt: false }, by: { kind: "person", name: "bob" }, from: "telegram", at: "t" };
   assert.equal(stageOf(ask(permission("Bash", {}), first), { state: "sent", answer }).is, "answered"); // lesson 30
-  assert.equal(outcome(open, first.answer, first.by, false, null), "bob denied `Bash`");
+  assert.equal(outcome(open, first.answer, first.by, false, null), "Answered elsewhere by bob: denied `Bash`");
 });
 
 const PROMPT = (multi: boolean): Prompt => ({ question: "q", header: "", options: [{ label: "A", description: "", preview: null }, { label: "B", description: "", preview: null }], multi_select: multi });
@@ -68,6 +68,35 @@ test("a form is checked before it is sent", () => {
   assert.deepEqual(fill(fields, { ...draft, street: "Main 1", floor: "3" }), { content: { street: "Main 1", floor: 3, lift: false, door: "left" } });
 });
 
+test("every kind of field is what its schema says, and goes back as it came", () => {
+  const fields = readFields({
+    properties: {
+      size: { enum: [1, 2], enumNames: ["small", "large"] },
+      colour: { oneOf: [{ const: "r", title: "Red" }, { const: "g", title: "Green" }] },
+      regions: { type: "array", items: { anyOf: [{ const: "eu", title: "Europe" }, { const: "us" }] }, minItems: 1 },
+      price: { type: "number", minimum: 0.5 },
+      site: { type: "string", format: "uri" },
+      day: { type: "string", format: "date" },
+      at: { type: "string", format: "date-time", default: "2026-03-01T12:00:00Z" },
+      more: { type: "object", default: { a: 1 } },
+    },
+  });
+  assert.deepEqual(fields.map((field) => field.shape.kind), ["one", "one", "several", "number", "text", "text", "text", "other"]);
+  const draft = { ...firstDraft(fields), size: "2", colour: "g", regions: ["eu"], price: "0.75", site: "https://example.org/a", day: "2026-03-01" };
+  const content = { size: 2, colour: "g", regions: ["eu"], price: 0.75, site: "https://example.org/a", day: "2026-03-01", at: "2026-03-01T12:00:00.000Z", more: { a: 1 } };
+  assert.deepEqual(fill(fields, draft), { content });
+  const wrong = fill(fields, { ...draft, price: "0.1", site: "nowhere", day: "tomorrow", at: "soon", more: "{" }) as { wrong: object };
+  assert.deepEqual(Object.keys(wrong.wrong), ["price", "site", "day", "at", "more"]);
+});
+
+test("two texts are compared line by line", () => {
+  const kinds = (before: string, after: string) => compareTexts(before, after).map((row) => (row.kind === "hunk" ? "" : `${row.kind[0]} ${row.text}`));
+  assert.deepEqual(kinds("a\nb\nc\n", "a\nx\nc\n"), ["s a", "g b", "a x", "s c"]);
+  assert.deepEqual(kinds("a\nb\nc\nd", "b\nx\nd"), ["g a", "s b", "g c", "a x", "s d"]);
+  assert.deepEqual(kinds("", "one\ntwo\n"), ["a one", "a two"]);
+  assert.equal(compareTexts("a\n".repeat(5000), "b\n".repeat(5000)).length, 10_000);
+});
+
 test("a diff is read into rows and pairs", () => {
   const rows = readDiff("@@ -1,3 +1,3 @@\n a\n-b\n+c\n+d\n e\n");
   assert.deepEqual(rows.map((row) => row.kind), ["hunk", "same", "gone", "added", "added", "same"]);
@@ -82,5 +111,6 @@ test("numbers count people and rules apart", () => {
   const numbers = count([{ ...told, settlement: by("person") }, { ...told, settlement: by("rule") }] as unknown as Ask[], now);
   assert.equal(numbers.byRule, 1);
   assert.equal(numbers.median, 10_000);
-  assert.deepEqual(numbers.days.at(-1), { day: numbers.days.at(-1)?.day, people: 1, rules: 1 });
+  assert.equal(numbers.waited, 10_000);
+  assert.deepEqual(numbers.days.at(-1), { day: numbers.days.at(-1)?.day, people: 1, rules: 1, waited: 10_000 });
 });

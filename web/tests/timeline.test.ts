@@ -38,7 +38,7 @@ test("an end without a beginning is shown, and goes into its place when history 
 
 test("an ask stands for the action that it is about", () => {
   const timeline = new Timeline([started("a", "Write", null, { file_path: "x" }), started("b", "Write", null, { file_path: "y" })]);
-  timeline.add(item({ type: "ask.opened", ask: { id: "a_1", kind: "permission", tool: "Write", body: { tool: "Write", input: { file_path: "x" } } } }));
+  timeline.add(item({ type: "ask.opened", ask: { id: "a_1", kind: "permission", tool: "Write", tool_use: "a", body: { tool: "Write", input: { file_path: "x" } } } }));
   const [first, second] = timeline.blocks[0] as [ActionEntry, ActionEntry];
   assert.equal(first.ask, "a_1");
   assert.equal(second.ask, null);
@@ -56,10 +56,21 @@ test("history that is put first leaves the blocks that were drawn as they are", 
   const older = Array.from({ length: 30 }, (_, at) => text(`old ${at}`));
   const newer = Array.from({ length: 60 }, (_, at) => text(`new ${at}`));
   const drawn = new Timeline(newer);
-  const begins = new Set(drawn.blocks.map((block) => block[0]?.key ?? 0));
-  const whole = new Timeline([...older, ...newer], begins);
-  assert.deepEqual(whole.blocks.slice(-drawn.blocks.length).map((block) => block[0]?.key), drawn.blocks.map((block) => block[0]?.key));
+  const whole = new Timeline([...older, ...newer], drawn);
   assert.equal(whole.length, 90);
+  whole.blocks.slice(-drawn.blocks.length).forEach((block, at) => assert.equal(block, drawn.blocks[at]));
+});
+
+test("history that completes an action draws that action anew, and nothing else", () => {
+  const older = [started("a"), text("before")];
+  const newer = [text("one"), started("b"), ended("a"), text("two")];
+  const drawn = new Timeline(newer);
+  const whole = new Timeline([...older, ...newer], drawn);
+  assert.deepEqual(kinds(whole), ["action", "text", "text", "action", "text"]);
+  assert.equal(whole.blocks.at(-1)?.[0], drawn.blocks[0]?.[0]);
+  assert.equal(whole.blocks.at(-1)?.at(-1), drawn.blocks[0]?.at(-1));
+  whole.add(ended("b"));
+  assert.ok((whole.blocks.at(-1)?.[1] as ActionEntry).ended);
 });
 
 test("ten thousand items are read at once", () => {

@@ -4,7 +4,6 @@ import type { FunctionComponent } from "preact";
 import { useEffect } from "preact/hooks";
 import { ADMIN } from "../store/place";
 import { texts as t } from "../texts";
-import { Connection } from "../App";
 
 export function Admin({ page }: { page: string }) {
   const loaded = useSignal<Record<string, FunctionComponent> | null>(null);
@@ -13,12 +12,7 @@ export function Admin({ page }: { page: string }) {
   return (
     <main class="admin scrolls" tabIndex={-1}>
       <div class="admin-inner">
-        <header class="admin-head">
-          <h1>{t.admin.title}</h1>
-          <span class="phone-only">
-            <Connection />
-          </span>
-        </header>
+        <h1>{t.admin.title}</h1>
         <nav class="admin-nav" aria-label={t.admin.title}>
           {ADMIN.map((each) => (
             <a key={each} data-inside href={`/admin/${each}`} aria-current={each === page ? "page" : undefined}>

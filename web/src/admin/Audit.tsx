@@ -1,27 +1,28 @@
-/** The audit: who did what, when, from where. */
+/** The audit: who did what, when, from where; the last first. */
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Audit, Entry } from "../generated/api";
-import { moment } from "../store/clock";
-import { may, sessions } from "../store/desk";
+import { Field } from "../parts/Field";
+import { Machine, Unfolds } from "../parts/Folded";
+import { Quoted } from "../parts/Quoted";
+import { may, sessionOf, sessions } from "../store/desk";
 import { get, inWords } from "../store/http";
 import { pathOf } from "../store/place";
 import { reveal } from "../text/reveal";
+import { moment } from "../text/times";
 import { texts as t } from "../texts";
+import { sayEntry } from "./entries";
 import { Trouble } from "./read";
 
-const WHAT = ["answered", "late answer", "expired", "withdrawn", "refused", "token made", "token revoked", "rule made", "rule revoked", "session started", "session stopped", "session resumed", "login"];
 const PAGE = 100;
+/** What is offered as a span of time, in days. */
+const DAYS = [0, 1, 7, 30];
 
-/** All of the audit, oldest first. */
-export async function readAudit(query = ""): Promise<Entry[]> {
-  const entries: Entry[] = [];
-  for (let after: number | null = 0; after !== null; ) {
-    const page: Audit = await get<Audit>(`/api/audit?limit=5000&after=${after}${query}`);
-    entries.push(...page.entries);
-    after = page.next;
-  }
-  return entries;
+interface Wanted {
+  what: string;
+  by: string;
+  session: string;
+  days: number;
 }
 
 export function AuditPage() {
@@ -30,42 +31,33 @@ export function AuditPage() {
 }
 
 function List() {
-  const what = useSignal("");
-  const by = useSignal("");
+  const wanted = useSignal<Wanted>({ what: "", by: "", session: "", days: 0 });
+  const words = useSignal("");
   const entries = useSignal<Entry[] | null>(null);
+  const next = useSignal<number | null>(null);
   const trouble = useSignal<string | null>(null);
-  const shown = useSignal(PAGE);
-  useEffect(() => {
-    const query = what.value ? `&what=${encodeURIComponent(what.value)}` : "";
-    readAudit(query).then(
-      (read) => (entries.value = read.reverse()),
-      (error: unknown) => (trouble.value = inWords(error, t.away)),
-    );
-  }, [what.value]);
-  const wanted = by.value.trim().toLowerCase();
-  const list = (entries.value ?? []).filter((entry) => !wanted || searchable(entry).includes(wanted));
+  const read = async (before: number | null) => {
+    trouble.value = null;
+    try {
+      const page = await get<Audit>(`/api/audit?${queryOf(wanted.value, before)}`);
+      entries.value = [...(before === null ? [] : (entries.value ?? [])), ...page.entries];
+      next.value = page.next;
+    } catch (error) {
+      trouble.value = inWords(error, t.away);
+    }
+  };
+  useEffect(() => void read(null), [wanted.value]);
+  const searched = words.value.trim().toLowerCase();
+  const list = (entries.value ?? []).filter((entry) => !searched || JSON.stringify(entry).toLowerCase().includes(searched));
   return (
     <>
-      <div class="filters">
-        <label class="field">
-          <span>{t.admin.what}</span>
-          <select value={what.value} onChange={(event) => (what.value = event.currentTarget.value)}>
-            <option value="">{t.admin.any}</option>
-            {WHAT.map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        </label>
-        <label class="field">
-          <span>{t.admin.search}</span>
-          <input type="search" value={by.value} onInput={(event) => (by.value = event.currentTarget.value)} />
-        </label>
-      </div>
+      <Filters wanted={wanted.value} set={(part) => (wanted.value = { ...wanted.value, ...part })} words={words.value} search={(text) => (words.value = text)} />
       <Trouble reading={{ trouble }} />
+      {!entries.value && !trouble.value && <p class="empty">{t.loading}</p>}
       {entries.value && !list.length && <p class="empty">{t.admin.noEntries}</p>}
       {list.length > 0 && (
         <div class="table-frame" tabIndex={0} role="region" aria-label={t.admin.pages["audit"]}>
-          <table class="list">
+          <table class="list audit">
             <thead>
               <tr>
                 <th>{t.admin.when}</th>
@@ -76,15 +68,15 @@ function List() {
               </tr>
             </thead>
             <tbody>
-              {list.slice(0, shown.value).map((entry) => (
+              {list.map((entry) => (
                 <Row key={entry.number} entry={entry} />
               ))}
             </tbody>
           </table>
         </div>
       )}
-      {list.length > shown.value && (
-        <button type="button" class="more" onClick={() => (shown.value += PAGE)}>
+      {next.value !== null && (
+        <button type="button" class="more" onClick={() => void read(next.value)}>
           {t.admin.older}
         </button>
       )}
@@ -92,28 +84,97 @@ function List() {
   );
 }
 
+function Filters({ wanted, set, words, search }: { wanted: Wanted; set: (part: Partial<Wanted>) => void; words: string; search: (text: string) => void }) {
+  const listed = [...sessions.value.values()].sort((a, b) => (a.changed_at > b.changed_at ? -1 : 1)).slice(0, 200);
+  return (
+    <div class="four filters">
+      <Field label={t.admin.what}>
+        <select value={wanted.what} onChange={(event) => set({ what: event.currentTarget.value })}>
+          <option value="">{t.admin.any}</option>
+          {t.admin.happenings.map((each) => (
+            <option key={each} value={each}>
+              {each}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field label={t.admin.by}>
+        <input value={wanted.by} placeholder={t.admin.everybody} onChange={(event) => set({ by: event.currentTarget.value.trim() })} />
+      </Field>
+      <Field label={t.admin.sessionLabel}>
+        <select value={wanted.session} onChange={(event) => set({ session: event.currentTarget.value })}>
+          <option value="">{t.admin.any}</option>
+          {listed.map((session) => (
+            <option key={session.id} value={session.id}>
+              {reveal(session.title)}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field label={t.admin.when}>
+        <select value={String(wanted.days)} onChange={(event) => set({ days: Number(event.currentTarget.value) })}>
+          {DAYS.map((each) => (
+            <option key={each} value={each}>
+              {t.admin.lastDays(each)}
+            </option>
+          ))}
+        </select>
+      </Field>
+      <Field label={t.admin.search} says={t.admin.searchSays}>
+        <input type="search" value={words} onInput={(event) => search(event.currentTarget.value)} />
+      </Field>
+    </div>
+  );
+}
+
+function queryOf({ what, by, session, days }: Wanted, before: number | null): string {
+  const query = new URLSearchParams({ order: "newest", limit: String(PAGE) });
+  if (what) query.set("what", what);
+  if (by) query.set("by", by);
+  if (session) query.set("session", session);
+  if (days) query.set("since", new Date(Date.now() - days * 86_400_000).toISOString());
+  if (before !== null) query.set("before", String(before));
+  return query.toString();
+}
+
 function Row({ entry }: { entry: Entry }) {
-  const session = entry.session ? sessions.value.get(entry.session) : undefined;
-  const detail = Object.keys(entry.detail).length ? JSON.stringify(entry.detail) : "";
+  const session = sessionOf(entry.session);
+  const more = { ...(entry.ask ? { ask: entry.ask } : {}), ...(entry.digest ? { digest: entry.digest } : {}), ...(entry.rule ? { rule: entry.rule } : {}), ...entry.detail };
   return (
     <tr>
       <td class="nowrap">{moment(entry.at)}</td>
       <td class="nowrap">{entry.what}</td>
-      <td>{entry.by.kind === "rule" ? `rule ${reveal(entry.by.rule)}` : reveal(entry.by.name)}</td>
+      <td>{entry.by.kind === "rule" ? t.admin.byRule(reveal(entry.by.rule)) : reveal(entry.by.name)}</td>
       <td>{reveal(entry.source)}</td>
       <td class="detail">
-        {session && (
-          <a data-inside href={pathOf({ view: "session", id: session.id })}>
-            {reveal(session.title)}
-          </a>
+        {Object.keys(more).length > 0 ? (
+          <Unfolds
+            title={
+              <>
+                <Quoted text={sayEntry(entry)} />
+                {session && <span class="quiet-text"> {reveal(session.title)}</span>}
+              </>
+            }
+          >
+            {() => (
+              <>
+                {session && (
+                  <a data-inside href={pathOf({ view: "session", id: session.id })}>
+                    {t.card.goTo}
+                  </a>
+                )}
+                <Machine text={JSON.stringify(more, null, 2)} label={t.admin.forWhat} />
+              </>
+            )}
+          </Unfolds>
+        ) : (
+          session && (
+            <a data-inside href={pathOf({ view: "session", id: session.id })}>
+              {reveal(session.title)}
+            </a>
+          )
         )}
-        {detail && <code title={reveal(detail)}>{reveal(detail.slice(0, 200))}{detail.length > 200 ? "…" : ""}</code>}
       </td>
     </tr>
   );
-}
-
-function searchable(entry: Entry): string {
-  const who = entry.by.kind === "rule" ? entry.by.rule : entry.by.name;
-  return [who, entry.source, entry.what, entry.ask, entry.session, entry.rule, JSON.stringify(entry.detail)].join(" ").toLowerCase();
 }

@@ -1,142 +1,152 @@
-/** Rules: standing answers, who made them, and how to take them back. */
-import { useSignal } from "@preact/signals";
-import type { Rule, Rules } from "../generated/api";
-import { moment } from "../store/clock";
-import { may, projects, sessions } from "../store/desk";
+/** Rules: standing answers, who made them, how often they answered, and how to take them back. */
+import type { Asks, Rule, Rules } from "../generated/api";
+import type { Ask } from "../feed/model";
+import { sentence } from "../cards/sentence";
+import { Confirm } from "../parts/Confirm";
+import { Quoted } from "../parts/Quoted";
+import { may, projects, sessionOf } from "../store/desk";
 import { ask, post } from "../store/http";
+import { pathOf } from "../store/place";
+import { drafting } from "../rules/drafting";
+import { NO_RULE, subjectOf, toRules } from "../rules/draft";
+import { RuleForm } from "../rules/RuleForm";
 import { reveal } from "../text/reveal";
+import { moment } from "../text/times";
 import { texts as t } from "../texts";
-import { Trouble, useReading } from "./read";
+import { Loading, Trouble, useReading, type Reading } from "./read";
+import { usesOf, type Use } from "./uses";
+
+const ASKED = 12;
 
 export function RulesPage() {
   const reading = useReading<Rules>("/api/rules");
-  const list = reading.value.value?.rules ?? [];
+  const recent = useReading<Asks>("/api/asks?order=newest&limit=500");
+  const asks = recent.value.value?.asks ?? [];
+  const list = reading.value.value?.rules;
   return (
     <>
-      <p>{t.admin.rulesSay}</p>
+      <p class="lead">{t.admin.rulesSay}</p>
       <Trouble reading={reading} />
-      {reading.value.value && !list.length && <p class="empty">{t.admin.noRules}</p>}
-      {list.length > 0 && (
-        <div class="table-frame" tabIndex={0} role="region" aria-label={t.admin.pages["rules"]}>
-          <table class="list">
-            <thead>
-              <tr>
-                <th>{t.admin.decision}</th>
-                <th>{t.admin.scope}</th>
-                <th>{t.admin.where}</th>
-                <th>{t.admin.by}</th>
-                <th>
-                  <span class="unseen">{t.admin.acts}</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.map((rule) => (
-                <tr key={rule.id}>
-                  <td>
-                    <span class={`decision ${rule.decision}`}>{rule.decision}</span>
-                  </td>
-                  <td>
-                    <Matches rule={rule} />
-                  </td>
-                  <td>{whereOf(rule)}</td>
-                  <td>
-                    {rule.source === "person" ? reveal(rule.made_by) : t.admin.ruleFrom[rule.source]}
-                    {rule.made_at && <span class="quiet-text"> {moment(rule.made_at)}</span>}
-                  </td>
-                  <td>
-                    {rule.source === "person" && may("admin") && (
-                      <button type="button" class="danger quiet" onClick={() => void reading.act(() => ask("DELETE", `/api/rules/${encodeURIComponent(rule.id)}`))}>
-                        {t.admin.revoke}
-                      </button>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+      {!list && <Loading reading={reading} />}
+      {list?.length === 0 && <p class="empty">{t.admin.noRules}</p>}
+      {list && list.length > 0 && <List rules={list} uses={usesOf(asks)} reading={reading} />}
+      {may("admin") && (
+        <section class="panel stack">
+          <h2>{t.admin.newRule}</h2>
+          <RuleForm
+            first={NO_RULE}
+            make={(draft) =>
+              reading.act(async () => {
+                for (const rule of toRules(draft, Date.now())) await post("/api/rules", rule);
+              })
+            }
+          />
+        </section>
       )}
-      {may("admin") && <NewRule make={(rule) => reading.act(() => post("/api/rules", rule))} />}
+      <Asked asks={asks.filter((each) => each.kind === "permission" && !isRuled(each)).slice(0, ASKED)} />
     </>
   );
 }
 
-function Matches({ rule }: { rule: Rule }) {
-  const parts = [rule.tool, rule.command, rule.path, rule.server && `server ${rule.server}`, rule.mode && `mode ${rule.mode}`];
+function List({ rules, uses, reading }: { rules: readonly Rule[]; uses: ReadonlyMap<string, Use>; reading: Reading<Rules> }) {
+  const wanted = decodeURIComponent(location.hash.slice(1)).split(", ");
   return (
-    <>
-      {parts.filter(Boolean).map((part, at) => (
-        <code key={at}>{reveal(String(part))}</code>
-      ))}
-      {rule.message && <span class="quiet-text"> “{reveal(rule.message)}”</span>}
-    </>
+    <div class="table-frame" tabIndex={0} role="region" aria-label={t.admin.pages["rules"]}>
+      <table class="list">
+        <thead>
+          <tr>
+            <th>{t.admin.decision}</th>
+            <th>{t.admin.scope}</th>
+            <th>{t.admin.where}</th>
+            <th>{t.admin.madeBy}</th>
+            <th>{t.admin.uses}</th>
+            <th>
+              <span class="unseen">{t.admin.acts}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rules.map((rule) => (
+            <tr key={rule.id} class={wanted.includes(rule.id) ? "wanted" : ""} ref={(row) => void (wanted.includes(rule.id) && row?.scrollIntoView({ block: "nearest" }))}>
+              <td>
+                <span class={`decision ${rule.decision}`}>{t.rules.decisions[rule.decision]}</span>
+              </td>
+              <td class="detail">
+                <Quoted text={subjectOf(rule)} />
+                {rule.mode && <span class="quiet-text"> {t.admin.inMode(t.sessions.modes[rule.mode] ?? reveal(rule.mode))}</span>}
+                {rule.message && <span class="quiet-text"> “{reveal(rule.message)}”</span>}
+              </td>
+              <td>{whereOf(rule)}</td>
+              <td>
+                {madeBy(rule)} <span class="quiet-text nowrap">{rule.made_at && moment(rule.made_at)}</span>
+                {rule.expires_at && <span class="quiet-text"> {t.admin.until(moment(rule.expires_at))}</span>}
+              </td>
+              <td class="nowrap">{told(uses.get(rule.id))}</td>
+              <td>{rule.source === "person" && may("admin") && <Confirm says={t.admin.revoke} really={t.admin.revokeReally} act={() => void reading.act(() => ask("DELETE", `/api/rules/${encodeURIComponent(rule.id)}`))} />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
+}
+
+/** Why somebody was asked, lately; and the way to a rule, so that they are not asked again. */
+function Asked({ asks }: { asks: readonly Ask[] }) {
+  if (!asks.length) return null;
+  return (
+    <section class="panel stack">
+      <h2>{t.admin.whyAsked}</h2>
+      <ul class="asked-list">
+        {asks.map((each) => {
+          const session = sessionOf(each.session);
+          return (
+            <li key={each.id}>
+              <p>
+                <strong>
+                  <Quoted text={sentence(each, session?.directory ?? null)} />
+                </strong>{" "}
+                <span class="quiet-text">
+                  {session && (
+                    <a data-inside href={pathOf({ view: "session", id: session.id })}>
+                      {reveal(session.title)}
+                    </a>
+                  )}{" "}
+                  {moment(each.opened_at)}
+                </span>
+              </p>
+              <p class="quiet-text">
+                <Quoted text={reveal(each.why || t.card.noWhy)} />
+              </p>
+              {may("admin") && (
+                <button type="button" class="small" onClick={() => (drafting.value = each)}>
+                  {t.card.makeRule}
+                </button>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+function isRuled(each: Ask): boolean {
+  return each.settlement?.state === "answered" && each.settlement.by.kind === "rule";
+}
+
+function told(use: Use | undefined): string {
+  return use ? t.admin.used_(use.count, moment(use.last)) : t.admin.notLately;
+}
+
+function madeBy(rule: Rule): string {
+  if (rule.source === "settings") return t.admin.settings;
+  return rule.source === "project" ? t.admin.fromProject : reveal(rule.made_by);
 }
 
 function whereOf(rule: Rule): string {
-  if (rule.session) return t.admin.session(reveal(sessions.value.get(rule.session)?.title ?? rule.session));
+  if (rule.session) return t.admin.session(reveal(sessionOf(rule.session)?.title ?? rule.session));
   if (!rule.project) return t.admin.everywhere;
   const known = projects.value.find((project) => project.id === rule.project)?.name;
   return t.admin.project(reveal(known ?? rule.project.split("/").at(-1) ?? rule.project));
-}
-
-function NewRule({ make }: { make: (rule: unknown) => Promise<boolean> }) {
-  const rule = useSignal({ decision: "allow", tool: "", command: "", path: "", project: "", message: "" });
-  const set = (part: Partial<typeof rule.value>) => (rule.value = { ...rule.value, ...part });
-  const submit = async () => {
-    const filled = Object.fromEntries(Object.entries(rule.value).filter(([, value]) => value.trim() !== ""));
-    if (await make(filled)) rule.value = { decision: "allow", tool: "", command: "", path: "", project: "", message: "" };
-  };
-  return (
-    <form
-      class="panel stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
-      }}
-    >
-      <h2>{t.admin.newRule}</h2>
-      <div class="two">
-        <label class="field">
-          <span>{t.admin.decision}</span>
-          <select value={rule.value.decision} onChange={(event) => set({ decision: event.currentTarget.value })}>
-            <option>allow</option>
-            <option>deny</option>
-            <option>ask</option>
-          </select>
-        </label>
-        <label class="field">
-          <span>{t.admin.tool}</span>
-          <input class="mono" placeholder="Bash" value={rule.value.tool} onInput={(event) => set({ tool: event.currentTarget.value })} />
-        </label>
-        <label class="field">
-          <span>{t.admin.command}</span>
-          <input class="mono" placeholder="npm run *" value={rule.value.command} onInput={(event) => set({ command: event.currentTarget.value })} />
-        </label>
-        <label class="field">
-          <span>{t.admin.pattern}</span>
-          <input class="mono" placeholder="src/**" value={rule.value.path} onInput={(event) => set({ path: event.currentTarget.value })} />
-        </label>
-        <label class="field">
-          <span>{t.start.project}</span>
-          <select value={rule.value.project} onChange={(event) => set({ project: event.currentTarget.value })}>
-            <option value="">{t.admin.everywhere}</option>
-            {projects.value.map((project) => (
-              <option key={project.id} value={project.id}>
-                {reveal(project.name)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label class="field">
-          <span>{t.admin.message}</span>
-          <input value={rule.value.message} onInput={(event) => set({ message: event.currentTarget.value })} />
-        </label>
-      </div>
-      <div class="row-of-buttons">
-        <button type="submit" class="primary">{t.admin.newRule}</button>
-      </div>
-    </form>
-  );
 }

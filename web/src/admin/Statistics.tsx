@@ -1,37 +1,117 @@
 /** A small page of numbers, with charts drawn by hand. */
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import type { Asks } from "../generated/api";
 import type { Ask } from "../feed/model";
-import { span } from "../store/clock";
+import { Field } from "../parts/Field";
+import { Unfolds } from "../parts/Folded";
+import { get, inWords } from "../store/http";
+import { span } from "../text/times";
 import { texts as t } from "../texts";
-import { count, type Numbers } from "./numbers";
-import { Trouble, useReading } from "./read";
+import { Bars, Rows } from "./charts";
+import { count, type Day, type Numbers } from "./numbers";
+import { Trouble } from "./read";
+
+const SPANS = [14, 30, 90];
+const PAGE = 1000;
+/** More asks than this are not read for a chart. */
+const MOST = 20_000;
+
+/** Newest first, as far back as the span goes. */
+async function readAsks(days: number): Promise<Ask[]> {
+  const since = new Date(Date.now() - (days + 1) * 86_400_000).toISOString();
+  const asks: Ask[] = [];
+  for (let after = ""; asks.length < MOST; ) {
+    const page = await get<Asks>(`/api/asks?order=newest&limit=${PAGE}${after}`);
+    asks.push(...page.asks);
+    if (page.next === null || (asks.at(-1)?.opened_at ?? "") < since) break;
+    after = `&after=${encodeURIComponent(page.next)}`;
+  }
+  return asks;
+}
 
 export function StatisticsPage() {
-  const reading = useReading<Asks>("/api/asks");
-  const asks = reading.value.value?.asks as unknown as Ask[] | undefined;
-  if (!asks) return <Trouble reading={reading} />;
-  if (!asks.length) return <p class="empty">{t.admin.noStats}</p>;
-  const numbers = count(asks, Date.now());
+  const days = useSignal(14);
+  const numbers = useSignal<Numbers | null>(null);
+  const trouble = useSignal<string | null>(null);
+  useEffect(() => {
+    let here = true;
+    readAsks(days.value).then(
+      (asks) => here && (numbers.value = count(asks, Date.now(), days.value)),
+      (error: unknown) => here && (trouble.value = inWords(error, t.away)),
+    );
+    return () => {
+      here = false;
+    };
+  }, [days.value]);
+  return (
+    <>
+      <div class="filters">
+        <Field label={t.admin.span}>
+          <select value={String(days.value)} onChange={(event) => (days.value = Number(event.currentTarget.value))}>
+            {SPANS.map((each) => (
+              <option key={each} value={each}>
+                {t.admin.lastDays(each)}
+              </option>
+            ))}
+          </select>
+        </Field>
+      </div>
+      <Trouble reading={{ trouble }} />
+      {!numbers.value && !trouble.value && <p class="empty">{t.loading}</p>}
+      {numbers.value && (numbers.value.asks ? <Told numbers={numbers.value} /> : <p class="empty">{t.admin.noStats}</p>)}
+    </>
+  );
+}
+
+function Told({ numbers }: { numbers: Numbers }) {
+  const { days } = numbers;
+  const share = (day: Day) => (day.people + day.rules ? Math.round((day.rules / (day.people + day.rules)) * 100) : 0);
   return (
     <>
       <div class="tiles">
         <Tile says={t.admin.asksInAll} value={String(numbers.asks)} />
-        <Tile says={`${t.admin.timeToAnswer}, ${t.admin.median.toLowerCase()}`} value={numbers.median === null ? "–" : span(numbers.median)} />
-        <Tile says={`${t.admin.timeToAnswer}, ${t.admin.slowest.toLowerCase()}`} value={numbers.slow === null ? "–" : span(numbers.slow)} />
+        <Tile says={t.admin.median} value={numbers.median === null ? "–" : span(numbers.median)} />
+        <Tile says={t.admin.slowest} value={numbers.slow === null ? "–" : span(numbers.slow)} />
         <Tile says={t.admin.waitedTotal} value={span(numbers.waited)} />
         <Tile says={t.admin.byRules} value={`${Math.round((numbers.byRule / numbers.asks) * 100)} %`} />
       </div>
-      <figure class="panel">
-        <figcaption>
-          {t.admin.perDay}, {t.admin.last14}
-        </figcaption>
-        <Days days={numbers.days} />
-      </figure>
-      <figure class="panel">
-        <figcaption>{t.admin.timeToAnswer}</figcaption>
-        <Buckets buckets={numbers.buckets} />
-      </figure>
+      <div class="charts">
+        <Chart title={t.admin.perDay} legend={[t.admin.people, t.admin.rulesLegend]}>
+          <Bars days={days} stacks={[(day) => day.people, (day) => day.rules]} say={(day) => t.admin.daySays(day.people, day.rules)} />
+        </Chart>
+        <Chart title={t.admin.timeToAnswer}>
+          <Rows rows={numbers.buckets} />
+        </Chart>
+        <Chart title={t.admin.minutesWaited}>
+          <Bars days={days} stacks={[(day) => Math.round(day.waited / 60_000)]} say={(day) => t.admin.minutes(Math.round(day.waited / 60_000))} />
+        </Chart>
+        <Chart title={t.admin.shareOfRules}>
+          <Bars days={days} stacks={[share]} most={100} say={(day) => `${share(day)} %`} />
+        </Chart>
+      </div>
+      <Unfolds title={t.admin.asTable}>{() => <Table days={days} share={share} />}</Unfolds>
     </>
+  );
+}
+
+function Chart({ title, legend, children }: { title: string; legend?: string[]; children: preact.ComponentChildren }) {
+  return (
+    <figure class="panel">
+      <figcaption>
+        {title}
+        {legend && (
+          <span class="legend">
+            {legend.map((each, at) => (
+              <span key={each} class={`key-${at}`}>
+                {each}
+              </span>
+            ))}
+          </span>
+        )}
+      </figcaption>
+      {children}
+    </figure>
   );
 }
 
@@ -44,45 +124,31 @@ function Tile({ says, value }: { says: string; value: string }) {
   );
 }
 
-const [WIDTH, HEIGHT] = [560, 120];
-
-function Days({ days }: { days: Numbers["days"] }) {
-  const most = Math.max(1, ...days.map((day) => day.people + day.rules));
-  const step = WIDTH / days.length;
-  const told = days.map((day) => `${day.day}: ${day.people + day.rules}`).join(", ");
+function Table({ days, share }: { days: readonly Day[]; share: (day: Day) => number }) {
   return (
-    <svg class="chart" viewBox={`0 0 ${WIDTH} ${HEIGHT + 20}`} role="img" aria-label={told}>
-      <text x="0" y="10">{most}</text>
-      {days.map((day, at) => {
-        const people = (day.people / most) * (HEIGHT - 16);
-        const rules = (day.rules / most) * (HEIGHT - 16);
-        return (
-          <g key={day.day}>
-            <rect class="bar" x={at * step + 6} width={step - 12} y={HEIGHT - people} height={people} rx="2" />
-            <rect class="bar rules" x={at * step + 6} width={step - 12} y={HEIGHT - people - rules} height={rules} rx="2" />
-            <text x={at * step + step / 2} y={HEIGHT + 15} text-anchor="middle">
-              {day.day.slice(8)}
-            </text>
-          </g>
-        );
-      })}
-      <line x1="0" x2={WIDTH} y1={HEIGHT + 0.5} y2={HEIGHT + 0.5} />
-    </svg>
-  );
-}
-
-function Buckets({ buckets }: { buckets: Numbers["buckets"] }) {
-  const most = Math.max(1, ...buckets.map((bucket) => bucket.count));
-  const told = buckets.map((bucket) => `${bucket.label}: ${bucket.count}`).join(", ");
-  return (
-    <svg class="chart" viewBox={`0 0 ${WIDTH} ${buckets.length * 24}`} role="img" aria-label={told}>
-      {buckets.map((bucket, at) => (
-        <g key={bucket.label}>
-          <text x="0" y={at * 24 + 15}>{bucket.label}</text>
-          <rect class="bar" x="60" y={at * 24 + 4} height="14" width={(bucket.count / most) * (WIDTH - 110)} rx="2" />
-          <text x={66 + (bucket.count / most) * (WIDTH - 110)} y={at * 24 + 15}>{bucket.count}</text>
-        </g>
-      ))}
-    </svg>
+    <div class="table-frame" tabIndex={0} role="region" aria-label={t.admin.asTable}>
+      <table class="list">
+        <thead>
+          <tr>
+            <th>{t.admin.day}</th>
+            <th>{t.admin.people}</th>
+            <th>{t.admin.rulesLegend}</th>
+            <th>{t.admin.minutesWaited}</th>
+            <th>{t.admin.shareOfRules}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {days.map((day) => (
+            <tr key={day.day}>
+              <td>{day.day}</td>
+              <td>{day.people}</td>
+              <td>{day.rules}</td>
+              <td>{Math.round(day.waited / 60_000)}</td>
+              <td>{share(day)} %</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }

@@ -1,100 +1,155 @@
 /** Tokens: who may come in, as what, and since when. */
 import { useSignal } from "@preact/signals";
-import type { Link, MadeToken, Tokens } from "../generated/api";
+import type { Link, MadeToken, Token, Tokens } from "../generated/api";
+import { Confirm } from "../parts/Confirm";
 import { Copy } from "../parts/Copy";
-import { moment } from "../store/clock";
-import { may } from "../store/desk";
+import { Field } from "../parts/Field";
+import { may, projects } from "../store/desk";
 import { ask, post } from "../store/http";
 import { reveal } from "../text/reveal";
+import { moment } from "../text/times";
 import { texts as t } from "../texts";
-import { Trouble, useReading } from "./read";
+import { Loading, Trouble, useReading, type Reading } from "./read";
 
 const ROLES = ["viewer", "approver", "admin", "agent"];
+const TIMES = [0, 86_400, 30 * 86_400, 365 * 86_400];
 
 export function TokensPage() {
   if (!may("admin")) return <p class="empty">{t.admin.needsAdmin}</p>;
-  return <List />;
+  return <All />;
 }
 
-function List() {
-  const reading = useReading<Tokens>("/api/tokens");
-  const name = useSignal("");
-  const role = useSignal("approver");
-  const secret = useSignal<string | null>(null);
-  const show = async (what: () => Promise<string>) => {
-    await reading.act(async () => (secret.value = await what()));
-  };
+function All() {
+  const gone = useSignal(false);
+  const reading = useReading<Tokens>(gone.value ? "/api/tokens?state=gone" : "/api/tokens");
+  const list = reading.value.value?.tokens;
   return (
     <>
       <Trouble reading={reading} />
+      <Make reading={reading} />
+      <label class="tick">
+        <input type="checkbox" checked={gone.value} onChange={(event) => (gone.value = event.currentTarget.checked)} /> {t.admin.gone}
+      </label>
+      {!list && <Loading reading={reading} />}
+      {list?.length === 0 && <p class="empty">{t.admin.noEntries}</p>}
+      {list && list.length > 0 && <List tokens={list} reading={reading} />}
+    </>
+  );
+}
+
+function List({ tokens, reading }: { tokens: readonly Token[]; reading: Reading<Tokens> }) {
+  return (
+    <div class="table-frame" tabIndex={0} role="region" aria-label={t.admin.pages["tokens"]}>
+      <table class="list">
+        <thead>
+          <tr>
+            <th>{t.admin.name}</th>
+            <th>{t.admin.role}</th>
+            <th>{t.admin.kind}</th>
+            <th>{t.admin.created}</th>
+            <th>{t.admin.used}</th>
+            <th>{t.admin.expires}</th>
+            <th>
+              <span class="unseen">{t.admin.acts}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {tokens.map((token) => (
+            <tr key={token.id}>
+              <td>
+                {reveal(token.name)}
+                {token.project && <span class="quiet-text"> {t.admin.project(reveal(projects.value.find((each) => each.id === token.project)?.name ?? token.project))}</span>}
+              </td>
+              <td>{token.role}</td>
+              <td>{token.kind}</td>
+              <td class="nowrap">{moment(token.created_at)}</td>
+              <td class="nowrap">{token.last_used_at ? moment(token.last_used_at) : t.admin.never}</td>
+              <td class="nowrap">{token.revoked_at ? t.admin.revoked(moment(token.revoked_at)) : token.expires_at ? moment(token.expires_at) : "–"}</td>
+              <td>{!token.revoked_at && <Confirm says={t.admin.revoke} really={t.admin.revokeReally} act={() => void reading.act(() => ask("DELETE", `/api/tokens/${encodeURIComponent(token.id)}`))} />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Make({ reading }: { reading: Reading<Tokens> }) {
+  const name = useSignal("");
+  const role = useSignal("approver");
+  const seconds = useSignal(0);
+  const project = useSignal("");
+  const secret = useSignal<string | null>(null);
+  const show = (what: () => Promise<string>) => reading.act(async () => (secret.value = await what()));
+  const make = async () => {
+    const wanted = {
+      name: name.value,
+      role: role.value,
+      ...(seconds.value ? { expires_at: new Date(Date.now() + seconds.value * 1000).toISOString() } : {}),
+      ...(role.value === "agent" && project.value ? { project: project.value } : {}),
+    };
+    if (await show(async () => (await post<MadeToken>("/api/tokens", wanted)).secret)) name.value = "";
+  };
+  return (
+    <form
+      class="panel stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void make();
+      }}
+    >
+      <h2>{t.admin.newToken}</h2>
+      <div class="two">
+        <Field label={t.admin.name}>
+          <input required value={name.value} onInput={(event) => (name.value = event.currentTarget.value)} />
+        </Field>
+        <Field label={t.admin.role}>
+          <select value={role.value} onChange={(event) => (role.value = event.currentTarget.value)}>
+            {ROLES.map((each) => (
+              <option key={each} value={each}>
+                {t.admin.roles[each]}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <Field label={t.admin.expires}>
+          <select value={String(seconds.value)} onChange={(event) => (seconds.value = Number(event.currentTarget.value))}>
+            {TIMES.map((each) => (
+              <option key={each} value={each}>
+                {t.rules.times(each)}
+              </option>
+            ))}
+          </select>
+        </Field>
+        {role.value === "agent" && (
+          <Field label={t.admin.agentProject}>
+            <select value={project.value} onChange={(event) => (project.value = event.currentTarget.value)}>
+              <option value="">{t.admin.noProject}</option>
+              {projects.value.map((each) => (
+                <option key={each.id} value={each.id}>
+                  {reveal(each.name)}
+                </option>
+              ))}
+            </select>
+          </Field>
+        )}
+      </div>
+      <div class="row-of-buttons">
+        <button type="submit" class="primary">
+          {t.admin.newToken}
+        </button>
+        <button type="button" title={t.admin.linkSays} onClick={() => void show(async () => (await post<Link>("/api/login-link")).link)}>
+          {t.admin.link}
+        </button>
+      </div>
       {secret.value && (
-        <div class="panel secret" role="status">
+        <div class="secret" role="status">
           <p>{t.admin.secret}</p>
           <code>{secret.value}</code>
           <Copy text={secret.value} />
         </div>
       )}
-      <div class="table-frame" tabIndex={0} role="region" aria-label={t.admin.pages["tokens"]}>
-        <table class="list">
-          <thead>
-            <tr>
-              <th>{t.admin.name}</th>
-              <th>{t.admin.role}</th>
-              <th>{t.admin.kind}</th>
-              <th>{t.admin.created}</th>
-              <th>{t.admin.used}</th>
-              <th>
-                  <span class="unseen">{t.admin.acts}</span>
-                </th>
-            </tr>
-          </thead>
-          <tbody>
-            {reading.value.value?.tokens.map((token) => (
-              <tr key={token.id}>
-                <td>{reveal(token.name)}</td>
-                <td>{token.role}</td>
-                <td>{token.kind}</td>
-                <td>{moment(token.created_at)}</td>
-                <td>{token.last_used_at ? moment(token.last_used_at) : t.admin.never}</td>
-                <td>
-                  <button type="button" class="danger quiet" onClick={() => void reading.act(() => ask("DELETE", `/api/tokens/${encodeURIComponent(token.id)}`))}>
-                    {t.admin.revoke}
-                  </button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <form
-        class="panel stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void show(async () => (await post<MadeToken>("/api/tokens", { name: name.value, role: role.value })).secret);
-        }}
-      >
-        <h2>{t.admin.newToken}</h2>
-        <div class="two">
-          <label class="field">
-            <span>{t.admin.name}</span>
-            <input required value={name.value} onInput={(event) => (name.value = event.currentTarget.value)} />
-          </label>
-          <label class="field">
-            <span>{t.admin.role}</span>
-            <select value={role.value} onChange={(event) => (role.value = event.currentTarget.value)}>
-              {ROLES.map((each) => (
-                <option key={each}>{each}</option>
-              ))}
-            </select>
-          </label>
-        </div>
-        <div class="row-of-buttons">
-          <button type="submit" class="primary">{t.admin.newToken}</button>
-          <button type="button" title={t.admin.linkSays} onClick={() => void show(async () => (await post<Link>("/api/login-link")).link)}>
-            {t.admin.link}
-          </button>
-        </div>
-      </form>
-    </>
+    </form>
   );
 }

@@ -1,10 +1,18 @@
 /** The statistics: asks a day, time to answer, how long Claude waited, the share of rules. Pure. */
 import type { Ask } from "../feed/model";
 
+export interface Day {
+  day: string;
+  people: number;
+  rules: number;
+  /** How long Claude waited for people, in milliseconds. */
+  waited: number;
+}
+
 export interface Numbers {
   asks: number;
   byRule: number;
-  days: { day: string; people: number; rules: number }[];
+  days: Day[];
   /** In milliseconds. */
   median: number | null;
   slow: number | null;
@@ -16,21 +24,22 @@ export interface Numbers {
 const DAY = 86_400_000;
 const BUCKETS: [string, number][] = [["10 s", 10e3], ["30 s", 30e3], ["2 min", 120e3], ["10 min", 600e3], ["1 h", 3600e3], ["longer", Infinity]];
 
+/** Of the asks that were opened within the last days. */
 export function count(asks: readonly Ask[], now: number, span = 14): Numbers {
-  const days = Array.from({ length: span }, (_, at) => ({ day: dayOf(now - (span - 1 - at) * DAY), people: 0, rules: 0 }));
+  const days = Array.from({ length: span }, (_, at): Day => ({ day: dayOf(now - (span - 1 - at) * DAY), people: 0, rules: 0, waited: 0 }));
   const byDay = new Map(days.map((day) => [day.day, day]));
   const times: number[] = [];
-  let byRule = 0;
-  let waited = 0;
   for (const ask of asks) {
-    const { settlement } = ask;
-    const rule = settlement?.state === "answered" && settlement.by.kind === "rule";
-    if (rule) byRule += 1;
     const day = byDay.get(dayOf(Date.parse(ask.opened_at)));
-    if (day) day[rule ? "rules" : "people"] += 1;
-    if (rule) continue;
-    const took = (settlement ? Date.parse(settlement.at) : now) - Date.parse(ask.opened_at);
-    waited += Math.max(0, took);
+    if (!day) continue;
+    const { settlement } = ask;
+    if (settlement?.state === "answered" && settlement.by.kind === "rule") {
+      day.rules += 1;
+      continue;
+    }
+    const took = Math.max(0, (settlement ? Date.parse(settlement.at) : now) - Date.parse(ask.opened_at));
+    day.people += 1;
+    day.waited += took;
     if (settlement?.state === "answered") times.push(took);
   }
   times.sort((a, b) => a - b);
@@ -41,7 +50,12 @@ export function count(asks: readonly Ask[], now: number, span = 14): Numbers {
     below = upTo;
     return { label, count: inside };
   });
-  return { asks: asks.length, byRule, days, median: at(times, 0.5), slow: at(times, 0.9), waited, buckets };
+  const byRule = sum(days, (day) => day.rules);
+  return { asks: byRule + sum(days, (day) => day.people), byRule, days, median: at(times, 0.5), slow: at(times, 0.9), waited: sum(days, (day) => day.waited), buckets };
+}
+
+function sum(days: readonly Day[], of: (day: Day) => number): number {
+  return days.reduce((total, day) => total + of(day), 0);
 }
 
 function at(sorted: readonly number[], share: number): number | null {

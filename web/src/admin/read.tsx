@@ -37,6 +37,11 @@ export function useReading<T>(path: string): Reading<T> {
   return { value, trouble, again, act };
 }
 
+/** Until it is here, or why it is not. */
+export function Loading({ reading }: { reading: { trouble: Signal<string | null> } }) {
+  return reading.trouble.value ? null : <p class="empty">{t.loading}</p>;
+}
+
 export function Trouble({ reading }: { reading: { trouble: Signal<string | null> } }) {
   return reading.trouble.value ? <p class="note trouble" role="alert">{reveal(reading.trouble.value)}</p> : null;
 }

@@ -11,9 +11,10 @@ interface Props {
   send: (input: Record<string, unknown>) => void;
   leave: () => void;
   disabled: boolean;
+  all: number;
 }
 
-export function EditInput({ ask, send, leave, disabled }: Props) {
+export function EditInput({ ask, send, leave, disabled, all }: Props) {
   const { input, tool } = ask.body;
   const key = TEXTS[tool];
   const before = key !== undefined && typeof input[key] === "string" ? input[key] : JSON.stringify(input, null, 2);
@@ -49,7 +50,7 @@ export function EditInput({ ask, send, leave, disabled }: Props) {
       {edited === null && <p class="note trouble">{t.permission.badJson}</p>}
       <div class="row-of-buttons">
         <button type="submit" class="primary" disabled={disabled || edited === null}>
-          {t.permission.editSend} <kbd aria-hidden="true">Ctrl Enter</kbd>
+          {t.permission.editSend + t.inbox.all(all)} <kbd aria-hidden="true">Ctrl Enter</kbd>
         </button>
         <button type="button" class="quiet" onClick={leave}>
           {t.cancel}

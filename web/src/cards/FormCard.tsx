@@ -9,7 +9,7 @@ import type { Acting } from "./Card";
 import { useKeys } from "./keys";
 import { fill, firstDraft, readFields, type Draft, type Field } from "./schema";
 
-export function FormCard({ ask, act, disabled }: Acting & { ask: AskOf<"form"> }) {
+export function FormCard({ ask, act, disabled, all }: Acting & { ask: AskOf<"form"> }) {
   const fields = useMemo(() => readFields(ask.body.schema), [ask.digest]);
   const [draft, setDraft] = useDraft<Draft>(ask.id, firstDraft(fields));
   const wrong = useSignal<Record<string, string>>({});
@@ -48,13 +48,13 @@ export function FormCard({ ask, act, disabled }: Acting & { ask: AskOf<"form"> }
       </fieldset>
       <div class="controls">
         <button type="submit" class="primary" disabled={disabled}>
-          {t.form.send} <kbd aria-hidden="true">Ctrl Enter</kbd>
+          {t.form.send + t.inbox.all(all)} <kbd aria-hidden="true">Ctrl Enter</kbd>
         </button>
         <button type="button" id={`decline-${ask.id}`} class="danger" disabled={disabled} onClick={() => act({ action: "decline" })}>
-          {t.form.decline}
+          {t.form.decline + t.inbox.all(all)}
         </button>
         <button type="button" class="quiet" disabled={disabled} onClick={() => act({ action: "cancel" })}>
-          {t.form.cancel}
+          {t.form.cancel + t.inbox.all(all)}
         </button>
       </div>
     </form>

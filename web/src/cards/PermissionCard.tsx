@@ -15,7 +15,7 @@ import { isWhole, nearby, permissionSentence } from "./sentence";
 
 type Doing = "deciding" | "denying" | "editing";
 
-export function PermissionCard({ ask, act, disabled, directory }: Acting & { ask: AskOf<"permission"> }) {
+export function PermissionCard({ ask, act, disabled, directory, all }: Acting & { ask: AskOf<"permission"> }) {
   const { body } = ask;
   const doing = useSignal<Doing>("deciding");
   const [reason, setReason] = useDraft(`${ask.id}.reason`, "");
@@ -26,7 +26,8 @@ export function PermissionCard({ ask, act, disabled, directory }: Acting & { ask
     doing.value = "denying";
     requestAnimationFrame(() => reasonField.current?.focus());
   };
-  const offered = (lasting: "session" | "always") => body.offers.some((offer) => offer.for === lasting);
+  // What is allowed for longer is spelled out for this ask, and not for the others.
+  const offered = (lasting: "session" | "always") => !all && body.offers.some((offer) => offer.for === lasting);
 
   useKeys(ask.id, (key) => {
     if (disabled || doing.value !== "deciding") return false;
@@ -42,7 +43,7 @@ export function PermissionCard({ ask, act, disabled, directory }: Acting & { ask
   return (
     <>
       <Evidence ask={ask} directory={directory} />
-      {doing.value === "editing" && <EditInput ask={ask} send={(input) => allow({ input })} leave={() => (doing.value = "deciding")} disabled={disabled} />}
+      {doing.value === "editing" && <EditInput ask={ask} send={(input) => allow({ input })} leave={() => (doing.value = "deciding")} disabled={disabled} all={all} />}
       {doing.value === "denying" && (
         <form
           class="controls column"
@@ -67,10 +68,10 @@ export function PermissionCard({ ask, act, disabled, directory }: Acting & { ask
           />
           <div class="row-of-buttons">
             <button type="submit" class="danger" disabled={disabled}>
-              {t.permission.denySend} <kbd aria-hidden="true">Enter</kbd>
+              {t.permission.denySend + t.inbox.all(all)} <kbd aria-hidden="true">Enter</kbd>
             </button>
             <button type="button" class="danger quiet" disabled={disabled} onClick={() => deny(true)}>
-              {t.permission.denyStop}
+              {t.permission.denyStop + t.inbox.all(all)}
             </button>
             <button type="button" class="quiet" onClick={() => (doing.value = "deciding")}>
               {t.cancel}
@@ -82,16 +83,16 @@ export function PermissionCard({ ask, act, disabled, directory }: Acting & { ask
         <>
           <div class="controls">
             <button type="button" class="primary" disabled={disabled} onClick={() => allow()}>
-              {t.permission.allow} <kbd aria-hidden="true">a</kbd>
+              {t.permission.allow + t.inbox.all(all)} <kbd aria-hidden="true">a</kbd>
             </button>
             <button type="button" class="danger" disabled={disabled} onClick={beginDenying}>
-              {t.permission.deny} <kbd aria-hidden="true">d</kbd>
+              {t.permission.deny + t.inbox.all(all)} <kbd aria-hidden="true">d</kbd>
             </button>
-            <button type="button" class="quiet" disabled={disabled} onClick={() => (doing.value = "editing")}>
+            <button type="button" disabled={disabled} onClick={() => (doing.value = "editing")}>
               {t.permission.edit_} <kbd aria-hidden="true">e</kbd>
             </button>
           </div>
-          <Longer ask={ask} disabled={disabled} allow={allow} />
+          {!all && <Longer ask={ask} disabled={disabled} allow={allow} />}
         </>
       )}
     </>

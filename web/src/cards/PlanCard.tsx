@@ -11,7 +11,7 @@ import { useKeys } from "./keys";
 
 type Doing = "deciding" | "revising" | "editing";
 
-export function PlanCard({ ask, act, disabled }: Acting & { ask: AskOf<"plan"> }) {
+export function PlanCard({ ask, act, disabled, all }: Acting & { ask: AskOf<"plan"> }) {
   const doing = useSignal<Doing>("deciding");
   const [plan, setPlan] = useDraft(`${ask.id}.plan`, ask.body.plan);
   const [feedback, setFeedback] = useDraft(`${ask.id}.feedback`, "");
@@ -88,7 +88,7 @@ export function PlanCard({ ask, act, disabled }: Acting & { ask: AskOf<"plan"> }
           />
           <div class="row-of-buttons">
             <button type="submit" class="primary" disabled={disabled || !feedback.trim()}>
-              {t.plan.sendBack} <kbd aria-hidden="true">Enter</kbd>
+              {t.plan.sendBack + t.inbox.all(all)} <kbd aria-hidden="true">Enter</kbd>
             </button>
             <button type="button" class="quiet" onClick={() => (doing.value = "deciding")}>
               {t.cancel}
@@ -98,18 +98,18 @@ export function PlanCard({ ask, act, disabled }: Acting & { ask: AskOf<"plan"> }
       ) : (
         <div class="controls">
           <button type="button" class="primary" disabled={disabled} onClick={() => approve("default")}>
-            {t.plan.ask} <kbd aria-hidden="true">a</kbd>
+            {t.plan.ask + t.inbox.all(all)} <kbd aria-hidden="true">a</kbd>
           </button>
           <button type="button" disabled={disabled} onClick={() => approve("acceptEdits")}>
-            {t.plan.accept} <kbd aria-hidden="true">y</kbd>
+            {t.plan.accept + t.inbox.all(all)} <kbd aria-hidden="true">y</kbd>
           </button>
           <button type="button" disabled={disabled} onClick={() => begin("revising")}>
             {t.plan.revise} <kbd aria-hidden="true">d</kbd>
           </button>
-          <button type="button" class="quiet" disabled={disabled} onClick={() => act({ outline: true })}>
-            {t.plan.outline} <kbd aria-hidden="true">p</kbd>
+          <button type="button" disabled={disabled} onClick={() => act({ outline: true })}>
+            {t.plan.outline + t.inbox.all(all)} <kbd aria-hidden="true">p</kbd>
           </button>
-          <button type="button" class="quiet" disabled={disabled} onClick={() => (doing.value === "editing" ? (doing.value = "deciding") : begin("editing"))}>
+          <button type="button" disabled={disabled} onClick={() => (doing.value === "editing" ? (doing.value = "deciding") : begin("editing"))}>
             {doing.value === "editing" ? t.close : t.plan.edit} <kbd aria-hidden="true">e</kbd>
           </button>
         </div>

@@ -16,7 +16,7 @@ interface Draft {
 
 const BLINK = 160;
 
-export function QuestionCard({ ask, act, disabled }: Acting & { ask: AskOf<"question"> }) {
+export function QuestionCard({ ask, act, disabled, all }: Acting & { ask: AskOf<"question"> }) {
   const prompts = ask.body.questions;
   const [draft, setDraft] = useDraft<Draft>(ask.id, { at: 0, given: prompts.map(() => NOTHING) });
   const text = useRef<HTMLTextAreaElement>(null);
@@ -75,7 +75,7 @@ export function QuestionCard({ ask, act, disabled }: Acting & { ask: AskOf<"ques
       <Options key={at} name={`${ask.id}-${at}`} prompt={prompt} given={given} disabled={disabled} pick={pick} openOther={openOther} say={(said) => change({ ...given, text: said, other: true })} text={text} quiet={prompts.length === 1} />
       <div class="controls">
         <button type="submit" class="primary" disabled={disabled || missing > 0}>
-          {prompts.length > 1 ? t.question.sendAll : t.question.send} <kbd aria-hidden="true">Enter</kbd>
+          {(prompts.length > 1 ? t.question.sendAll : t.question.send) + t.inbox.all(all)} <kbd aria-hidden="true">Enter</kbd>
         </button>
         {at < prompts.length - 1 && (
           <button type="button" disabled={disabled} onClick={() => go(at + 1)}>

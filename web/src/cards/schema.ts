@@ -7,7 +7,7 @@ export interface Field {
   says: string;
   required: boolean;
   shape:
-    | { kind: "text"; input: "text" | "email" | "url" | "date" | "datetime-local"; least: number | null; most: number | null }
+    | { kind: "text"; input: Input; least: number | null; most: number | null }
     | { kind: "number"; whole: boolean; low: number | null; high: number | null }
     | { kind: "yes" }
     | { kind: "one"; choices: Choice[] }
@@ -16,9 +16,13 @@ export interface Field {
   given: unknown;
 }
 
+export type Input = "text" | "email" | "url" | "date" | "datetime-local";
+
 export interface Choice {
   value: string;
   title: string;
+  /** As the schema has it: it may be a number. */
+  raw: unknown;
 }
 
 type Loose = Record<string, unknown>;
@@ -34,7 +38,7 @@ export function readFields(schema: Loose): Field[] {
     return {
       name,
       title: text(field["title"]) || name,
-      says: text(field["description"]),
+      says: [text(field["description"]), boundsOf(field)].filter(Boolean).join(" · "),
       required: required.includes(name),
       shape: shapeOf(field),
       given: field["default"],
@@ -95,13 +99,29 @@ function checkText(title: string, shape: Extract<Field["shape"], { kind: "text" 
   if (shape.least !== null && length < shape.least) return t.form.short(title, shape.least);
   if (shape.most !== null && length > shape.most) return t.form.long(title, shape.most);
   if (shape.input === "email" && !/^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(value)) return t.form.email(title);
+  if (shape.input === "url" && !/^[A-Za-z][A-Za-z0-9+.-]*:\S+$/.test(value)) return t.form.url(title);
+  if (shape.input === "date" && !/^\d{4}-\d\d-\d\d$/.test(value)) return t.form.date(title);
+  if (shape.input === "datetime-local" && Number.isNaN(Date.parse(value))) return t.form.moment(title);
   return null;
 }
 
 function convert(field: Field, value: Draft[string] | undefined): unknown {
-  if (field.shape.kind === "number") return Number(value);
-  if (field.shape.kind === "other") return readJson(String(value));
-  return value;
+  const { shape } = field;
+  switch (shape.kind) {
+    case "number":
+      return Number(value);
+    case "other":
+      return readJson(String(value));
+    case "one":
+      return shape.choices.find((choice) => choice.value === value)?.raw;
+    case "several":
+      return shape.choices.filter((choice) => (value as string[]).includes(choice.value)).map((choice) => choice.raw);
+    case "text":
+      // A moment needs its zone, which the browser's own field does not say.
+      return shape.input === "datetime-local" ? new Date(String(value)).toISOString() : value;
+    case "yes":
+      return value;
+  }
 }
 
 function shapeOf(field: Loose): Field["shape"] {
@@ -128,20 +148,28 @@ function shapeOf(field: Loose): Field["shape"] {
 function choicesOf(field: Loose): Choice[] {
   if (Array.isArray(field["enum"])) {
     const names = Array.isArray(field["enumNames"]) ? field["enumNames"] : [];
-    return field["enum"].map((value, at) => ({ value: String(value), title: text(names[at]) || String(value) }));
+    return field["enum"].map((value, at) => ({ value: String(value), title: text(names[at]) || String(value), raw: value }));
   }
   const several = field["oneOf"] ?? field["anyOf"];
   if (!Array.isArray(several)) return [];
   return several
     .filter((each): each is Loose => isObject(each) && "const" in each)
-    .map((each) => ({ value: String(each["const"]), title: text(each["title"]) || String(each["const"]) }));
+    .map((each) => ({ value: String(each["const"]), title: text(each["title"]) || String(each["const"]), raw: each["const"] }));
 }
 
-function inputOf(format: unknown): "text" | "email" | "url" | "date" | "datetime-local" {
-  if (format === "email") return "email";
-  if (format === "uri") return "url";
-  if (format === "date") return "date";
-  return "text";
+const INPUTS: Record<string, Input> = { email: "email", uri: "url", date: "date", "date-time": "datetime-local" };
+
+function inputOf(format: unknown): Input {
+  return INPUTS[String(format)] ?? "text";
+}
+
+/** The bounds of a number or a text, as a hint. */
+function boundsOf(field: Loose): string {
+  const low = number(field["minimum"]) ?? number(field["minLength"]) ?? number(field["minItems"]);
+  const high = number(field["maximum"]) ?? number(field["maxLength"]) ?? number(field["maxItems"]);
+  const what = field["type"] === "string" ? "letters" : field["type"] === "array" ? "choices" : "number";
+  if (low === null && high === null) return "";
+  return low === 1 && high === null && what !== "number" ? "" : t.form.bounds(low, high, what);
 }
 
 function begin(field: Field): Draft[string] {
@@ -149,7 +177,15 @@ function begin(field: Field): Draft[string] {
   if (shape.kind === "yes") return given === true;
   if (shape.kind === "several") return Array.isArray(given) ? given.map(String) : [];
   if (shape.kind === "other") return given === undefined ? "" : JSON.stringify(given);
+  if (shape.kind === "text" && shape.input === "datetime-local" && typeof given === "string") return localTime(given);
   return given === undefined || given === null ? "" : String(given);
+}
+
+/** A moment as the browser's own field wants it: in this place's time. */
+function localTime(moment: string): string {
+  const date = new Date(moment);
+  if (Number.isNaN(date.getTime())) return "";
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 function isEmpty(value: Draft[string] | undefined): boolean {

@@ -60,19 +60,19 @@ export function isWhole(body: Permission): boolean {
 
 /** A settled ask in one line, without the times. */
 export function outcome(ask: Ask, answer: Answer, by: Actor, mine: boolean, directory: string | null): string {
-  const who = mine ? t.done.you : by.kind === "rule" ? t.done.rule : by.kind === "hub" ? t.done.hub : by.name;
+  const who = mine ? t.done.you : by.kind === "rule" ? t.done.rule : by.kind === "hub" ? t.done.hub : t.done.elsewhere(reveal(by.name));
   if ("answers" in answer) {
-    const all = answer.answers.map((choice) => [...choice.labels, ...(choice.text ? [choice.text] : [])].join(", "));
+    const all = answer.answers.map((choice) => [...(choice.labels ?? []), ...(choice.text ? [choice.text] : [])].join(", "));
     return t.done.answered(who, reveal(all.join(" · ")));
   }
   if ("allow" in answer) {
     const what = ask.kind === "permission" ? thing(ask.body, directory) : "";
     if (!answer.allow) return t.done.denied(who, what) + (answer.message ? `: “${reveal(answer.message)}”` : "");
-    const extra = [t.done.allowedFor[answer.for], answer.input ? t.done.edited : ""].filter(Boolean).join(", ");
+    const extra = [t.done.allowedFor[answer.for ?? "once"], answer.input ? t.done.edited : ""].filter(Boolean).join(", ");
     return t.done.allowed(who, what) + (extra ? `, ${extra}` : "");
   }
   if ("approve" in answer) {
-    if (answer.approve) return t.done.approved(who, answer.mode) + (answer.plan ? `, ${t.done.edited}` : "");
+    if (answer.approve) return t.done.approved(who, answer.mode ?? "default") + (answer.plan ? `, ${t.done.edited}` : "");
     return t.done.revised(who) + (answer.message ? `: “${reveal(answer.message)}”` : "");
   }
   if ("outline" in answer) return t.done.outlined(who);
@@ -87,6 +87,10 @@ function thing(body: Permission, directory: string | null): string {
   if (tool === "Bash" && command) return `\`${quotable(clip(command))}\``;
   const path = nearby(text(input["file_path"]) || text(input["notebook_path"]) || text(input["path"]), directory);
   return path ? `${reveal(tool)} \`${quotable(path)}\`` : `\`${quotable(tool)}\``;
+}
+
+export function basename(path: string): string {
+  return reveal(path.split("/").filter(Boolean).at(-1) ?? path);
 }
 
 /** A path as seen from the session's directory. */

@@ -2,26 +2,28 @@
 import type { Answer, Answered, Ask } from "../feed/model";
 import type { Sending } from "../store/sending";
 
-export type Stage =
-  | { is: "open"; trouble: string | null }
+export type Stage = { trouble: string | null } & (
+  | { is: "open" }
   | { is: "sending" | "kept" | "sent"; answer: Answer }
   | { is: "answered"; settlement: Answered; delivered: boolean }
-  | { is: "expired"; at: string; trouble: string | null }
+  | { is: "expired"; at: string }
   | { is: "late"; settlement: Answered }
-  | { is: "withdrawn"; reason: string; at: string; trouble: string | null };
+  | { is: "withdrawn"; reason: string; at: string }
+);
 
+/** `trouble` is why an answer that was given here was not used. */
 export function stageOf(ask: Ask, sent: Sending | undefined): Stage {
   const trouble = sent?.state === "refused" ? sent.message : null;
   const { settlement } = ask;
   switch (settlement?.state) {
     case "answered":
-      return { is: "answered", settlement, delivered: ask.delivered_at !== null };
+      return { is: "answered", settlement, delivered: ask.delivered_at !== null, trouble };
     case "withdrawn":
       return { is: "withdrawn", reason: settlement.reason, at: settlement.at, trouble };
     case "expired":
-      if (settlement.late) return { is: "late", settlement: settlement.late };
-      return sent && sent.state !== "refused" ? { is: sent.state, answer: sent.answer } : { is: "expired", at: settlement.at, trouble };
+      if (settlement.late) return { is: "late", settlement: settlement.late, trouble };
+      return sent && sent.state !== "refused" ? { is: sent.state, answer: sent.answer, trouble } : { is: "expired", at: settlement.at, trouble };
     default:
-      return sent && sent.state !== "refused" ? { is: sent.state, answer: sent.answer } : { is: "open", trouble };
+      return sent && sent.state !== "refused" ? { is: sent.state, answer: sent.answer, trouble } : { is: "open", trouble };
   }
 }

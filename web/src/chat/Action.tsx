@@ -2,12 +2,14 @@
 import type { ItemOf } from "../feed/model";
 import type { ActionEntry, Entry } from "../feed/timeline";
 import { nearby } from "../cards/sentence";
+import { Diff } from "../parts/Diff";
 import { Machine, Unfolds } from "../parts/Folded";
 import { Icon, type IconName } from "../parts/Icons";
-import { known, sessions } from "../store/desk";
-import { span } from "../store/clock";
+import { askOf, sessions } from "../store/desk";
 import { reveal } from "../text/reveal";
+import { span } from "../text/times";
 import { texts as t } from "../texts";
+import { changeOf, pathOf } from "./change";
 import { Entries } from "./Entry";
 
 const ASKING = new Set(["AskUserQuestion", "ExitPlanMode"]);
@@ -37,7 +39,7 @@ export function Action({ entry }: { entry: ActionEntry }) {
           </>
         }
       >
-        {() => <Details entry={entry} />}
+        {() => <Details entry={entry} directory={directory} />}
       </Unfolds>
       {entry.inside.length > 0 && <Inside entries={entry.inside} running={!ended} />}
     </div>
@@ -66,15 +68,29 @@ function Inside({ entries, running }: { entries: readonly Entry[]; running: bool
   );
 }
 
-function Details({ entry }: { entry: ActionEntry }) {
+function Details({ entry, directory }: { entry: ActionEntry; directory: string | null }) {
   const { started, ended } = entry;
   const command = started.input["command"];
   return (
     <>
-      {typeof command === "string" ? <Machine text={command} label={t.chat.input} /> : <Machine text={JSON.stringify(started.input, null, 2)} most={10} label={t.chat.input} />}
+      <Change entry={entry} directory={directory} />
+      {typeof command === "string" && <Machine text={command} label={t.chat.input} />}
+      {typeof command !== "string" && !changeOf(started.tool, started.input) && <Machine text={JSON.stringify(started.input, null, 2)} most={10} label={t.chat.input} />}
       {ended && <Result ended={ended} />}
     </>
   );
+}
+
+/** What was changed: as the card showed it, or from what Claude gave its tool. */
+function Change({ entry, directory }: { entry: ActionEntry; directory: string | null }) {
+  const { tool, input } = entry.started;
+  const ask = entry.ask === null ? undefined : askOf(entry.ask);
+  const answer = ask?.settlement?.state === "answered" ? ask.settlement.answer : null;
+  const edited = answer && "allow" in answer && answer.allow ? answer.input : undefined;
+  const path = nearby(pathOf(input), directory);
+  if (ask?.kind === "permission" && ask.body.diff !== null && !edited) return <Diff diff={ask.body.diff} note={ask.body.diff_note} path={path} />;
+  const rows = changeOf(tool, edited ?? input);
+  return rows && <Diff diff={rows} path={path} numbered={false} />;
 }
 
 function Result({ ended }: { ended: ItemOf<"action.ended"> }) {
@@ -130,7 +146,7 @@ export function Reads({ run }: { run: readonly Entry[] }) {
 }
 
 function isShown(entry: ActionEntry): boolean {
-  const ask = entry.ask === null ? undefined : known.value.asks.get(entry.ask);
+  const ask = entry.ask === null ? undefined : askOf(entry.ask);
   if (ASKING.has(entry.started.tool)) return false;
   const settlement = ask?.settlement;
   return settlement?.state === "answered" && "allow" in settlement.answer && settlement.answer.allow;

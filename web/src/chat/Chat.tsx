@@ -1,34 +1,45 @@
 /** A conversation: history above, what is being written below, and nothing moves what somebody is reading. */
 import { useSignal, useSignalEffect } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "../parts/Icons";
 import { Markdown } from "../parts/Markdown";
 import type { Preview, Session } from "../feed/model";
-import { may, openBySession, ready, sessions } from "../store/desk";
+import { may, openBySession, ready, sessionOf } from "../store/desk";
 import { post } from "../store/http";
+import { connection } from "../store/stream";
 import { conversation, loadOlder, type Conversation } from "../store/timelines";
+import { neverAsks } from "../sessions/state";
+import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
 import { Composer } from "./Composer";
 import { Block, Thought } from "./Entry";
+import { useReading } from "./scrolling";
 import { SessionHead } from "./SessionHead";
 
-const NEAR = 80;
-const EARLY = 1200;
+/** How many blocks at the end are drawn at once. */
+const SOON = 3;
 
 export function Chat({ id }: { id: string }) {
-  const session = sessions.value.get(id);
-  if (!session) return <main class="chat"><p class="empty">{ready.value ? t.chat.gone : t.loading}</p></main>;
+  const session = sessionOf(id);
+  if (!session)
+    return (
+      <main class="chat" tabIndex={-1}>
+        <h1 class="unseen">{t.tabs.chat}</h1>
+        <p class="empty">{ready.value ? t.chat.gone : connection.value.state === "offline" ? t.inbox.unknown : t.loading}</p>
+      </main>
+    );
   return <Open key={id} session={session} />;
 }
 
 function Open({ session }: { session: Session }) {
   const talk = conversation(session.id);
-  const bypass = session.mode === "bypassPermissions" && !session.ended;
+  const bypass = neverAsks(session);
   return (
     <main class={bypass ? "chat bypass" : "chat"} tabIndex={-1}>
       <SessionHead session={session} />
       {bypass && (
         <div class="bypass-sign" role="note">
+          <Icon name="warning" />
           <strong>{t.chat.bypass}</strong>
           <button type="button" disabled={!may("admin")} onClick={() => void post(`/api/sessions/${encodeURIComponent(session.id)}/mode`, { mode: "default" }).catch(() => undefined)}>
             {t.chat.bypassLeave}
@@ -43,77 +54,59 @@ function Open({ session }: { session: Session }) {
 
 function Scroller({ session, talk }: { session: Session; talk: Conversation }) {
   const frame = useRef<HTMLDivElement>(null);
-  const inner = useRef<HTMLDivElement>(null);
-  const stuck = useRef(true);
-  const before = useRef<{ first: number | undefined; height: number; top: number } | null>(null);
   const news = useSignal(0);
-  const away = useSignal(false);
+  const reading = useReading(() => talk.older.peek() === "more" && void loadOlder(session.id), frame);
   const blocks = talk.blocks.value;
   const first = blocks[0]?.[0]?.key;
+  const away = reading.away.value;
 
-  const toEnd = () => {
-    stuck.current = true;
-    news.value = 0;
-    away.value = false;
-    frame.current?.scrollTo({ top: frame.current.scrollHeight });
-  };
-  const onScroll = () => {
-    const element = frame.current;
-    if (!element) return;
-    stuck.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR;
-    away.value = !stuck.current;
-    if (stuck.current) news.value = 0;
-    if (element.scrollTop < EARLY && talk.older.value === "more") {
-      before.current = { first, height: element.scrollHeight, top: element.scrollTop };
-      void loadOlder(session.id);
-    }
-  };
-
-  // History was put before what is read: stay with what was in view.
-  useLayoutEffect(() => {
-    const element = frame.current;
-    const was = before.current;
-    if (!element || !was || was.first === first) return;
-    before.current = null;
-    element.scrollTop = element.scrollTop + (element.scrollHeight - was.height);
-  }, [first]);
-
-  // Whatever grows, by an item or by a preview, keeps the end in view for whoever is at the end.
-  useEffect(() => {
-    const element = inner.current;
-    if (!element) return;
-    const watch = new ResizeObserver(() => {
-      if (stuck.current) frame.current?.scrollTo({ top: frame.current.scrollHeight });
-      else onScroll();
-    });
-    watch.observe(element);
-    return () => watch.disconnect();
-  }, []);
-
-  useCountNews(talk, () => {
-    if (!stuck.current) news.value += 1;
-  });
+  // History was put before what is read: it stays where it was, before anything is painted.
+  useLayoutEffect(() => reading.settle(), [first]);
+  useCountNews(talk, () => (news.value = reading.atEnd ? 0 : news.peek() + 1));
 
   const asks = openBySession.value.get(session.id)?.length ?? 0;
+  const state = talk.state.value;
   return (
     <div class="scroller">
-      <div class="scrolls history" ref={frame} onScroll={onScroll} tabIndex={0} role="log" aria-label={session.title}>
-        <div class="measure" ref={inner}>
+      <div
+        class="scrolls history"
+        ref={frame}
+        tabIndex={0}
+        role="log"
+        aria-label={reveal(session.title)}
+        onScroll={() => {
+          reading.moved();
+          if (reading.atEnd) news.value = 0;
+        }}
+      >
+        <div class="measure">
           {talk.older.value === "loading" && <p class="event">{t.chat.older}</p>}
-          {talk.state.value === "loading" && <p class="event">{t.loading}</p>}
-          {talk.state.value === "failed" && <p class="event error">{t.chat.failed}</p>}
-          {blocks.map((entries) => (
-            <Block key={entries[0]?.key} entries={entries} />
+          {talk.older.value === "none" && state === "loaded" && blocks.length > 8 && <p class="event">{t.chat.begin}</p>}
+          {state === "loading" && !blocks.length && <Loading />}
+          {state === "failed" && <p class="event error">{t.chat.failed}</p>}
+          {blocks.map((entries, at) => (
+            <Block key={entries[0]?.key} entries={entries} late={at < blocks.length - SOON} />
           ))}
           <Previews talk={talk} />
           {session.phase === "working" && !asks && !talk.previews.value.length && <p class="event working">{t.chat.working}</p>}
+          {session.phase === "queued" && <p class="event">{t.chat.queued}</p>}
         </div>
       </div>
-      {away.value && (
-        <button type="button" class={asks ? "pill needs" : "pill"} onClick={toEnd}>
+      {away && (
+        <button type="button" class={asks ? "pill needs" : "pill"} onClick={() => reading.toEnd()}>
           {asks ? t.chat.needsYou : news.value ? t.chat.news(news.value) : t.chat.now} <Icon name="down" />
         </button>
       )}
+    </div>
+  );
+}
+
+function Loading() {
+  return (
+    <div class="skeleton" role="status" aria-label={t.loading}>
+      <span />
+      <span />
+      <span />
     </div>
   );
 }
@@ -135,7 +128,7 @@ function useCountNews(talk: Conversation, added: () => void): void {
   const last = useRef<number | undefined>(undefined);
   useSignalEffect(() => {
     const key = talk.blocks.value.at(-1)?.at(-1)?.key;
-    if (last.current !== undefined && key !== last.current) added();
+    if (last.current !== undefined && key !== undefined && key !== last.current) added();
     last.current = key;
   });
 }

@@ -8,7 +8,7 @@ import { dropDraft, useDraft } from "../store/drafts";
 import { inWords, post } from "../store/http";
 import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
-import { Pictures, usePictures } from "./Pictures";
+import { PickPictures, Pictures, usePictures } from "./Pictures";
 
 export function Composer({ session, waiting }: { session: Session; waiting: readonly ItemOf<"said">[] }) {
   const [text, setText] = useDraft(`say.${session.id}`, "");
@@ -29,7 +29,7 @@ export function Composer({ session, waiting }: { session: Session; waiting: read
   }, [text]);
 
   const send = async () => {
-    const images = pictures.images.value.map(({ media_type, data }) => ({ media_type, data }));
+    const images = pictures.told();
     if (busy.value || (!text.trim() && !images.length)) return;
     busy.value = true;
     trouble.value = null;
@@ -37,7 +37,7 @@ export function Composer({ session, waiting }: { session: Session; waiting: read
     say.current ??= crypto.randomUUID();
     try {
       const path = `/api/sessions/${encodeURIComponent(session.id)}`;
-      if (ended) await post(`${path}/resume`, { say: text });
+      if (ended) await post(`${path}/resume`, { say: text, ...(images.length ? { images } : {}) });
       else await post(`${path}/say`, { text, images, id: say.current });
       say.current = null;
       setText("");
@@ -69,21 +69,7 @@ export function Composer({ session, waiting }: { session: Session; waiting: read
           void send();
         }}
       >
-        <label class="attach" title={t.chat.attach}>
-          <Icon name="image" />
-          <span class="unseen">{t.chat.attach}</span>
-          <input
-            type="file"
-            class="unseen"
-            accept="image/png,image/jpeg,image/gif,image/webp"
-            multiple
-            disabled={!allowed || ended}
-            onChange={(event) => {
-              pictures.add(event.currentTarget.files ?? []);
-              event.currentTarget.value = "";
-            }}
-          />
-        </label>
+        <PickPictures pictures={pictures} disabled={!allowed} />
         <textarea
           id="say"
           ref={field}

@@ -1,14 +1,16 @@
 /** One entry of a conversation: words, an action, a card, or a quiet line about what happened. */
-import { signal } from "@preact/signals";
+import { signal, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import { Card } from "../cards/Card";
 import type { ItemOf } from "../feed/model";
 import type { Entry } from "../feed/timeline";
 import { Machine, Unfolds } from "../parts/Folded";
 import { Markdown } from "../parts/Markdown";
 import { memo } from "../parts/memo";
-import { dollars, moment, span } from "../store/clock";
-import { known, me } from "../store/desk";
+import { whenNear } from "../parts/near";
+import { askOf, known, me } from "../store/desk";
 import { reveal } from "../text/reveal";
+import { dollars, moment, span } from "../text/times";
 import { texts as t } from "../texts";
 import { Action, Output, Reads } from "./Action";
 
@@ -17,12 +19,22 @@ export const everything = signal(false);
 
 const READING = new Set(["Read", "Glob", "Grep", "LS", "NotebookRead", "ToolSearch"]);
 
-/** A block of entries; runs of reads are one line. */
-export const Block = memo(({ entries }: { entries: readonly Entry[] }) => (
-  <div class="entries">
-    <Entries entries={entries} />
-  </div>
-));
+/** A block of entries; runs of reads are one line. One that is far away is drawn when somebody comes near. */
+export const Block = memo(({ entries, late }: { entries: readonly Entry[]; late: boolean }) => {
+  const drawn = useSignal(!late || entries.some(waits));
+  const frame = useRef<HTMLDivElement>(null);
+  useEffect(() => (drawn.value || !frame.current ? undefined : whenNear(frame.current, () => (drawn.value = true))), []);
+  return (
+    <div class={drawn.value ? "entries" : "entries later"} ref={frame}>
+      {drawn.value && <Entries entries={entries} />}
+    </div>
+  );
+});
+
+/** A card that can be answered is always there. */
+function waits(entry: Entry): boolean {
+  return entry.kind === "ask" && known.peek().asks.get(entry.ask)?.state === "open";
+}
 
 export function Entries({ entries }: { entries: readonly Entry[] }) {
   return <>{runsOf(entries).map((run) => (run.length > 1 ? <Reads key={`run-${run[0]?.key}`} run={run} /> : run.map((entry) => <One key={entry.key} entry={entry} />)))}</>;
@@ -66,7 +78,7 @@ const One = memo(({ entry }: { entry: Entry }) => {
 });
 
 function InlineCard({ id }: { id: string }) {
-  const ask = known.value.asks.get(id);
+  const ask = askOf(id);
   return ask ? <Card ask={ask} where="chat" /> : null;
 }
 
@@ -83,10 +95,26 @@ function Said({ item }: { item: ItemOf<"said"> }) {
   return (
     <div class="said">
       <div class="said-text">{reveal(item.text)}</div>
-      {item.images > 0 && <p class="quiet-text">{t.chat.pictures(item.images)}</p>}
+      {item.images > 0 && <SentPictures item={item} />}
       <p class="said-by">
         {mine ? t.chat.you : t.chat.by(reveal(item.by.name), item.source)} · {moment(item.at)}
       </p>
+    </div>
+  );
+}
+
+/** The pictures that went along; where they are gone, how many there were. */
+function SentPictures({ item }: { item: ItemOf<"said"> }) {
+  const gone = useSignal(false);
+  if (gone.value || item.session === null) return <p class="quiet-text">{t.chat.pictures(item.images)}</p>;
+  const path = `/api/sessions/${encodeURIComponent(item.session)}/says/${encodeURIComponent(item.say)}/pictures`;
+  return (
+    <div class="shown-pictures">
+      {Array.from({ length: item.images }, (_, at) => (
+        <a key={at} href={`${path}/${at}`} target="_blank" rel="noopener">
+          <img src={`${path}/${at}`} alt={t.chat.picture(at + 1)} loading="lazy" onError={() => (gone.value = true)} />
+        </a>
+      ))}
     </div>
   );
 }

@@ -18,19 +18,26 @@ export interface PicturesHeld {
   trouble: Signal<string | null>;
   add: (files: Iterable<File>) => void;
   clear: () => void;
+  /** As the hub takes them. */
+  told: () => { media_type: string; data: string }[];
   paste: (event: ClipboardEvent) => void;
-  drop: { onDragOver: (event: DragEvent) => void; onDrop: (event: DragEvent) => void };
+  drop: { onDragOver: (event: DragEvent) => void; onDragLeave: () => void; onDrop: (event: DragEvent) => void; "data-drop": boolean | undefined };
 }
 
 export function usePictures(): PicturesHeld {
   const images = useSignal<readonly Picture[]>([]);
   const trouble = useSignal<string | null>(null);
+  const above = useSignal(false);
   const add = (files: Iterable<File>) => {
     trouble.value = null;
     for (const file of files) {
       if (!TYPES.includes(file.type)) trouble.value = t.chat.notPicture;
       else if (file.size > LARGEST) trouble.value = t.chat.tooLarge;
-      else void read(file).then((picture) => (images.value = [...images.value, picture]));
+      else
+        read(file).then(
+          (picture) => (images.value = [...images.value, picture]),
+          () => (trouble.value = t.chat.unreadable),
+        );
     }
   };
   return {
@@ -38,6 +45,7 @@ export function usePictures(): PicturesHeld {
     trouble,
     add,
     clear: () => (images.value = []),
+    told: () => images.value.map(({ media_type, data }) => ({ media_type, data })),
     paste: (event) => {
       const files = [...(event.clipboardData?.files ?? [])];
       if (!files.length) return;
@@ -45,13 +53,40 @@ export function usePictures(): PicturesHeld {
       add(files);
     },
     drop: {
-      onDragOver: (event) => event.preventDefault(),
+      onDragOver: (event) => {
+        event.preventDefault();
+        above.value = true;
+      },
+      onDragLeave: () => (above.value = false),
       onDrop: (event) => {
         event.preventDefault();
+        above.value = false;
         add(event.dataTransfer?.files ?? []);
       },
+      "data-drop": above.value || undefined,
     },
   };
+}
+
+/** A button that picks pictures from this machine. */
+export function PickPictures({ pictures, disabled = false, children }: { pictures: PicturesHeld; disabled?: boolean; children?: string }) {
+  return (
+    <label class={children ? "attach worded" : "attach"} title={t.chat.attach}>
+      <Icon name="image" />
+      {children ?? <span class="unseen">{t.chat.attach}</span>}
+      <input
+        type="file"
+        class="unseen"
+        accept={TYPES.join(",")}
+        multiple
+        disabled={disabled}
+        onChange={(event) => {
+          pictures.add(event.currentTarget.files ?? []);
+          event.currentTarget.value = "";
+        }}
+      />
+    </label>
+  );
 }
 
 export function Pictures({ pictures }: { pictures: PicturesHeld }) {
@@ -67,7 +102,11 @@ export function Pictures({ pictures }: { pictures: PicturesHeld }) {
           </button>
         </figure>
       ))}
-      {trouble.value && <p class="trouble" role="alert">{trouble.value}</p>}
+      {trouble.value && (
+        <p class="trouble" role="alert">
+          {trouble.value}
+        </p>
+      )}
     </div>
   );
 }

@@ -1,37 +1,42 @@
 /** The head of a conversation: what it is, how it stands, and what can be done with it. */
-import { useSignal } from "@preact/signals";
+import { useComputed, useSignal } from "@preact/signals";
 import type { Session } from "../feed/model";
-import { basename } from "../cards/Card";
+import { basename } from "../cards/sentence";
 import { Dialog } from "../parts/Dialog";
 import { Icon } from "../parts/Icons";
-import { dollars, now } from "../store/clock";
+import { Menu } from "../parts/Menu";
+import { now } from "../store/clock";
 import { may, openBySession, sessions } from "../store/desk";
 import { ask, inWords, post } from "../store/http";
 import { go, pathOf } from "../store/place";
-import { MODES } from "../sessions/NewSession";
+import { MODELS, ModeChoices } from "../sessions/modes";
 import { groupOf, stateOf } from "../sessions/state";
 import { reveal } from "../text/reveal";
+import { dollars } from "../text/times";
 import { texts as t } from "../texts";
 import { everything } from "./Entry";
 
+type Asking = "fork" | "rename" | "stop" | "model";
+
 export function SessionHead({ session }: { session: Session }) {
-  const asking = useSignal<"fork" | "rename" | "stop" | null>(null);
+  const asking = useSignal<Asking | null>(null);
   const trouble = useSignal<string | null>(null);
   const asks = openBySession.value.get(session.id) ?? [];
+  const state = useComputed(() => stateOf(session, openBySession.value.get(session.id) ?? [], sessions.value.values(), now.value));
   const path = `/api/sessions/${encodeURIComponent(session.id)}`;
   const wish = (what: Promise<unknown>) => {
     trouble.value = null;
     what.catch((error) => (trouble.value = inWords(error, t.away)));
   };
-  const modes = MODES.includes(session.mode) ? MODES : [...MODES, session.mode];
+  const close = () => (asking.value = null);
   return (
     <header class="session-head">
       <div class="session-name">
-        <span class={`dot ${groupOf(session, asks).replace(" ", "-")}`} />
+        <span class={`dot ${groupOf(session, asks, Date.now()).replace(" ", "-")}`} />
         <div>
           <h1>{reveal(session.title)}</h1>
           <p class="session-facts">
-            <span>{stateOf(session, asks, sessions.value.values(), now.value)}</span>
+            <span>{state}</span>
             <span title={session.directory}>{basename(session.directory)}</span>
             {session.model && <span class="wide-only">{reveal(session.model)}</span>}
             {session.cost_usd > 0 && <span>{dollars(session.cost_usd)}</span>}
@@ -39,17 +44,9 @@ export function SessionHead({ session }: { session: Session }) {
         </div>
       </div>
       <div class="session-acts">
-        {!session.ended && (
-          <select class="mode" aria-label={t.sessions.mode} value={session.mode} disabled={!may("admin")} onChange={(event) => wish(post(`${path}/mode`, { mode: event.currentTarget.value }))}>
-            {modes.map((mode) => (
-              <option key={mode} value={mode}>
-                {t.sessions.modes[mode] ?? mode}
-              </option>
-            ))}
-          </select>
-        )}
+        {!session.ended && <Mode session={session} wish={wish} class="mode wide-only" />}
         {session.phase === "working" && (
-          <button type="button" disabled={!may("approver")} onClick={() => wish(post(`${path}/interrupt`))}>
+          <button type="button" disabled={!may("approver")} title={`${t.chat.interrupt} (i)`} onClick={() => wish(post(`${path}/interrupt`))}>
             <Icon name="pause" /> {t.chat.interrupt}
           </button>
         )}
@@ -58,16 +55,22 @@ export function SessionHead({ session }: { session: Session }) {
             {t.chat.resumeButton}
           </button>
         )}
-        <Menu session={session} choose={(what) => (asking.value = what)} wish={wish} />
+        <Acts session={session} choose={(what) => (asking.value = what)} wish={wish} />
       </div>
-      {trouble.value && <p class="note trouble" role="alert">{reveal(trouble.value)}</p>}
-      {asking.value === "rename" && <AskText title={t.chat.renameTitle} first={session.title} button={t.save} close={() => (asking.value = null)} done={(title) => ask("PATCH", path, { title })} />}
+      {trouble.value && (
+        <p class="note trouble" role="alert">
+          {reveal(trouble.value)}
+        </p>
+      )}
+      {asking.value === "rename" && <AskText title={t.chat.renameTitle} first={session.title} button={t.save} close={close} done={(title) => ask("PATCH", path, { title })} />}
+      {asking.value === "model" && <AskText title={t.chat.modelTitle} says={t.chat.modelSays} first={session.model ?? ""} button={t.save} close={close} choices={MODELS} done={(model) => post(`${path}/model`, { model: model.trim() })} />}
       {asking.value === "fork" && (
         <AskText
           title={t.chat.forkTitle}
           says={t.chat.forkSays}
-          button={t.start.button}
-          close={() => (asking.value = null)}
+          long
+          button={t.chat.forkButton}
+          close={close}
           done={async (say) => {
             const made = await post<Session>(`${path}/fork`, { say });
             go(pathOf({ view: "session", id: made.id }));
@@ -75,18 +78,21 @@ export function SessionHead({ session }: { session: Session }) {
         />
       )}
       {asking.value === "stop" && (
-        <Dialog title={t.chat.stopTitle} close={() => (asking.value = null)}>
+        <Dialog title={t.chat.stopTitle} close={close}>
           <p>{t.chat.stopSays}</p>
           <div class="row-of-buttons">
             <button
               type="button"
               class="danger"
               onClick={() => {
-                asking.value = null;
+                close();
                 wish(post(`${path}/stop`));
               }}
             >
               {t.chat.stop}
+            </button>
+            <button type="button" class="quiet" onClick={close}>
+              {t.cancel}
             </button>
           </div>
         </Dialog>
@@ -95,54 +101,89 @@ export function SessionHead({ session }: { session: Session }) {
   );
 }
 
-function Menu({ session, choose, wish }: { session: Session; choose: (what: "fork" | "rename" | "stop") => void; wish: (what: Promise<unknown>) => void }) {
-  const model = useSignal(session.model ?? "");
-  const pick = (event: Event, what: "fork" | "rename" | "stop") => {
-    (event.currentTarget as HTMLElement).closest("details")?.removeAttribute("open");
-    choose(what);
+function Mode({ session, wish, class: name }: { session: Session; wish: (what: Promise<unknown>) => void; class: string }) {
+  const change = (event: Event) => {
+    const select = event.currentTarget as HTMLSelectElement;
+    const mode = select.value;
+    // The page shows what the hub says, and not what was wished.
+    select.value = session.mode;
+    wish(post(`/api/sessions/${encodeURIComponent(session.id)}/mode`, { mode }));
   };
   return (
-    <details class="menu">
-      <summary aria-label={t.chat.more} title={t.chat.more}>
-        <Icon name="more" />
-      </summary>
-      <div class="menu-body">
-        <button type="button" class="quiet" disabled={!may("approver")} onClick={(event) => pick(event, "rename")}>{t.chat.rename}</button>
-        <button type="button" class="quiet" disabled={!may("admin")} onClick={(event) => pick(event, "fork")}>{t.chat.fork}</button>
-        {!session.ended && <button type="button" class="quiet danger" disabled={!may("admin")} onClick={(event) => pick(event, "stop")}>{t.chat.stop}</button>}
-        {!session.ended && (
-          <form
-            onSubmit={(event) => {
-              event.preventDefault();
-              wish(post(`/api/sessions/${encodeURIComponent(session.id)}/model`, { model: model.value.trim() }));
-            }}
-          >
-            <label class="field">
-              <span>{t.sessions.model}</span>
-              <input value={model.value} disabled={!may("admin")} onInput={(event) => (model.value = event.currentTarget.value)} />
-            </label>
-            <button type="submit" disabled={!may("admin") || !model.value.trim()}>{t.save}</button>
-          </form>
-        )}
-        <label class="tick">
-          <input type="checkbox" checked={everything.value} onChange={(event) => (everything.value = event.currentTarget.checked)} /> {t.chat.everything}
-        </label>
-        <p class="quiet-text mono">{reveal(session.directory)}</p>
-        <p class="quiet-text mono">{session.id}</p>
-      </div>
-    </details>
+    <select class={name} aria-label={t.sessions.mode} value={session.mode} disabled={!may("admin")} onChange={change}>
+      <ModeChoices and={session.mode} />
+    </select>
   );
 }
 
-function AskText({ title, says, first = "", button, close, done }: { title: string; says?: string; first?: string; button: string; close: () => void; done: (text: string) => Promise<unknown> }) {
+function Acts({ session, choose, wish }: { session: Session; choose: (what: Asking) => void; wish: (what: Promise<unknown>) => void }) {
+  return (
+    <Menu label={t.chat.more} icon="more">
+      {(close) => {
+        const act = (what: Asking) => () => {
+          close();
+          choose(what);
+        };
+        return (
+          <>
+            {!session.ended && (
+              <div class="phone-only field">
+                <Mode session={session} wish={wish} class="mode" />
+              </div>
+            )}
+            <button type="button" class="quiet" disabled={!may("approver")} onClick={act("rename")}>
+              {t.chat.rename}
+            </button>
+            {!session.ended && (
+              <button type="button" class="quiet" disabled={!may("admin")} onClick={act("model")}>
+                {t.chat.model}
+              </button>
+            )}
+            <button type="button" class="quiet" disabled={!may("admin")} onClick={act("fork")}>
+              {t.chat.fork}
+            </button>
+            {!session.ended && (
+              <button type="button" class="quiet danger" disabled={!may("admin")} onClick={act("stop")}>
+                {t.chat.stopDots}
+              </button>
+            )}
+            <label class="tick">
+              <input type="checkbox" checked={everything.value} onChange={(event) => (everything.value = event.currentTarget.checked)} /> {t.chat.everything}
+            </label>
+            <p class="quiet-text mono">{reveal(session.directory)}</p>
+            <p class="quiet-text mono">{session.id}</p>
+          </>
+        );
+      }}
+    </Menu>
+  );
+}
+
+interface AskTextProps {
+  title: string;
+  says?: string;
+  first?: string;
+  long?: boolean;
+  button: string;
+  choices?: readonly string[];
+  close: () => void;
+  done: (text: string) => Promise<unknown>;
+}
+
+function AskText({ title, says, first = "", long = false, button, choices, close, done }: AskTextProps) {
   const text = useSignal(first);
   const trouble = useSignal<string | null>(null);
+  const busy = useSignal(false);
   const submit = async () => {
+    if (busy.value) return;
+    busy.value = true;
     try {
       await done(text.value);
       close();
     } catch (error) {
       trouble.value = inWords(error, t.away);
+    } finally {
+      busy.value = false;
     }
   };
   return (
@@ -155,10 +196,30 @@ function AskText({ title, says, first = "", button, close, done }: { title: stri
         }}
       >
         {says && <p>{says}</p>}
-        <textarea rows={2} required autofocus aria-label={title} value={text.value} onInput={(event) => (text.value = event.currentTarget.value)} />
-        {trouble.value && <p class="note trouble" role="alert">{reveal(trouble.value)}</p>}
+        {long ? (
+          <textarea rows={4} required autofocus aria-label={title} value={text.value} onInput={(event) => (text.value = event.currentTarget.value)} />
+        ) : (
+          <input required autofocus aria-label={title} list={choices ? "choices" : undefined} value={text.value} onInput={(event) => (text.value = event.currentTarget.value)} />
+        )}
+        {choices && (
+          <datalist id="choices">
+            {choices.map((each) => (
+              <option key={each} value={each} />
+            ))}
+          </datalist>
+        )}
+        {trouble.value && (
+          <p class="note trouble" role="alert">
+            {reveal(trouble.value)}
+          </p>
+        )}
         <div class="row-of-buttons">
-          <button type="submit" class="primary">{button}</button>
+          <button type="submit" class="primary" disabled={busy.value || !text.value.trim()}>
+            {button}
+          </button>
+          <button type="button" class="quiet" onClick={close}>
+            {t.cancel}
+          </button>
         </div>
       </form>
     </Dialog>

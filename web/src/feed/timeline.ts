@@ -29,10 +29,9 @@ export type Entry =
   | (Placed & { readonly kind: "orphan"; readonly item: ItemOf<"action.ended"> })
   | (Placed & { readonly kind: "frame"; readonly item: ItemOf<"frame"> });
 
-const BLOCK = 40;
-const ASKING = new Set(["AskUserQuestion", "ExitPlanMode"]);
+const BLOCK = 20;
 
-/** Built item by item. `blocks` hold entries; a block that did not change is the same array as before. */
+/** Built item by item. `blocks` hold entries; a block or entry that did not change is the very same as before. */
 export class Timeline {
   blocks: Entry[][] = [];
   /** Said, and not yet taken by Claude. */
@@ -40,15 +39,18 @@ export class Timeline {
   private readonly place = new Map<string, number>();
   private readonly parents = new Map<string, string>();
   private readonly said = new Map<string, ItemOf<"said">>();
+  private readonly begins: ReadonlySet<number>;
   private mode: string | null = null;
   private size = 0;
+  /** While nobody has seen the blocks, they are changed in place. */
+  private unseen = true;
 
-  /** `begins` are keys at which a block begins, so that what was drawn before stays as it is when history is put first. */
-  constructor(
-    items: Iterable<Item> = [],
-    private readonly begins: ReadonlySet<number> = new Set(),
-  ) {
+  /** `drawn` is what was made of the last of these items: it stays as it is when history is put before it. */
+  constructor(items: Iterable<Item> = [], drawn?: Timeline) {
+    this.begins = new Set(drawn?.blocks.map((block) => block[0]?.key ?? 0));
     for (const item of items) this.add(item);
+    this.unseen = false;
+    if (drawn) this.blocks = keep(drawn.blocks, this.blocks);
   }
 
   /** How many entries there are at the top level. */
@@ -111,30 +113,19 @@ export class Timeline {
     if (!found) this.put({ key: item.cursor, at: item.at, kind: "orphan", item }, null);
   }
 
-  /** An ask stands for the action that it is about: the newest one that has neither ended nor an ask. */
-  private claim(opened: ItemOf<"ask.opened">): void {
-    const { ask } = opened;
-    const input = ask.kind === "permission" ? JSON.stringify(ask.body.input) : null;
-    const action = this.lastAction((entry) => {
-      if (entry.ended || entry.ask || entry.started.tool !== ask.tool) return false;
-      return ASKING.has(ask.tool) || JSON.stringify(entry.started.input) === input;
-    });
-    if (action) this.change(action, (entry) => ({ ...entry, ask: ask.id }));
-  }
-
-  private lastAction(fits: (entry: ActionEntry) => boolean): string | null {
-    for (let at = this.blocks.length - 1; at >= Math.max(0, this.blocks.length - 3); at -= 1) {
-      const found = lastIn(this.blocks[at] ?? [], fits);
-      if (found) return found;
-    }
-    return null;
+  /** An ask stands for the action that it is about. */
+  private claim({ ask }: ItemOf<"ask.opened">): void {
+    if (ask.tool_use !== null) this.change(ask.tool_use, (entry) => ({ ...entry, ask: ask.id }));
   }
 
   private put(entry: Entry, parent: string | null): void {
     if (parent !== null && this.change(parent, (above) => ({ ...above, inside: [...above.inside, entry] }))) return;
     const last = this.blocks.at(-1);
-    if (last && last.length < BLOCK && !this.begins.has(entry.key)) this.blocks = [...this.blocks.slice(0, -1), [...last, entry]];
-    else this.blocks = [...this.blocks, [entry]];
+    const fits = last && last.length < BLOCK && !this.begins.has(entry.key);
+    if (this.unseen) {
+      if (fits) last.push(entry);
+      else this.blocks.push([entry]);
+    } else this.blocks = fits ? [...this.blocks.slice(0, -1), [...last, entry]] : [...this.blocks, [entry]];
     this.size += 1;
     if (entry.kind === "action") this.place.set(entry.started.action, this.blocks.length - 1);
   }
@@ -150,9 +141,32 @@ export class Timeline {
     const at = this.place.get(path[0] as string) as number;
     const changed = changeIn(this.blocks[at] as Entry[], path, how);
     if (!changed) return false;
-    this.blocks = this.blocks.map((block, index) => (index === at ? changed : block));
+    if (this.unseen) this.blocks[at] = changed;
+    else this.blocks = this.blocks.map((block, index) => (index === at ? changed : block));
     return true;
   }
+}
+
+/** The blocks that were made, with the very blocks and entries that were drawn wherever they say the same. */
+function keep(drawn: readonly Entry[][], made: readonly Entry[][]): Entry[][] {
+  const entries = new Map(drawn.flat().map((entry) => [entry.key, entry]));
+  const blocks = new Map(drawn.map((block) => [block[0]?.key, block]));
+  return made.map((block) => {
+    const kept = block.map((entry) => {
+      const before = entries.get(entry.key);
+      return before && isSame(before, entry) ? before : entry;
+    });
+    const before = blocks.get(kept[0]?.key);
+    return before?.length === kept.length && before.every((entry, at) => entry === kept[at]) ? before : kept;
+  });
+}
+
+function isSame(a: Entry, b: Entry): boolean {
+  if (a.kind === "action" && b.kind === "action")
+    return a.started === b.started && a.ended === b.ended && a.ask === b.ask && a.inside.length === b.inside.length && a.inside.every((each, at) => isSame(each, b.inside[at] as Entry));
+  if (a.kind === "ask" && b.kind === "ask") return a.ask === b.ask;
+  if (a.kind === "mode" && b.kind === "mode") return a.mode === b.mode;
+  return a.kind === b.kind && "item" in a && "item" in b && a.item === b.item;
 }
 
 function changeIn(entries: readonly Entry[], path: string[], how: (entry: ActionEntry) => ActionEntry): Entry[] | null {
@@ -167,15 +181,4 @@ function changeIn(entries: readonly Entry[], path: string[], how: (entry: Action
     changed = { ...entry, inside };
   }
   return entries.map((each, index) => (index === at ? changed : each));
-}
-
-function lastIn(entries: readonly Entry[], fits: (entry: ActionEntry) => boolean): string | null {
-  for (let at = entries.length - 1; at >= 0; at -= 1) {
-    const entry = entries[at];
-    if (entry?.kind !== "action") continue;
-    if (fits(entry)) return entry.started.action;
-    const inside = lastIn(entry.inside, fits);
-    if (inside) return inside;
-  }
-  return null;
 }

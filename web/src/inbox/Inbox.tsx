@@ -1,16 +1,15 @@
 /** Everything that waits for a person, from all sessions: oldest first, one open, the others a line each. */
 import { computed } from "@preact/signals";
 import { Card } from "../cards/Card";
-import { sentence } from "../cards/sentence";
-import type { Ask } from "../feed/model";
 import { Icon } from "../parts/Icons";
-import { Quoted } from "../parts/Quoted";
-import { countdown, now, span } from "../store/clock";
-import { missedAsks, openAsks, ready, sessions } from "../store/desk";
+import { askOf, justSettled, missedAsks, openAsks, ready, sessions } from "../store/desk";
 import { chosen, current, pathOf, place } from "../store/place";
 import { connection } from "../store/stream";
+import { told } from "../store/together";
+import { stateOf } from "../sessions/state";
 import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
+import { AskList } from "./AskList";
 
 const working = computed(() => [...sessions.value.values()].filter((session) => session.phase === "working" && !session.ended).length);
 
@@ -22,16 +21,13 @@ export function Inbox() {
       <div class="measure">
         <header class="inbox-head">
           <h1>{t.inbox.title}</h1>
-          {asks.length > 0 && (
-            <p class="needs-text" role="status">
-              {t.inbox.waiting(asks.length)}
-            </p>
-          )}
+          {asks.length > 0 && <p class="needs-text">{t.inbox.waiting(asks.length)}</p>}
         </header>
-        {asks.map((ask) => (ask.id === current.value ? <Card key={ask.id} ask={ask} where="inbox" /> : <Waiting key={ask.id} ask={ask} />))}
+        <AskList asks={asks} open={current.value} />
         {asks.length === 0 && <Nothing />}
+        <JustNow />
         {missed.length > 0 && (
-          <section class="missed">
+          <section class="over">
             <h2>{t.inbox.missed}</h2>
             {missed.map((ask) => (
               <Card key={ask.id} ask={ask} where="inbox" />
@@ -40,6 +36,26 @@ export function Inbox() {
         )}
       </div>
     </main>
+  );
+}
+
+/** What became of the asks that stood here: who answered, and whether it was somebody else. */
+function JustNow() {
+  const asks = justSettled.value.map(askOf).filter((ask) => ask !== undefined && !missedAsks.value.includes(ask));
+  if (!asks.length && !told.value) return null;
+  return (
+    <section class="over" aria-label={t.inbox.justNow}>
+      <h2>{t.inbox.justNow}</h2>
+      {told.value && (
+        <p class={told.value.taken === told.value.asked ? "note" : "note trouble"} role="status">
+          {t.inbox.told(told.value)}{" "}
+          <button type="button" class="quiet" aria-label={t.close} onClick={() => (told.value = null)}>
+            <Icon name="close" />
+          </button>
+        </p>
+      )}
+      {asks.map((ask) => ask && <Card key={ask.id} ask={ask} where="inbox" />)}
+    </section>
   );
 }
 
@@ -58,27 +74,8 @@ export function Drawer() {
         </h2>
         <p class="needs-text">{t.inbox.waiting(elsewhere.length)}</p>
       </header>
-      {elsewhere.map((ask) => (ask === first ? <Card key={ask.id} ask={ask} where="inbox" /> : <Waiting key={ask.id} ask={ask} />))}
+      <AskList asks={elsewhere} open={first?.id ?? null} />
     </aside>
-  );
-}
-
-function Waiting({ ask }: { ask: Ask }) {
-  const session = ask.session === null ? undefined : sessions.value.get(ask.session);
-  const left = ask.expires_at === null ? null : Date.parse(ask.expires_at) - now.value;
-  return (
-    <button type="button" class="waiting-row" onClick={() => (chosen.value = ask.id)}>
-      <Icon name={ask.kind} />
-      <span class="waiting-text">
-        <span class="waiting-question">
-          <Quoted text={sentence(ask, session?.directory ?? null)} />
-        </span>
-        <span class="quiet-text">
-          {session ? reveal(session.title) : t.card.outside} · {span(now.value - Date.parse(ask.opened_at))}
-        </span>
-      </span>
-      {left !== null && <span class={left < 60_000 ? "left soon" : "left"}>{countdown(left)}</span>}
-    </button>
   );
 }
 
@@ -87,7 +84,7 @@ function Nothing() {
   const state = connection.value.state;
   if (!ready.value || state === "connecting") return <p class="empty">{t.loading}</p>;
   if (state !== "live") return <p class="empty">{t.inbox.unknown}</p>;
-  const latest = [...sessions.value.values()].filter((session) => !session.ended).sort((a, b) => (a.changed_at > b.changed_at ? -1 : 1));
+  const alive = [...sessions.value.values()].filter((session) => !session.ended).sort((a, b) => (a.changed_at > b.changed_at ? -1 : 1));
   return (
     <div class="nothing">
       <span class="big-icon">
@@ -95,16 +92,18 @@ function Nothing() {
       </span>
       <p class="nothing-title">{t.inbox.empty}</p>
       <p class="quiet-text">{t.inbox.working(working.value)}</p>
-      <ul>
-        {latest.slice(0, 5).map((session) => (
-          <li key={session.id}>
-            <a data-inside href={pathOf({ view: "session", id: session.id })}>
-              {reveal(session.title)}
-            </a>{" "}
-            <span class="quiet-text">{session.phase}</span>
-          </li>
-        ))}
-      </ul>
+      {alive.length > 0 && (
+        <ul>
+          {alive.slice(0, 5).map((session) => (
+            <li key={session.id}>
+              <a data-inside href={pathOf({ view: "session", id: session.id })}>
+                {reveal(session.title)}
+              </a>{" "}
+              <span class="quiet-text">{stateOf(session, [], sessions.value.values(), Date.now())}</span>
+            </li>
+          ))}
+        </ul>
+      )}
     </div>
   );
 }

@@ -11,7 +11,16 @@ const MOST = 26;
 const ROOM = 640;
 const preferred = signal(localStorage.getItem("handraise.diff") === "two" ? "two" : "one");
 
-export function Diff({ diff, note, path }: { diff: string; note: string; path: string }) {
+interface Props {
+  /** A unified diff, or its rows. */
+  diff: string | readonly Row[];
+  note?: string;
+  path: string;
+  /** Whether the numbers of the lines are those of the file. */
+  numbered?: boolean;
+}
+
+export function Diff({ diff, note = "", path, numbered = true }: Props) {
   const open = useSignal(false);
   const frame = useRef<HTMLDivElement>(null);
   const room = useSignal(false);
@@ -20,7 +29,7 @@ export function Diff({ diff, note, path }: { diff: string; note: string; path: s
     if (frame.current) watch.observe(frame.current);
     return () => watch.disconnect();
   }, []);
-  const rows = readDiff(diff);
+  const rows = typeof diff === "string" ? readDiff(diff) : diff;
   const { added, gone } = count(rows);
   const two = preferred.value === "two" && gone > 0 && room.value;
   const rest = rows.length - MOST;
@@ -46,7 +55,7 @@ export function Diff({ diff, note, path }: { diff: string; note: string; path: s
       {rows.length === 0 && <p class="note">{t.permission.same}</p>}
       {rows.length > 0 && (
         <div class="diff-body" tabIndex={0} role="region" aria-label={reveal(path)}>
-          {two ? <SideBySide rows={shown} /> : <OneColumn rows={shown} />}
+          {two ? <SideBySide rows={shown} numbered={numbered} /> : <OneColumn rows={shown} numbered={numbered} />}
         </div>
       )}
       {rest > 3 && <More open={open.value} rest={rest} toggle={() => (open.value = !open.value)} />}
@@ -54,7 +63,7 @@ export function Diff({ diff, note, path }: { diff: string; note: string; path: s
   );
 }
 
-function OneColumn({ rows }: { rows: readonly Row[] }) {
+function OneColumn({ rows, numbered }: { rows: readonly Row[]; numbered: boolean }) {
   return (
     <table class="one">
       <tbody>
@@ -65,7 +74,7 @@ function OneColumn({ rows }: { rows: readonly Row[] }) {
             </tr>
           ) : (
             <tr key={at} class={row.kind}>
-              <td class="number">{row.kind === "added" ? row.new : row.old}</td>
+              {numbered && <td class="number">{row.kind === "added" ? row.new : row.old}</td>}
               <td class="sign">{SIGNS[row.kind]}</td>
               <td class="line">
                 <Marked line={reveal(row.text)} />
@@ -80,9 +89,15 @@ function OneColumn({ rows }: { rows: readonly Row[] }) {
 
 const SIGNS = { same: " ", gone: "−", added: "+" };
 
-function SideBySide({ rows }: { rows: readonly Row[] }) {
+function SideBySide({ rows, numbered }: { rows: readonly Row[]; numbered: boolean }) {
   return (
     <table class="two">
+      <colgroup>
+        {numbered && <col class="number" />}
+        <col />
+        {numbered && <col class="number" />}
+        <col />
+      </colgroup>
       <tbody>
         {pairUp(rows).map((pair, at) =>
           "hunk" in pair ? (
@@ -91,8 +106,8 @@ function SideBySide({ rows }: { rows: readonly Row[] }) {
             </tr>
           ) : (
             <tr key={at}>
-              <Half row={pair.left} side="old" />
-              <Half row={pair.right} side="new" />
+              <Half row={pair.left} side="old" numbered={numbered} />
+              <Half row={pair.right} side="new" numbered={numbered} />
             </tr>
           ),
         )}
@@ -101,12 +116,12 @@ function SideBySide({ rows }: { rows: readonly Row[] }) {
   );
 }
 
-function Half({ row, side }: { row: Row | null; side: "old" | "new" }) {
-  if (!row || row.kind === "hunk") return <td class="nothing" colSpan={2} />;
+function Half({ row, side, numbered }: { row: Row | null; side: "old" | "new"; numbered: boolean }) {
+  if (!row || row.kind === "hunk") return <td class="nothing" colSpan={numbered ? 2 : 1} />;
   const number = row.kind === "same" ? row[side] : row.kind === "gone" ? row.old : row.new;
   return (
     <>
-      <td class={`number ${row.kind}`}>{number}</td>
+      {numbered && <td class={`number ${row.kind}`}>{number}</td>}
       <td class={`line ${row.kind}`}>
         <Marked line={reveal(row.text)} />
       </td>

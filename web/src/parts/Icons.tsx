@@ -30,6 +30,10 @@ const PATHS = {
   copy: "M9 9h11v11H9zM5 15H4V4h11v1",
   clock: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18ZM12 7.5V12l3 2",
   more: "M6 12v.1M12 12v.1M18 12v.1",
+  dot: "M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
+  filter: "M4 6h16M7 12h10M10 18h4",
+  warning: "M12 4 3 20h18L12 4ZM12 10v4.5M12 17.5v.1",
+  refresh: "M20 12a8 8 0 1 1-2.4-5.7M20 4v4h-4",
   key: "M8 15a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM12 11h9M18 11v3.5M15 11v2.5",
 } as const;
 

@@ -1,10 +1,11 @@
 /** Claude's words. Each block is drawn on its own, so that a text that grows redraws only its end. */
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { memo } from "./memo";
 import { blocksOf, htmlOf, isCode } from "../text/markdown";
 import { highlight } from "../text/highlight";
 import { texts as t } from "../texts";
 import { Copy } from "./Copy";
+import { whenNear } from "./near";
 import type { Token } from "marked";
 
 export function Markdown({ text, strict = false }: { text: string; strict?: boolean }) {
@@ -25,15 +26,17 @@ export const Code = memo(
   ({ code, language }: { code: string; language: string }) => {
     const [html, setHtml] = useState<string | null>(null);
     const name = /^[\w+#-]{1,20}/.exec(language)?.[0].toLowerCase() ?? "";
+    const frame = useRef<HTMLDivElement>(null);
     useEffect(() => {
       let here = true;
-      void highlight(code, name).then((made) => here && setHtml(made));
+      const leave = whenNear(frame.current as Element, () => void highlight(code, name).then((made) => here && setHtml(made)));
       return () => {
         here = false;
+        leave();
       };
     }, [code, name]);
     return (
-      <div class="code">
+      <div class="code" ref={frame}>
         <div class="code-head">
           <span>{name}</span>
           <Copy text={code} label={t.chat.copyCode} />

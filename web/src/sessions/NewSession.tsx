@@ -8,10 +8,10 @@ import { go, pathOf } from "../store/place";
 import { useDraft, dropDraft } from "../store/drafts";
 import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
-import { Pictures, usePictures } from "../chat/Pictures";
+import { PickPictures, Pictures, usePictures } from "../chat/Pictures";
+import { MODELS, ModeChoices } from "./modes";
 
 export const starting = signal(false);
-export const MODES = ["default", "acceptEdits", "plan", "bypassPermissions"];
 
 export function NewSession() {
   const directories = [...new Set([...sessions.value.values()].map((session) => session.directory))];
@@ -27,6 +27,7 @@ export function NewSession() {
   const pictures = usePictures();
 
   const start = async () => {
+    if (busy.value) return;
     busy.value = true;
     trouble.value = null;
     try {
@@ -35,7 +36,7 @@ export function NewSession() {
         project: project.value || path.value.trim(),
         mode: mode.value || null,
         model: model.value.trim() || null,
-        images: pictures.images.value.map(({ media_type, data }) => ({ media_type, data })),
+        images: pictures.told(),
       });
       dropDraft("new.say");
       starting.value = false;
@@ -58,6 +59,22 @@ export function NewSession() {
         {...pictures.drop}
       >
         <label class="field">
+          <span>{t.start.say}</span>
+          <textarea
+            rows={5}
+            required={!pictures.images.value.length}
+            autofocus
+            value={say}
+            placeholder={t.start.sayHint}
+            onPaste={pictures.paste}
+            onInput={(event) => setSay(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
+            }}
+          />
+        </label>
+        <Pictures pictures={pictures} />
+        <label class="field">
           <span>{t.start.project}</span>
           <select value={project.value} onChange={(event) => (project.value = event.currentTarget.value)}>
             {projects.value.map((each) => (
@@ -79,44 +96,35 @@ export function NewSession() {
             <input class="mono" required value={path.value} placeholder="/home/me/project" onInput={(event) => (path.value = event.currentTarget.value)} />
           </label>
         )}
-        <label class="field">
-          <span>{t.start.say}</span>
-          <textarea
-            rows={5}
-            required
-            autofocus
-            value={say}
-            onPaste={pictures.paste}
-            onInput={(event) => setSay(event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
-            }}
-          />
-        </label>
-        <Pictures pictures={pictures} />
         <div class="two">
           <label class="field">
             <span>{t.start.mode}</span>
             <select value={mode.value} onChange={(event) => (mode.value = event.currentTarget.value)}>
-              <option value="">{t.start.modelHint}</option>
-              {MODES.map((each) => (
-                <option key={each} value={each}>
-                  {t.sessions.modes[each] ?? each}
-                </option>
-              ))}
+              <option value="">{t.start.asProject}</option>
+              <ModeChoices />
             </select>
           </label>
           <label class="field">
             <span>{t.start.model}</span>
-            <input value={model.value} placeholder={t.start.modelHint} onInput={(event) => (model.value = event.currentTarget.value)} />
+            <input value={model.value} list="models" placeholder={t.start.asProject} onInput={(event) => (model.value = event.currentTarget.value)} />
+            <datalist id="models">
+              {MODELS.map((each) => (
+                <option key={each} value={each} />
+              ))}
+            </datalist>
           </label>
         </div>
-        {mode.value === "bypassPermissions" && <p class="note trouble">{t.start.bypassWarning}</p>}
-        {trouble.value && <p class="note trouble" role="alert">{reveal(trouble.value)}</p>}
+        {mode.value && <p class={mode.value === "bypassPermissions" ? "note trouble" : "note"}>{mode.value === "bypassPermissions" ? t.start.bypassWarning : t.modeSays[mode.value]}</p>}
+        {trouble.value && (
+          <p class="note trouble" role="alert">
+            {reveal(trouble.value)}
+          </p>
+        )}
         <div class="row-of-buttons">
           <button type="submit" class="primary" disabled={busy.value}>
             {t.start.button} <kbd aria-hidden="true">Ctrl Enter</kbd>
           </button>
+          <PickPictures pictures={pictures}>{t.chat.attach}</PickPictures>
         </div>
       </form>
     </Dialog>

@@ -1,5 +1,5 @@
 /** What is on the screen comes from here, and what is here comes from the hub. Nothing is assumed ahead of it. */
-import { batch, computed, signal } from "@preact/signals";
+import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { Asks as AsksPage, Me, Projects, Sessions as SessionsPage } from "../generated/api";
 import { changeAsks, changeSessions, learnAsk, NO_ASKS, type Asks } from "../feed/known";
 import type { Ask, Item, Project, Session } from "../feed/model";
@@ -17,6 +17,28 @@ export const projects = signal<readonly Project[]>([]);
 export const lastLines = signal<ReadonlyMap<string, string>>(new Map());
 /** Whether a snapshot is here: before that, nothing may be called empty. */
 export const ready = signal(false);
+/** Asks that people settled while this page watched, the last one first. */
+export const justSettled = signal<readonly string[]>([]);
+
+const RECENT = 8;
+const asksById = new Map<string, ReadonlySignal<Ask | undefined>>();
+const sessionsById = new Map<string, ReadonlySignal<Session | undefined>>();
+
+/** One ask; who reads it is drawn again when that ask changes, and not for others. */
+export function askOf(id: string): Ask | undefined {
+  return kept(asksById, id, () => known.value.asks.get(id));
+}
+
+/** One session, likewise; none for an agent outside. */
+export function sessionOf(id: string | null): Session | undefined {
+  return id === null ? undefined : kept(sessionsById, id, () => sessions.value.get(id));
+}
+
+function kept<T>(all: Map<string, ReadonlySignal<T>>, id: string, read: () => T): T {
+  let found = all.get(id);
+  if (!found) all.set(id, (found = computed(read)));
+  return found.value;
+}
 
 export const openAsks = computed<Ask[]>(() => {
   const open = [...known.value.asks.values()].filter((ask) => ask.state === "open");
@@ -31,11 +53,24 @@ export const missedAsks = computed<Ask[]>(() =>
     .sort((a, b) => (a.opened_at < b.opened_at ? -1 : 1)),
 );
 
-export const openBySession = computed(() => {
+let before: ReadonlyMap<string, readonly Ask[]> = new Map();
+
+/** The open asks of each session; a list that did not change is the very same as before. */
+export const openBySession = computed<ReadonlyMap<string, readonly Ask[]>>(() => {
   const found = new Map<string, Ask[]>();
-  for (const ask of openAsks.value) if (ask.session !== null) found.set(ask.session, [...(found.get(ask.session) ?? []), ask]);
-  return found;
+  for (const ask of openAsks.value) {
+    if (ask.session === null) continue;
+    const list = found.get(ask.session);
+    if (list) list.push(ask);
+    else found.set(ask.session, [ask]);
+  }
+  before = new Map([...found].map(([id, list]) => [id, isSame(before.get(id), list) ? (before.get(id) as Ask[]) : list]));
+  return before;
 });
+
+function isSame(a: readonly Ask[] | undefined, b: readonly Ask[]): boolean {
+  return a?.length === b.length && a.every((ask, at) => ask === b[at]);
+}
 
 export function may(role: "approver" | "admin"): boolean {
   const mine = me.value?.role;
@@ -56,8 +91,9 @@ export async function readSnapshot(): Promise<number> {
     standing.value = "in";
     projects.value = places.projects;
     sessions.value = new Map(listed.sessions.map((session) => [session.id, session]));
+    lastLines.value = new Map(listed.sessions.map((session) => [session.id, session.last_line]));
     let asks = NO_ASKS;
-    for (const told of [...missed.asks, ...inbox.asks]) asks = learnAsk(asks, told as unknown as Ask);
+    for (const told of [...missed.asks, ...inbox.asks]) asks = learnAsk(asks, told);
     known.value = asks;
     ready.value = true;
   });
@@ -81,6 +117,7 @@ export function takeItems(items: readonly Item[]): void {
   batch(() => {
     for (const item of items) {
       sessions.value = changeSessions(sessions.value, item);
+      noteSettled(item);
       known.value = changeAsks(known.value, item);
       noteLine(item);
       if (item.session !== null && !sessions.value.has(item.session)) strangers.add(item.session);
@@ -109,6 +146,12 @@ export async function meet(id: string): Promise<void> {
 /** An ask as the hub just told it, outside the feed: how it stands when an answer was refused. */
 export function takeAsk(ask: Ask): void {
   known.value = learnAsk(known.value, ask);
+}
+
+function noteSettled(item: Item): void {
+  if (item.type !== "ask.settled" || known.value.asks.get(item.ask)?.state !== "open") return;
+  if (item.settlement.state === "answered" && item.settlement.by.kind === "rule") return;
+  justSettled.value = [item.ask, ...justSettled.value].slice(0, RECENT);
 }
 
 function noteLine(item: Item): void {

@@ -14,8 +14,8 @@ export class Refused extends Error {
   ) {
     super(told?.error.message ?? `The hub answered with ${status}.`);
     this.code = told?.error.code ?? "unknown";
-    this.ask = (told?.error.ask ?? null) as Ask | null;
-    this.settlement = (told?.error.settlement ?? null) as Settlement | null;
+    this.ask = told?.error.ask ?? null;
+    this.settlement = told?.error.settlement ?? null;
   }
 }
 

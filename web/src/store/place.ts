@@ -1,5 +1,6 @@
 /** Where the person is: the address of the page, and which card is current. */
-import { computed, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
+import { sameOf } from "../inbox/same";
 import { openAsks, openBySession } from "./desk";
 
 export type Place =
@@ -19,11 +20,14 @@ export const lastSession = signal<string | null>(null);
 /** The cards of the conversation that is looked at. */
 const own = computed(() => (place.value.view === "session" ? (openBySession.value.get(place.value.id) ?? []).map((ask) => ask.id) : []));
 
+/** What is open, with identical asks side by side. */
+const lined = computed(() => sameOf(openAsks.value).flatMap((same) => same.asks.map((ask) => ask.id)));
+
 /** The cards that can be reached by keys from here, in their order. */
 export const reachable = computed(() => {
   const here = place.value;
-  if (here.view === "inbox") return openAsks.value.map((ask) => ask.id);
-  return here.view === "session" ? [...own.value, ...openAsks.value.map((ask) => ask.id).filter((id) => !own.value.includes(id))] : [];
+  if (here.view === "inbox") return lined.value;
+  return here.view === "session" ? [...own.value, ...lined.value.filter((id) => !own.value.includes(id))] : [];
 });
 
 export const current = computed(() => {
@@ -33,8 +37,21 @@ export const current = computed(() => {
   return (place.value.view === "session" ? own.value[0] : list[0]) ?? null;
 });
 
+let order: readonly string[] = [];
+// When the chosen card is over, the one that stood behind it is next.
+effect(() => {
+  const list = reachable.value;
+  const at = chosen.value === null || place.value.view !== "inbox" ? -1 : order.indexOf(chosen.value);
+  if (at >= 0 && !list.includes(chosen.value as string)) {
+    const rest = order.filter((id) => list.includes(id));
+    const behind = order.slice(at + 1).find((id) => list.includes(id));
+    chosen.value = behind ?? rest.at(-1) ?? null;
+  }
+  order = list;
+});
+
 export function go(path: string): void {
-  if (path !== location.pathname) history.pushState(null, "", path);
+  if (path !== location.pathname + location.hash) history.pushState(null, "", path);
   arrive();
   // Keys belong to what is looked at, not to the link that led there.
   requestAnimationFrame(() => document.querySelector("main")?.focus({ preventScroll: true }));
@@ -73,5 +90,5 @@ addEventListener("click", (event) => {
   const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>("a[data-inside]") : null;
   if (!link || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  go(link.pathname);
+  go(link.pathname + link.hash);
 });

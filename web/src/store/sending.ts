@@ -20,14 +20,18 @@ interface Unsent {
 }
 
 const KEY = "handraise.unsent";
+const AGAIN = 4000;
 
 export const sending = signal<ReadonlyMap<string, Sending>>(new Map());
 
+/** What became of an answer: the hub has it, or refused it, or was not reached, so that it is kept. */
+export type Outcome = "taken" | "refused" | "kept";
+
 /** Sends an answer. The card changes when the feed says that the ask is settled, and not before. */
-export async function answer(ask: Ask, given: Answer): Promise<void> {
+export async function answer(ask: Ask, given: Answer): Promise<Outcome> {
   const state = sending.value.get(ask.id)?.state;
-  if (state === "sending" || state === "kept") return;
-  await deliver({ ask: ask.id, answer: given, digest: ask.digest });
+  if (state === "sending" || state === "kept") return "kept";
+  return deliver({ ask: ask.id, answer: given, digest: ask.digest });
 }
 
 /** Takes back an answer that was kept and not sent. */
@@ -40,12 +44,15 @@ export function dismiss(ask: string): void {
   mark(ask, null);
 }
 
-/** Whatever was kept is sent whenever the connection is live again. */
+/** Whatever was kept is sent when the connection is live again, and once in a while as long as it is. */
 export function watchSending(): void {
   for (const each of unsent()) mark(each.ask, { state: "kept", answer: each.answer });
   effect(() => {
-    if (connection.value.state === "live") for (const each of unsent()) void deliver(each);
+    if (connection.value.state === "live") sendKept();
   });
+  setInterval(() => {
+    if (connection.peek().state === "live") sendKept();
+  }, AGAIN);
   effect(() => {
     for (const [id, each] of sending.value) {
       const ask = known.value.asks.get(id);
@@ -54,13 +61,17 @@ export function watchSending(): void {
   });
 }
 
+function sendKept(): void {
+  for (const each of unsent()) void deliver(each);
+}
+
 function isSettledFor(ask: Ask): boolean {
   return ask.state !== "open" && !(ask.settlement?.state === "expired" && ask.settlement.late === null);
 }
 
-async function deliver(each: Unsent): Promise<void> {
+async function deliver(each: Unsent): Promise<Outcome> {
   const { ask, answer: given, digest } = each;
-  if (sending.peek().get(ask)?.state === "sending") return;
+  if (sending.peek().get(ask)?.state === "sending") return "kept";
   mark(ask, { state: "sending", answer: given });
   // Kept before it is sent: a page that is closed in between sends it when it comes back. The same answer twice is one.
   keep([...unsent().filter((other) => other.ask !== ask), each]);
@@ -69,12 +80,16 @@ async function deliver(each: Unsent): Promise<void> {
     done(ask);
     const now = known.peek().asks.get(ask);
     mark(ask, now && isSettledFor(now) ? null : { state: "sent", answer: given });
+    return "taken";
   } catch (error) {
     if (error instanceof Refused && error.status !== 401 && error.status !== 429 && error.status < 500) {
       done(ask);
       if (error.ask) takeAsk(error.ask);
       mark(ask, { state: "refused", answer: given, message: t.refusal(error) });
-    } else mark(ask, { state: "kept", answer: given });
+      return "refused";
+    }
+    mark(ask, { state: "kept", answer: given });
+    return "kept";
   }
 }
 

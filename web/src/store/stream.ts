@@ -85,16 +85,19 @@ function wait(): void {
   }, QUIET);
 }
 
+/** Items that come together are drawn together. Asks wait for nobody; nor does a hidden page, whose timers hardly run. */
 function gather(item: Item): void {
   if (item.cursor <= cursor) return;
   cursor = item.cursor;
   gathered.push(item);
-  flush ??= setTimeout(takeGathered, GATHER);
+  if (document.hidden || (item.type === "ask.opened" && connection.value.state === "live")) takeGathered();
+  else flush ??= setTimeout(takeGathered, GATHER);
 }
 
 function takeGathered(): void {
   const items = gathered;
   gathered = [];
+  clearTimeout(flush);
   flush = undefined;
   takeItems(items);
   followTimelines(items);

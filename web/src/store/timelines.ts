@@ -6,7 +6,9 @@ import { Timeline, type Entry } from "../feed/timeline";
 import { takeHistory } from "./desk";
 import { get } from "./http";
 
-const PAGE = 300;
+/** How much is read at once: enough for a screen, and then no more than can be drawn between two frames or so. */
+const FIRST = 160;
+const OLDER = 100;
 
 export interface Conversation {
   readonly blocks: Signal<readonly (readonly Entry[])[]>;
@@ -49,7 +51,7 @@ export function conversation(session: string): Conversation {
 async function load(session: string, made: Kept): Promise<void> {
   made.state.value = "loading";
   try {
-    const page = await get<Items>(`/api/sessions/${encodeURIComponent(session)}/items?limit=${PAGE}`);
+    const page = await get<Items>(`/api/sessions/${encodeURIComponent(session)}/items?limit=${FIRST}`);
     const items = page.items as unknown as Item[];
     const last = items.at(-1)?.cursor ?? 0;
     made.items = [...items, ...made.early.filter((item) => item.cursor > last)];
@@ -72,12 +74,11 @@ export async function loadOlder(session: string): Promise<void> {
   if (!made || made.before === null || made.older.value === "loading") return;
   made.older.value = "loading";
   try {
-    const page = await get<Items>(`/api/sessions/${encodeURIComponent(session)}/items?limit=${PAGE}&before=${made.before}`);
+    const page = await get<Items>(`/api/sessions/${encodeURIComponent(session)}/items?limit=${OLDER}&before=${made.before}`);
     const items = page.items as unknown as Item[];
     takeHistory(items);
     made.items = [...items, ...made.items];
-    const begins = new Set(made.timeline.blocks.map((block) => block[0]?.key ?? 0));
-    made.timeline = new Timeline(made.items, begins);
+    made.timeline = new Timeline(made.items, made.timeline);
     remember(made, page.next);
   } catch {
     made.older.value = "more";

@@ -63,3 +63,61 @@ export function count(rows: readonly Row[]): { added: number; gone: number } {
 export function isNew(rows: readonly Row[]): boolean {
   return rows.length > 0 && rows.every((row) => row.kind === "hunk" || row.kind === "added");
 }
+
+/** More lines than this are not compared one by one. */
+const MOST = 600;
+
+/** What changes from one text to the other. Where it lies in its file is not known. */
+export function compareTexts(before: string, after: string): Row[] {
+  const [a, b] = [linesOf(before), linesOf(after)];
+  let head = 0;
+  while (head < a.length && head < b.length && a[head] === b[head]) head += 1;
+  let tail = 0;
+  while (tail < a.length - head && tail < b.length - head && a[a.length - 1 - tail] === b[b.length - 1 - tail]) tail += 1;
+  const middle = compareLines(a.slice(head, a.length - tail), b.slice(head, b.length - tail));
+  const rows: Row[] = [];
+  let [old, fresh] = [1, 1];
+  const put = (kind: "same" | "gone" | "added", text: string) => {
+    if (kind === "same") rows.push({ kind, old: old++, new: fresh++, text });
+    else if (kind === "gone") rows.push({ kind, old: old++, text });
+    else rows.push({ kind, new: fresh++, text });
+  };
+  a.slice(0, head).forEach((text) => put("same", text));
+  middle.forEach(([kind, text]) => put(kind, text));
+  a.slice(a.length - tail).forEach((text) => put("same", text));
+  return rows;
+}
+
+type Step = ["same" | "gone" | "added", string];
+
+/** By the longest common run of lines; all gone and all added where that would take too long. */
+function compareLines(a: readonly string[], b: readonly string[]): Step[] {
+  const gone = (text: string): Step => ["gone", text];
+  const added = (text: string): Step => ["added", text];
+  if (!a.length || !b.length || a.length > MOST || b.length > MOST) return [...a.map(gone), ...b.map(added)];
+  const longest = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
+  const at = (row: number, column: number) => longest[row]?.[column] ?? 0;
+  for (let row = a.length - 1; row >= 0; row -= 1) {
+    for (let column = b.length - 1; column >= 0; column -= 1) {
+      (longest[row] as Uint16Array)[column] = a[row] === b[column] ? at(row + 1, column + 1) + 1 : Math.max(at(row + 1, column), at(row, column + 1));
+    }
+  }
+  const steps: Step[] = [];
+  let [row, column] = [0, 0];
+  while (row < a.length && column < b.length) {
+    if (a[row] === b[column]) {
+      steps.push(["same", a[row] as string]);
+      row += 1;
+      column += 1;
+    } else if (at(row + 1, column) >= at(row, column + 1)) steps.push(gone(a[row++] as string));
+    else steps.push(added(b[column++] as string));
+  }
+  return [...steps, ...a.slice(row).map(gone), ...b.slice(column).map(added)];
+}
+
+function linesOf(text: string): string[] {
+  if (text === "") return [];
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}

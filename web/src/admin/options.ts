@@ -1,0 +1,54 @@
+/** A project's options as a form has them, and as the hub takes them. Pure. */
+import type { Options } from "../generated/api";
+
+export interface OptionsDraft {
+  mode: string;
+  model: string;
+  allowed_tools: string;
+  append_system_prompt: string;
+  add_dirs: string;
+  ask_user_enabled: "" | "yes" | "no";
+  ask_user_timeout: string;
+  patience: Record<Kind, string>;
+  parallel: string;
+  cost_limit_usd: string;
+}
+
+export type Kind = "question" | "permission" | "plan" | "form";
+export const KINDS: Kind[] = ["question", "permission", "plan", "form"];
+
+export function draftOf(options: Options): OptionsDraft {
+  const number = (value: number | null | undefined) => (value === null || value === undefined ? "" : String(value));
+  return {
+    mode: options.mode ?? "",
+    model: options.model ?? "",
+    allowed_tools: (options.allowed_tools ?? []).join("\n"),
+    append_system_prompt: options.append_system_prompt ?? "",
+    add_dirs: (options.add_dirs ?? []).join("\n"),
+    ask_user_enabled: options.ask_user_enabled === true ? "yes" : options.ask_user_enabled === false ? "no" : "",
+    ask_user_timeout: number(options.ask_user_timeout),
+    patience: Object.fromEntries(KINDS.map((kind) => [kind, number(options.patience?.[kind])])) as Record<Kind, string>,
+    parallel: number(options.parallel),
+    cost_limit_usd: number(options.cost_limit_usd),
+  };
+}
+
+/** What is left empty is left to the settings. `rules` go along as they are. */
+export function optionsOf(draft: OptionsDraft, rules: Options["rules"]): Options {
+  const text = (value: string) => value.trim() || null;
+  const lines = (value: string) => value.split("\n").map((line) => line.trim()).filter(Boolean);
+  const number = (value: string) => (value.trim() === "" ? null : Number(value));
+  return {
+    mode: text(draft.mode),
+    model: text(draft.model),
+    allowed_tools: lines(draft.allowed_tools),
+    append_system_prompt: text(draft.append_system_prompt),
+    add_dirs: lines(draft.add_dirs),
+    ask_user_enabled: draft.ask_user_enabled === "" ? null : draft.ask_user_enabled === "yes",
+    ask_user_timeout: number(draft.ask_user_timeout),
+    patience: Object.fromEntries(KINDS.map((kind) => [kind, number(draft.patience[kind])])),
+    parallel: number(draft.parallel),
+    cost_limit_usd: number(draft.cost_limit_usd),
+    rules: rules ?? [],
+  };
+}

@@ -1,0 +1,52 @@
+/** What became of an ask, in one line that keeps the truth and unfolds again. */
+import type { Ask, Answered } from "../feed/model";
+import { Icon } from "../parts/Icons";
+import { Quoted } from "../parts/Quoted";
+import { me, sessionOf } from "../store/desk";
+import { reveal } from "../text/reveal";
+import { moment } from "../text/times";
+import { texts as t } from "../texts";
+import { outcome, sentence } from "./sentence";
+import type { Stage } from "./stage";
+
+export function Line({ ask, stage, unfold }: { ask: Ask; stage: Stage; unfold: () => void }) {
+  const denied = "settlement" in stage && "allow" in stage.settlement.answer && !stage.settlement.answer.allow;
+  return (
+    <section id={`card-${ask.id}`} class={`line-card ${ask.kind} stage-${stage.is}${denied ? " denied" : ""}`}>
+      <button type="button" class="folded" aria-expanded={false} title={t.card.unfold} onClick={unfold}>
+        <Icon name={ask.kind} />
+        <span class="line-text">
+          <Quoted text={lineOf(ask, stage, sessionOf(ask.session)?.directory ?? null)} />
+        </span>
+        {stage.is === "answered" && !stage.delivered && <span class="waiting">{t.card.underway}</span>}
+        {stage.is === "expired" && <span class="waiting">{t.card.lateButton}</span>}
+        <Icon name="down" />
+      </button>
+      {stage.trouble && (
+        <p class="note trouble" role="alert">
+          {reveal(stage.trouble)}
+        </p>
+      )}
+    </section>
+  );
+}
+
+export function lineOf(ask: Ask, stage: Stage, directory: string | null): string {
+  switch (stage.is) {
+    case "answered":
+      return [...told(ask, stage.settlement, directory), ...(stage.delivered ? [t.card.delivered] : [])].join(" · ");
+    case "late":
+      return [...told(ask, stage.settlement, directory), t.card.late].join(" · ");
+    case "expired":
+      return `${sentence(ask, directory)} · ${t.card.expired(moment(stage.at))}`;
+    case "withdrawn":
+      return `${sentence(ask, directory)} · ${t.card.withdrawn(reveal(stage.reason), moment(stage.at))}`;
+    default:
+      return sentence(ask, directory);
+  }
+}
+
+function told(ask: Ask, { answer, by, from, at }: Answered, directory: string | null): string[] {
+  const mine = by.kind === "person" && from === "web" && by.name === me.value?.name;
+  return [outcome(ask, answer, by, mine, directory), ...(by.kind === "rule" ? [] : [reveal(from)]), moment(at)];
+}

@@ -1,0 +1,81 @@
+/** Where a conversation is read: at its end, which stays in view, or at an entry, which stays where it is. */
+import { signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+
+/** Nearer to the end than this is at the end. */
+const NEAR = 80;
+/** History is read when less than this is left above. */
+const EARLY = 1600;
+
+export class Reading {
+  /** Whether the end is out of sight. */
+  readonly away = signal(false);
+  private frame: HTMLElement | null = null;
+  private anchor: { entry: Element; top: number } | null = null;
+  private watch: ResizeObserver | null = null;
+
+  constructor(private readonly early: () => void) {}
+
+  get atEnd(): boolean {
+    return !this.away.peek();
+  }
+
+  /** Begins to keep the place in this element, whatever grows or shrinks in it. */
+  enter(frame: HTMLElement): void {
+    this.frame = frame;
+    this.watch = new ResizeObserver(() => this.settle());
+    this.watch.observe(frame);
+    if (frame.firstElementChild) this.watch.observe(frame.firstElementChild);
+    this.settle();
+  }
+
+  leave(): void {
+    this.watch?.disconnect();
+    this.frame = null;
+  }
+
+  toEnd(): void {
+    this.away.value = false;
+    this.settle();
+  }
+
+  /** Somebody scrolled. */
+  moved(): void {
+    const { frame } = this;
+    if (!frame) return;
+    this.away.value = frame.scrollHeight - frame.scrollTop - frame.clientHeight >= NEAR;
+    this.anchor = this.atEnd ? null : this.find(frame);
+    if (frame.scrollTop < EARLY) this.early();
+  }
+
+  /** Something changed its size: what was read is put where it was. */
+  settle(): void {
+    const { frame, anchor } = this;
+    if (!frame) return;
+    if (this.atEnd) frame.scrollTop = frame.scrollHeight;
+    else if (anchor?.entry.isConnected) {
+      const by = anchor.entry.getBoundingClientRect().top - frame.getBoundingClientRect().top - anchor.top;
+      if (Math.abs(by) >= 1) frame.scrollTop += by;
+    }
+    if (frame.scrollTop < EARLY) this.early();
+  }
+
+  /** The first entry that can be seen, and where it is. */
+  private find(frame: HTMLElement): { entry: Element; top: number } | null {
+    const box = frame.getBoundingClientRect();
+    for (const down of [4, 24, 60]) {
+      const entry = document.elementFromPoint(box.left + box.width / 2, box.top + down)?.closest(".entries > *, .entries");
+      if (entry) return { entry, top: entry.getBoundingClientRect().top - box.top };
+    }
+    return this.anchor;
+  }
+}
+
+export function useReading(early: () => void, frame: { current: HTMLElement | null }): Reading {
+  const reading = useMemo(() => new Reading(early), []);
+  useEffect(() => {
+    if (frame.current) reading.enter(frame.current);
+    return () => reading.leave();
+  }, []);
+  return reading;
+}

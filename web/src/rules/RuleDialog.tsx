@@ -1,0 +1,44 @@
+/** A rule made from an ask: drafted, said in words, granted. The ask itself is answered by itself. */
+import { useSignal } from "@preact/signals";
+import type { Ask } from "../feed/model";
+import { Dialog } from "../parts/Dialog";
+import { projects, sessionOf } from "../store/desk";
+import { inWords as tell, post } from "../store/http";
+import { reveal } from "../text/reveal";
+import { texts as t } from "../texts";
+import { draftOf, toRules, type RuleDraft } from "./draft";
+import { RuleForm } from "./RuleForm";
+
+export default function RuleDialog({ ask, close }: { ask: Ask; close: () => void }) {
+  const trouble = useSignal<string | null>(null);
+  const made = useSignal(0);
+  const session = sessionOf(ask.session);
+  const make = async (draft: RuleDraft) => {
+    trouble.value = null;
+    const rules = toRules(draft, Date.now());
+    try {
+      for (const rule of rules.slice(made.value)) {
+        await post("/api/rules", rule);
+        made.value += 1;
+      }
+      close();
+      return true;
+    } catch (error) {
+      trouble.value = (made.value ? `${t.rules.some(made.value, rules.length)} ` : "") + tell(error, t.away);
+      return false;
+    }
+  };
+  const offers = ask.kind === "permission" && ask.body.offers.length > 0;
+  return (
+    <Dialog title={t.rules.title} close={close}>
+      {!offers && <p class="note warning">{t.rules.unsafe}</p>}
+      <RuleForm first={draftOf(ask, session, projects.value)} session={session && { id: session.id, title: session.title }} make={make} />
+      {trouble.value && (
+        <p class="note trouble" role="alert">
+          {reveal(trouble.value)}
+        </p>
+      )}
+      <p class="note">{t.rules.next}</p>
+    </Dialog>
+  );
+}

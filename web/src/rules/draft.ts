@@ -1,0 +1,102 @@
+/** A rule that somebody is about to make: drafted from an ask, said in words, and as the hub takes it. Pure. */
+import type { NewRule, ProjectRule, Rule } from "../generated/api";
+import type { Ask, Project, Session } from "../feed/model";
+import { reveal } from "../text/reveal";
+import { texts as t } from "../texts";
+
+export type Decision = "allow" | "deny" | "ask";
+
+export interface RuleDraft {
+  decision: Decision;
+  tool: string;
+  /** One pattern a line; each becomes a rule. */
+  commands: string;
+  path: string;
+  server: string;
+  /** A project's id, or nothing for everywhere. */
+  project: string;
+  session: string;
+  message: string;
+  /** How many seconds it holds; 0 for good. */
+  seconds: number;
+}
+
+export const NO_RULE: RuleDraft = { decision: "allow", tool: "", commands: "", path: "", server: "", project: "", session: "", message: "", seconds: 0 };
+
+const PATHS = ["file_path", "notebook_path", "path"];
+
+/** What the hub would offer for longer, or else exactly what was asked for. */
+export function draftOf(ask: Ask, session: Session | undefined, projects: readonly Project[]): RuleDraft {
+  if (ask.kind !== "permission") return NO_RULE;
+  const { body } = ask;
+  const draft = { ...NO_RULE, tool: body.tool, project: projectOf(ask, session, projects) };
+  const offered = (body.offers.find((offer) => offer.for === "always") ?? body.offers[0])?.rules ?? [];
+  const first = offered[0];
+  if (first) return { ...draft, tool: first.tool ?? "", commands: lines(offered.map((rule) => rule.command)), path: first.path ?? "", server: first.server ?? "" };
+  const command = body.input["command"];
+  if (body.tool === "Bash") return { ...draft, commands: typeof command === "string" && !command.includes("\n") ? command : "" };
+  const path = PATHS.map((name) => body.input[name]).find((each) => typeof each === "string");
+  return path === undefined ? draft : { ...draft, path: relative(path as string, session?.directory) };
+}
+
+function projectOf(ask: Ask, session: Session | undefined, projects: readonly Project[]): string {
+  const directory = session?.directory;
+  return ask.project ?? session?.project ?? projects.find((project) => directory === project.path || directory?.startsWith(`${project.path}/`))?.id ?? "";
+}
+
+/** What is missing before it can be made, or null. */
+export function missing(draft: RuleDraft): string | null {
+  const named = [draft.tool, draft.commands, draft.path, draft.server].some((each) => each.trim());
+  return named ? null : t.rules.empty;
+}
+
+/** In a sentence, before anybody grants it. Backquotes are around what was typed. */
+export function inWords(draft: RuleDraft, names: (draft: RuleDraft) => string): string {
+  const what = subject(draft);
+  const where = names(draft);
+  const until = draft.seconds ? ` ${t.rules.lasts(draft.seconds)}` : "";
+  switch (draft.decision) {
+    case "allow":
+      return t.rules.allow(what, where) + until;
+    case "deny":
+      return t.rules.deny(what, where, reveal(draft.message.trim())) + until;
+    case "ask":
+      return t.rules.ask(what, where) + until;
+  }
+}
+
+/** What a rule is about, in words. */
+export function subject(rule: Pick<RuleDraft, "tool" | "commands" | "path" | "server">): string {
+  const patterns = patternsOf(rule.commands);
+  const quoted = (text: string) => `\`${reveal(text.trim()).replaceAll("`", "ˋ")}\``;
+  if (patterns.length) return t.rules.commands(patterns.map(quoted));
+  if (rule.path.trim()) return t.rules.files(quoted(rule.path), rule.tool.trim() ? quoted(rule.tool) : null);
+  if (rule.server.trim()) return rule.tool.trim() ? t.rules.toolOf(quoted(rule.tool), quoted(rule.server)) : t.rules.server(quoted(rule.server));
+  return rule.tool.trim() ? t.rules.tool(quoted(rule.tool)) : t.rules.everything;
+}
+
+export function subjectOf(rule: Rule | ProjectRule): string {
+  return subject({ tool: rule.tool ?? "", commands: rule.command ?? "", path: rule.path ?? "", server: rule.server ?? "" });
+}
+
+/** As the hub takes it: one rule for each command. */
+export function toRules(draft: RuleDraft, now: number): NewRule[] {
+  const { decision, tool, path, server, project, session, message, seconds } = draft;
+  const said = { tool, path, server, project: session ? "" : project, session, message: decision === "deny" ? message : "" };
+  const filled = Object.fromEntries(Object.entries(said).flatMap(([key, value]) => (value.trim() ? [[key, value.trim()]] : [])));
+  const expires = seconds ? { expires_at: new Date(now + seconds * 1000).toISOString() } : {};
+  const patterns = patternsOf(draft.commands);
+  return (patterns.length ? patterns : [null]).map((command) => ({ decision, ...filled, ...expires, ...(command ? { command } : {}) }));
+}
+
+function patternsOf(commands: string): string[] {
+  return commands.split("\n").map((line) => line.trim()).filter(Boolean);
+}
+
+function lines(commands: readonly (string | null)[]): string {
+  return commands.filter((command) => command !== null).join("\n");
+}
+
+function relative(path: string, directory: string | undefined): string {
+  return directory && path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : path;
+}

@@ -1,0 +1,112 @@
+/** What stands on every page: how we are connected, who never asks, what was not used, and what a screen reader is told. */
+import { computed, signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { sentence } from "./cards/sentence";
+import { Icon } from "./parts/Icons";
+import { Quoted } from "./parts/Quoted";
+import { now } from "./store/clock";
+import { askOf, known, openAsks, ready, sessionOf, sessions } from "./store/desk";
+import { pathOf, place } from "./store/place";
+import { dismiss, sending } from "./store/sending";
+import { connection, tryNow } from "./store/stream";
+import { neverAsks } from "./sessions/state";
+import { reveal } from "./text/reveal";
+import { span } from "./text/times";
+import { texts as t } from "./texts";
+
+/** How we stand with the hub. As a strip it is there only while something is wrong. */
+export function Connection({ strip = false }: { strip?: boolean }) {
+  const at = connection.value;
+  if (strip && (at.state === "live" || at.state === "connecting")) return <span class="connection live unseen">{at.state === "live" ? t.connection.live : ""}</span>;
+  const text = at.state === "offline" ? t.connection.offline(span(now.value - at.since)) : t.connection[at.state];
+  return (
+    <span class={`connection ${at.state.replace(" ", "-")}${strip ? " strip" : ""}`}>
+      <span class="dot" />
+      {text}
+      {at.state === "offline" && (
+        <button type="button" class="quiet" onClick={tryNow}>
+          {t.connection.retry}
+        </button>
+      )}
+    </span>
+  );
+}
+
+const bypassing = computed(() => [...sessions.value.values()].filter(neverAsks));
+
+/** Red, and on every page, as long as a session does everything without asking. */
+export function NeverAsks() {
+  const [first, ...others] = bypassing.value;
+  const here = place.value;
+  // Its own page has a red frame, and says it once.
+  if (!first || (!others.length && here.view === "session" && here.id === first.id)) return null;
+  return (
+    <a data-inside class="never-asks" href={others.length ? "/sessions" : pathOf({ view: "session", id: first.id })}>
+      <Icon name="warning" />
+      <span>{t.sessions.neverAsk(bypassing.value.length)}</span>
+    </a>
+  );
+}
+
+const unused = computed(() => {
+  const here = place.value;
+  return [...sending.value].flatMap(([id, each]) => {
+    const ask = known.value.asks.get(id);
+    // Where its card is on the screen, the card says it.
+    const shown = here.view === "inbox" || (here.view === "session" && ask?.session === here.id);
+    return each.state === "refused" && !shown ? [{ id, message: each.message }] : [];
+  });
+});
+
+/** An answer that was not used, told wherever somebody is. */
+export function NotUsed() {
+  if (!unused.value.length) return null;
+  return (
+    <div class="toasts" role="alert">
+      {unused.value.map(({ id, message }) => {
+        const ask = askOf(id);
+        return (
+          <div key={id} class="toast">
+            <p>
+              {ask && (
+                <strong>
+                  <Quoted text={sentence(ask, sessionOf(ask.session)?.directory ?? null)} />
+                </strong>
+              )}
+              <span>{reveal(message)}</span>
+            </p>
+            <button type="button" class="quiet square" aria-label={t.close} onClick={() => dismiss(id)}>
+              <Icon name="close" />
+            </button>
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+const words = signal("");
+
+/** Says new asks to a screen reader, wherever it is. */
+export function Announcer() {
+  const heard = useRef<Set<string> | null>(null);
+  const asks = openAsks.value;
+  const state = connection.value.state;
+  useEffect(() => {
+    if (!ready.value) return;
+    const before = heard.current;
+    heard.current = new Set(asks.map((ask) => ask.id));
+    const fresh = before ? asks.filter((ask) => !before.has(ask.id)) : [];
+    if (fresh.length) words.value = fresh.map((ask) => t.card.announced(sentence(ask, sessionOf(ask.session)?.directory ?? null), reveal(sessionOf(ask.session)?.title ?? t.card.outside))).join(" ");
+  }, [asks, ready.value]);
+  return (
+    <>
+      <p class="unseen" role="status" aria-live="polite">
+        {words.value.replaceAll("`", "")}
+      </p>
+      <p class="unseen" role="status">
+        {state === "offline" ? t.connection.lost : ""}
+      </p>
+    </>
+  );
+}
