@@ -21,6 +21,7 @@ from handraise.model.actors import Person, TheHub
 from handraise.model.projects import Options, OwnFile, no_own_file
 from handraise.model.rules import Rule
 from handraise.outside.ways import Outside
+from handraise.pictures import Pictures
 from handraise.session.machine import Temper
 from handraise.store.interface import StoreError
 from handraise.surfaces.push.bell import Bell, Terms
@@ -125,7 +126,7 @@ async def reachable(opened: Hub, service: Service, streams: Streams | None = Non
     )
     metrics = Metrics(opened, service.state, streams)
     bell = _bell(service, opened, gate)
-    more = (metrics.way(), workspaces.way(), *Devices(bell).ways(), *outside.ways())
+    more = (metrics.way(), workspaces.way(), Pictures(opened.store).way(), *Devices(bell).ways(), *outside.ways())
     link_base = _link_base(service, base)
     app = _app(service, opened, gate, base, link_base, streams, more)
     metrics.statuses = app.answered
