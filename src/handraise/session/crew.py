@@ -124,11 +124,16 @@ class Crew:
         self._is_closing = True
         async with self.starting:
             running = list(self._runners.values())
-        for runner in running:
-            with suppress(Refused):
-                await runner.wish(Stop("the hub was stopped with its sessions"))
-        while self._running:
-            await asyncio.wait(self._running.values())
+        await asyncio.gather(*(self._stop(runner) for runner in running))
+
+    async def _stop(self, runner: Runner) -> None:
+        """Returns when Claude is gone; where the store cannot keep that, the next hub finds out."""
+        running = self._running.get(runner.session.id)
+        with suppress(Refused):
+            await runner.wish(Stop("the hub was stopped with its sessions"))
+        gone = [each for each in (runner.ending or running,) if each is not None]
+        if gone:
+            await asyncio.wait(gone)
 
     async def start_queued(self) -> None:
         """Starts the oldest ones that wait, as far as the limits allow."""

@@ -72,6 +72,11 @@ class Machine:
         self._saying = Saying(memory)
         self._public = memory.public()
 
+    @property
+    def farewell(self) -> bytes:
+        """The line that asks Claude to end."""
+        return self.wire.send_farewell(_BYE)
+
     def observe(self, fact: Fact, now: datetime) -> list[Command]:
         """What follows from something that happened. Never raises."""
         return self._and_changed(self._observe(fact, now))
@@ -134,7 +139,7 @@ class Machine:
 
     def _began(self) -> list[Command]:
         if self.memory.phase == "stopping":
-            return [Terminate(self.wire.send_farewell(_BYE))]
+            return [Terminate(self.farewell)]
         if self.memory.greeted:
             return [WakeMe("idle", self.temper.idle if self.memory.phase == "idle" else None)]
         return [Write(self.wire.send_request(_HELLO, "initialize", hooks=None))]
@@ -265,7 +270,7 @@ class Machine:
         self.memory.phase = "stopping"
         self.memory.stop_reason = reason
         withdrawn = self._waiting.withdraw_all(reason)
-        return [*withdrawn, WakeMe("idle", None), Terminate(self.wire.send_farewell(_BYE))]
+        return [*withdrawn, WakeMe("idle", None), Terminate(self.farewell)]
 
     def _gone(self, exit_code: int | None, errors: str, now: datetime) -> list[Command]:
         memory = self.memory
@@ -288,5 +293,7 @@ class Machine:
         memory = self.memory
         memory.missing = "fork" if memory.way == "fork" else "resume"
         memory.phase = "queued"
-        told = Publish(Notice("warning", _ANEW, "begins anew"))
-        return [*self._waiting.withdraw_all(_ANEW), told, *self._saying.forgotten()]
+        withdrawn = self._waiting.withdraw_all(_ANEW)
+        memory.requests.clear()
+        memory.stuck = memory.unmoved = False
+        return [*withdrawn, Publish(Notice("warning", _ANEW, "begins anew")), *self._saying.forgotten()]

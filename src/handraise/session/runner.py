@@ -1,7 +1,6 @@
 """Performs what one session machine decides, and nothing else. What a frame leads to is stored with its offset."""
 
 import asyncio
-import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,18 +19,16 @@ from handraise.model.sessions import Place, Session
 from handraise.session import commands, facts, keeping, records
 from handraise.session.commands import Command
 from handraise.session.facts import Fact, Wish
+from handraise.session.keeper import Keeper
 from handraise.session.machine import Machine, Refused
 from handraise.session.previews import Previews
 from handraise.session.writing import Writing
 from handraise.store.changes import Advance, Change
-from handraise.store.interface import Store, StoreClosed, StoreConflict, StoreError
+from handraise.store.interface import Store
 from handraise.wire.frames import Frame, ToolProgress
 
 _AHEAD = 32
 """How many chunks of the journal may wait to be taken in, all at once then; the journal itself holds the rest."""
-_AGAIN = 1.0
-
-log = logging.getLogger("handraise.session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +86,9 @@ class Runner:
         self._previews = Previews()
         self._spoken: set[str] = set()
         self._writing = Writing(claude)
+        self._keeper = Keeper(session.id, store, self._end_unkept)
+        self.ending: asyncio.Task[None] | None = None
+        """Claude is being ended, though the store cannot keep that."""
         self._left = False
 
     @property
@@ -129,9 +129,10 @@ class Runner:
         """Returns when it was done or written to Claude; raises Refused."""
         if self._left:
             raise self._too_late()
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if isinstance(wish, facts.Stop):
             self._writing.hurry()
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._keeper.stop(done)
         self._queue.put_nowait(_Wished(wish, done))
         await done
 
@@ -228,7 +229,7 @@ class Runner:
             for each in wanted
             if isinstance(each, commands.Raise)
         ]
-        await self._keep(self._changes(wanted, raised))
+        await self._keeper.keep(self._changes(wanted, raised))
         self._claude.taken_in(self._machine.wire.offset)
         for ask in raised:
             self._inbox.opened(ask)
@@ -248,19 +249,6 @@ class Runner:
         place = Place(self.session.id, self.session.run, self._machine.wire.offset, self._machine.memory.dump())
         return [*changes, Advance(place)]
 
-    async def _keep(self, changes: Sequence[Change]) -> None:
-        """Claude waits as long as the store cannot keep what it said."""
-        while True:
-            try:
-                await self._store.apply(changes)
-            except (StoreClosed, StoreConflict):
-                raise
-            except StoreError as error:
-                log.warning("session %s is held up: %s", self.session.id, error)
-                await asyncio.sleep(_AGAIN)
-            else:
-                return
-
     def _follow_up(self, command: Command) -> None:
         match command:
             case commands.Withdraw(ask):
@@ -273,6 +261,10 @@ class Runner:
                 self._tasks.create_task(self._claude.stop(farewell))
             case _:
                 pass
+
+    def _end_unkept(self) -> None:
+        if self.ending is None:
+            self.ending = self._tasks.create_task(self._claude.stop(self._machine.farewell))
 
     def _later(self, name: object, seconds: float, news: News) -> None:
         self._forget(name)
