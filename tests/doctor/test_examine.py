@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from handraise.doctor.examine import examine
+from handraise.model.projects import Options, Patience, Project
 
 NAMES = ["settings", "claude", "login", "hub", "port", "tls", "state", "disk", "database", "pipes", "inotify"]
 
@@ -56,6 +57,24 @@ async def test_a_projects_own_settings_are_shown_with_their_file(tmp_path: Path)
         "project file",
         str(project / ".handraise.toml"),
     )
+
+
+async def test_what_was_set_for_a_project_lies_over_everything_and_names_it(tmp_path: Path) -> None:
+    (tmp_path / ".handraise.toml").write_text("model = 'haiku'\nask_user_timeout = 60")
+    options = Options(model="opus", ask_user_enabled=False, patience=Patience(plan=30), allowed_tools=("Read",))
+    known = Project("p_1", "shop", str(tmp_path), options)
+    environ = {**an_environment(tmp_path, "[web]\nport = 0"), "HANDRAISE_CLAUDE_MODEL": "sonnet"}
+
+    report = await examine(environ, tmp_path, project=tmp_path / "below", known=known)
+
+    values = {each.key: (each.value, each.source.kind) for each in report.settings}
+    assert values["claude.model"] == ("opus", "project")
+    assert values["claude.allowed_tools"] == (("Read",), "project")
+    assert values["ask.ask_user_enabled"] == (False, "project")
+    assert values["ask.patience.plan"] == (30.0, "project")
+    assert values["ask.ask_user_timeout"] == (60, "project file")
+    assert values["ask.patience.question"] == ("for ever", "default")
+    assert {each.source.name for each in report.settings if each.source.kind == "project"} == {"shop"}
 
 
 async def test_another_state_folder_can_be_named(tmp_path: Path) -> None:

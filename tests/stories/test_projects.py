@@ -204,6 +204,17 @@ async def test_one_project_that_cannot_be_synced_does_not_hold_up_the_others(tmp
         assert not (tmp_path / "b").exists()
 
 
+async def test_the_doctor_shows_what_holds_in_a_project_and_where_it_comes_from(tmp_path: Path) -> None:
+    async with Yard(tmp_path, ask) as yard, yard.serve():
+        await handraise(yard, "add", str(yard.work), "ask_user_timeout=60")
+        (yard.work / "below").mkdir()
+        words = ["doctor", "--project", str(yard.work / "below"), "--json", "--state", str(yard.state)]
+        told = await asyncio.to_thread(CliRunner().invoke, main, words)
+
+        [found] = [each for each in json.loads(told.output)["settings"] if each["key"] == "ask.ask_user_timeout"]
+        assert found == {"key": "ask.ask_user_timeout", "value": 60, "source": {"kind": "project", "name": "work"}}
+
+
 async def test_the_modes_are_those_that_the_cli_knows(tmp_path: Path) -> None:
     words = (str(locate()), "--permission-mode", "yolo", "mcp", "list")
     told = await asyncio.create_subprocess_exec(*words, env={"HOME": str(tmp_path)}, stderr=asyncio.subprocess.PIPE)

@@ -1,7 +1,7 @@
 """Puts the settings together from texts and variables, and tells where each value comes from. Opens no file."""
 
-from collections.abc import Mapping
-from typing import Literal, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -10,6 +10,7 @@ from handraise.config.keys import COUNTERPARTS, KEYS, PROJECT_KEYS, RULE, Key, P
 from handraise.config.narrowing import complaints
 from handraise.config.settings import ProjectSettings, Settings
 from handraise.config.tables import SettingsRefused, Values, as_table, read_file, read_variables
+from handraise.model.projects import Project
 from handraise.model.rules import Rule
 
 T = TypeVar("T", bound=Struct)
@@ -31,9 +32,9 @@ class Layers(Struct, frozen=True):
 class Source(Struct, frozen=True):
     """Where a value comes from."""
 
-    kind: Literal["default", "file", "project file", "environment"]
+    kind: Literal["default", "file", "project file", "environment", "project"]
     name: str = ""
-    """The file's path, or the variable."""
+    """The file's path, the variable, or the project that somebody set it for."""
 
 
 class Effective(Struct, frozen=True):
@@ -67,6 +68,21 @@ def effective(layers: Layers) -> tuple[Effective, ...]:
     return tuple(
         Effective(key.name, _shown(key, settings), sources.get(path, Source("default"))) for path, key in KEYS.items()
     )
+
+
+def over(values: Iterable[Effective], project: Project) -> tuple[Effective, ...]:
+    """The values as they hold in a project that people have set options for."""
+    options = msgspec.to_builtins(project.options)
+    told = {".".join(path): _at(options, own) for own, path in COUNTERPARTS.items()}
+    source = Source("project", project.name)
+    return tuple(each if told.get(each.key) is None else Effective(each.key, told[each.key], source) for each in values)
+
+
+def _at(options: Mapping[str, Any], path: Path) -> object:
+    found: Any = options
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
 
 
 def _stack(layers: Layers) -> tuple[Settings, dict[Path, Source]]:

@@ -5,19 +5,30 @@ from pathlib import Path
 
 from handraise.config.database import database_file
 from handraise.config.files import load_layers, settings_file, state_directory
-from handraise.config.reading import Effective, Layers, effective, read_layers
+from handraise.config.reading import Effective, Layers, effective, over, read_layers
 from handraise.config.settings import Settings
 from handraise.config.tables import SettingsRefused
 from handraise.doctor import checks
 from handraise.doctor.findings import Finding, Report
 from handraise.hub import DATABASE
+from handraise.model.projects import Project
 
 
 async def examine(
-    environ: Mapping[str, str], home: Path, *, state: Path | None = None, project: Path | None = None
+    environ: Mapping[str, str],
+    home: Path,
+    *,
+    state: Path | None = None,
+    project: Path | None = None,
+    known: Project | None = None,
 ) -> Report:
-    """Everything that was found. Settings that are refused are told, and the defaults looked at in their place."""
-    told, settings, values = _read(environ, project)
+    """Everything that was found. Settings that are refused are told, and the defaults looked at in their place.
+
+    `project` is a directory; `known` is the project that a hub knows there.
+    """
+    told, settings, values = _read(environ, project if known is None else Path(known.path))
+    if known is not None:
+        values = over(values, known)
     folder = state or state_directory(environ)
     process = checks.running_hub(folder)
     elsewhere = _database_elsewhere(settings)
