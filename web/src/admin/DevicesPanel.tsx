@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import type { Device } from "../generated/api";
 import { install, installable } from "../install";
 import { devices, isPushed, NoService, NotAllowed, pushState, refresh, remove, setEnded, switchOff, switchOn, thisDevice, tryOut } from "../push";
-import { moment } from "../store/clock";
+import { moment } from "../text/times";
 import { inWords } from "../store/http";
 import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
