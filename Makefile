@@ -20,6 +20,7 @@ run: $(READY) $(PAGE)  ## the demo: the real Claude Code with a scripted model, 
 
 test: $(READY) $(PAGE)  ## everything that is tested, with the real CLI and a real browser
 	@dev/browser
+	@dev/shells
 	@dev/page test
 	@$(BIN)/pytest -n $(JOBS)
 
