@@ -43,7 +43,7 @@ SURFACES = {"web", "terminal", "telegram", "push"}
 # Pure: no await, no clock, no chance, no I/O; time and ids are arguments. Whole stations, and of others what is named.
 PURE_STATIONS = {"model", "wire", "policy"}
 IMPURE = {
-    "session": {"runner", "supervisor", "crew", "writing", "surroundings"},
+    "session": {"runner", "supervisor", "crew", "keeper", "writing", "surroundings"},
     "demo": {"model"},
 }
 # In stations that do something, the files that only decide.

@@ -362,7 +362,7 @@ def _changing(hub: Served) -> list[Way]:
 
 
 def _path(way: Way) -> str:
-    return way.path.format(id="x")
+    return way.path.format(id="x", say="x", number="0")
 
 
 async def _exchange(hub: Served, sent: bytes, *, close: bool = False, until: bytes | None = None) -> bytes:
