@@ -141,10 +141,9 @@ async def test_what_is_answered_elsewhere_says_so_and_goes(tmp_path: Path) -> No
     async with desk(tmp_path) as at, at.hub.neighbour() as owner:
         screen = await at.switched_on()
         ask, other = await at.hub.ask(NPM), await at.hub.ask()
-        await at.carry(screen, ask.id)
-        await at.carry(screen, other.id)
-        await screen.until(tag=ask.id)
-        await screen.until(tag=other.id)
+        for each in (ask, other):
+            await at.carry(screen, each.id)
+            await screen.until(tag=each.id)
         await screen.watch()
         await owner.post(f"/api/asks/{ask.id}/answer", json={"answer": {"allow": False}})
         await at.carry(screen, ask.id, "settled")
