@@ -39,6 +39,7 @@ def keep_showing(neighbour: Neighbour, picture: Callable[[int, int], list[str]])
             sys.stdout.write("\x1b[H" + "".join(f"{row}\x1b[K\r\n" for row in rows) + "\x1b[J")
             sys.stdout.flush()
             ready, _, _ = select.select([0, changed], [], [], _AGES)
+            screen.rest()
             if 0 in ready and os.read(0, 100)[:1] in _LEAVE:
                 return 0
             if changed in ready and signal.SIGWINCH not in os.read(changed, 4096):
@@ -70,6 +71,7 @@ class _Screen:
 
     def __init__(self, wake: int) -> None:
         self.told: int | None = None
+        self._tired = False
         self._wake = wake
         self._before = termios.tcgetattr(0)
 
@@ -100,9 +102,15 @@ class _Screen:
         self.told = number
 
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
-        self._give_back()
-        os.kill(os.getpid(), signal.SIGSTOP)
-        self._take()
+        self._tired = True
+
+    def rest(self) -> None:
+        """Stops for a while if somebody said so."""
+        if self._tired:
+            self._tired = False
+            self._give_back()
+            os.kill(os.getpid(), signal.SIGSTOP)
+            self._take()
 
 
 def _notice(_number: int, _frame: FrameType | None) -> None:
