@@ -82,6 +82,11 @@ def test_what_it_put_away_itself_is_not_taken_back() -> None:
     assert next_errand(page, scene(), {}, LATER) is None
 
 
+def test_what_it_put_away_itself_does_not_come_back() -> None:
+    ask = ask_of(WHICH)
+    assert next_errand(Page(device_of(), put_away={ask.id: NOW}), scene(ask), {}, LATER) is None
+
+
 def test_the_end_of_a_session_is_told() -> None:
     ending = Ending("s_1", "lost", "killed", NOW)
     assert next_errand(Page(device_of(), endings=[ending]), scene(), {}, LATER) == Announce(ending)

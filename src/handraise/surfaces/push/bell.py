@@ -156,7 +156,10 @@ class Bell:
 
     async def closed(self, device: str, visitor: Visitor, ask: str) -> None:
         """The device shows this ask no longer: it was answered or put away there."""
-        if self._own(device, visitor).forget(ask):
+        page = self._own(device, visitor)
+        if page.forget(ask):
+            page.put_away = {each: at for each, at in page.put_away.items() if each in self._scene.open}
+            page.put_away[ask] = self._clock()
             await self._save()
 
     def _check(self) -> None:

@@ -122,6 +122,9 @@ def _wanted(page: Page, scene: Scene) -> list[tuple[Errand, datetime]]:
         (Show(ask), ask.opened_at + scene.grace)
         for ask in scene.open.values()
         # What was there before the device was switched on is on its screen.
-        if ask.id not in page.shown and ask.kind in device.kinds and ask.opened_at >= device.created_at
+        if ask.id not in page.shown
+        and ask.id not in page.put_away
+        and ask.kind in device.kinds
+        and ask.opened_at >= device.created_at
     ]
     return [*back, *show, *((Announce(ending), ending.at) for ending in page.endings)]

@@ -29,6 +29,8 @@ class Page(Struct):
     """The asks that it may show: they were sent, and nobody knows what became of it."""
     endings: list[Ending] = []
     """Sessions whose end it has yet to be told."""
+    put_away: dict[str, datetime] = {}
+    """Open asks that somebody put away on it: they are neither shown again nor taken back."""
 
     def forget(self, ask: str) -> bool:
         """Whether it may have shown the ask; from here on it does not."""
