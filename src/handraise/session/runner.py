@@ -16,7 +16,7 @@ from handraise.inbox.inbox import Inbox
 from handraise.model.actors import TheHub
 from handraise.model.asks import Ask, Expired
 from handraise.model.sessions import Place, Session
-from handraise.session import commands, facts, keeping, records
+from handraise.session import commands, effects, facts, records
 from handraise.session.commands import Command
 from handraise.session.facts import Fact, Wish
 from handraise.session.keeper import Keeper
@@ -241,7 +241,7 @@ class Runner:
 
     def _changes(self, wanted: Sequence[Command], raised: Sequence[Ask]) -> list[Change]:
         now = self._clock()
-        changes = keeping.changes(self.session.id, wanted, raised, now)
+        changes = effects.changes(self.session.id, wanted, raised, now)
         if any(isinstance(each, commands.Changed) for each in wanted):
             # Once, and last: the machine has taken in the whole batch, and that is what its memory tells.
             self.session = records.as_remembered(self.session, self._machine.memory, now)
