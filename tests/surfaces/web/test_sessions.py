@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from handraise.model.sessions import Place
+from handraise.model.sessions import Ended, Place
 from handraise.session.memory import Memory
-from handraise.store.changes import Advance
+from handraise.store.changes import Advance, SaveSession
 from surfaces.web.served import served, told
 
 PICTURE = {"media_type": "image/png", "data": "iVBORw0KGgo="}
@@ -104,10 +105,10 @@ async def test_pictures_go_along_with_what_a_session_is_resumed_or_forked_with(t
             ("fork", {"say": "Look.", "images": [PICTURE, large]}, "Look."),
             ("fork", {"say": [{"type": "text", "text": "Look."}], "images": [PICTURE, large]}, "Look."),
         ):
-            session = await hub.session(phase="queued")
+            session = await hub.session()
+            ended = replace(session, ended=Ended("stopped", "It was done.", session.changed_at))
             memory = Memory(turn=1).dump()
-            await hub.up.hub.store.apply([Advance(Place(session.id, 1, 0, memory))])
-            await client.post(f"/api/sessions/{session.id}/stop")
+            await hub.up.hub.store.apply([SaveSession(ended), Advance(Place(session.id, 1, 0, memory))])
             begun = await client.post(f"/api/sessions/{session.id}/{act}", json=body)
             assert begun.status_code == 202, begun.text
             items = (await client.get(f"/api/sessions/{begun.json()['id']}/items")).json()["items"]
