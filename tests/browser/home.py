@@ -21,14 +21,15 @@ class Home:
 
     service: Service
     work: Path
+    model: ScriptedModel
 
     def serve(self) -> AbstractAsyncContextManager[Serving]:
         return serving(self.service)
 
 
 @asynccontextmanager
-async def home(tmp: Path, script: Scripted, **settings: Any) -> AsyncIterator[Home]:
-    """Ends every Claude at the end."""
+async def home(tmp: Path, script: Scripted, *, run: str = "1", **settings: Any) -> AsyncIterator[Home]:
+    """Ends every Claude at the end. All of them play one script together, unless `run` says otherwise."""
     work = tmp / "work"
     work.mkdir()
     for name, text in FILES.items():
@@ -36,8 +37,8 @@ async def home(tmp: Path, script: Scripted, **settings: Any) -> AsyncIterator[Ho
         (work / name).write_text(text)
     (tmp / "home").mkdir()
     async with ScriptedModel({"script": script}) as model:
-        around = environment(model.url("script"), str(tmp / "home"))
-        made = Home(Service(tmp / "state", locate(), around, port=_free_port(), **settings), work)
+        around = environment(model.url("script", run), str(tmp / "home"))
+        made = Home(Service(tmp / "state", locate(), around, port=_free_port(), **settings), work, model)
         try:
             yield made
         finally:
