@@ -243,6 +243,16 @@ def test_an_error_is_told_as_it_was_told(told: Result, error: str) -> None:  # l
     assert turn_ended(told, 1, "", 0.0).error == error
 
 
+@pytest.mark.parametrize("reason", ["aborted_streaming", "aborted_tools"])
+def test_a_turn_that_somebody_ended_is_told_as_interrupted_and_not_by_claudes_diagnostics(reason: str) -> None:
+    told = Result(is_error=True, terminal_reason=reason, errors=["[ede_diagnostic] result_type=user"])
+
+    ended = turn_ended(told, 1, "", 0.0)
+
+    assert (ended.interrupted, ended.is_error, ended.error) == (True, True, "The turn was interrupted.")
+    assert not turn_ended(Result(terminal_reason="completed"), 1, "", 0.0).interrupted
+
+
 def test_denials_usage_and_time_are_told_with_the_turn() -> None:
     told = Result(duration_ms=12.7, usage={"input_tokens": 3}, permission_denials=[{}, {}], total_cost_usd=2.0)
 

@@ -51,6 +51,8 @@ class TurnEnded(Struct, frozen=True, tag_field="type", tag="turn.ended"):
     error: str | None
     result: str
     denials: int = 0
+    interrupted: bool = False
+    """Somebody ended it; that is no failure, though `is_error` is what Claude calls it."""
 
 
 class Said(Struct, frozen=True, tag_field="type", tag="said"):

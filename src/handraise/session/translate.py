@@ -34,6 +34,9 @@ OUTPUT = 64 * 1024
 """How many characters of a tool's output go into the feed; the rest stays in the journal, and is counted."""
 
 
+INTERRUPTED = "The turn was interrupted."
+_ABORTED = "aborted"
+"""How the reason of a turn begins that somebody ended: in a reply or in a tool."""
 BACKGROUND = "task:"
 """How the names of actions begin that run in the background."""
 _UNDER_WAY = 1000
@@ -81,8 +84,9 @@ def translate(frame: frames.Frame, under_way: dict[str, Action]) -> list[Content
 
 def turn_ended(result: frames.Result, turn: int, last_text: str, cost_before: float) -> TurnEnded:
     """What a turn cost, and its error as it was told. `is_error` decides, and an empty result is the last text."""
-    error = None
-    if result.is_error:
+    interrupted = (result.terminal_reason or "").startswith(_ABORTED)
+    error = INTERRUPTED if interrupted else None
+    if result.is_error and not interrupted:
         told = "; ".join(str(each) for each in result.errors or []) or result.result
         error = told or result.subtype or "The turn failed, and Claude did not say why."
     return TurnEnded(
@@ -94,6 +98,7 @@ def turn_ended(result: frames.Result, turn: int, last_text: str, cost_before: fl
         error=error,
         result=result.result or last_text,
         denials=len(result.permission_denials or []),
+        interrupted=interrupted,
     )
 
 

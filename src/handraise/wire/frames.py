@@ -157,6 +157,7 @@ class Result(Struct, frozen=True, tag_field="type", tag="result"):
     usage: dict[str, Any] | None = None
     model_usage: dict[str, Any] | None = field(default=None, name="modelUsage")
     permission_denials: list[Any] | None = None
+    terminal_reason: str | None = None
 
 
 class ControlRequest(Struct, frozen=True):
