@@ -123,7 +123,8 @@ function TurnEnd({ item }: { item: ItemOf<"turn.ended"> }) {
   const facts = [t.chat.turn(item.turn), span(item.duration_ms), dollars(item.cost_usd), ...(item.denials ? [t.chat.denials(item.denials)] : [])];
   return (
     <>
-      {item.is_error && (
+      {item.interrupted && <p class="event">{t.chat.interrupted}</p>}
+      {item.is_error && !item.interrupted && (
         <div class="failure" role="note">
           <strong>{t.chat.turnFailed}</strong>
           <Machine text={item.error ?? item.result} />
@@ -160,13 +161,19 @@ function UnknownFrame({ item }: { item: ItemOf<"frame"> }) {
 /** Reads that ended well and follow each other belong together. */
 function runsOf(entries: readonly Entry[]): Entry[][] {
   const runs: Entry[][] = [];
-  for (const entry of entries) {
+  for (const [at, entry] of entries.entries()) {
     if (entry.kind === "frame" && !everything.value) continue;
+    if (isToldAgain(entry, entries[at + 1])) continue;
     const last = runs.at(-1);
     if (last && isRead(entry) && last[0] && isRead(last[0])) last.push(entry);
     else runs.push([entry]);
   }
   return runs;
+}
+
+/** Claude says an error of the model in its own words, too; it stands out once. */
+function isToldAgain(entry: Entry, next: Entry | undefined): boolean {
+  return entry.kind === "text" && next?.kind === "turn" && next.item.is_error && next.item.error === entry.item.text;
 }
 
 function isRead(entry: Entry): boolean {

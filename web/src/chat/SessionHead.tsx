@@ -22,7 +22,7 @@ export function SessionHead({ session }: { session: Session }) {
   const asking = useSignal<Asking | null>(null);
   const trouble = useSignal<string | null>(null);
   const asks = openBySession.value.get(session.id) ?? [];
-  const state = useComputed(() => stateOf(session, openBySession.value.get(session.id) ?? [], sessions.value.values(), now.value));
+  const state = useComputed(() => stateOf(session, openBySession.value.get(session.id) ?? [], sessions.value.values(), now.value)).value;
   const path = `/api/sessions/${encodeURIComponent(session.id)}`;
   const wish = (what: Promise<unknown>) => {
     trouble.value = null;
