@@ -29,7 +29,7 @@ export const texts = {
     field: "Token or one-time code",
     button: "Log in",
     used: "This link is not good any more, or was used before. Ask the hub for another one, or paste a token.",
-    kept: (count: number) => `${some(count, "answer is", "answers are")} kept in this browser, and will be sent after you log in.`,
+    kept: (count: number) => `${some(count, "answer is", "answers are")} kept in this browser, and will be sent when whoever gave ${count === 1 ? "it" : "them"} logs in.`,
   },
 
   connection: {

@@ -176,7 +176,7 @@ function Progress({ ask, stage }: { ask: Ask; stage: Stage }) {
     case "kept":
       return (
         <p class="note unsent" role="status">
-          {t.card.kept}{" "}
+          {stage.why ? t.card.keptBecause(reveal(stage.why)) : t.card.kept}{" "}
           <button type="button" onClick={() => takeBack(ask.id)}>
             {t.card.takeBack}
           </button>

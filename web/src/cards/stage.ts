@@ -4,7 +4,8 @@ import type { Sending } from "../store/sending";
 
 export type Stage = { trouble: string | null } & (
   | { is: "open" }
-  | { is: "sending" | "kept" | "sent"; answer: Answer }
+  | { is: "sending" | "sent"; answer: Answer }
+  | { is: "kept"; answer: Answer; why: string | null }
   | { is: "answered"; settlement: Answered; delivered: boolean }
   | { is: "expired"; at: string }
   | { is: "late"; settlement: Answered }
@@ -22,8 +23,13 @@ export function stageOf(ask: Ask, sent: Sending | undefined): Stage {
       return { is: "withdrawn", reason: settlement.reason, at: settlement.at, trouble };
     case "expired":
       if (settlement.late) return { is: "late", settlement: settlement.late, trouble };
-      return sent && sent.state !== "refused" ? { is: sent.state, answer: sent.answer, trouble } : { is: "expired", at: settlement.at, trouble };
+      return underway(sent, trouble) ?? { is: "expired", at: settlement.at, trouble };
     default:
-      return sent && sent.state !== "refused" ? { is: sent.state, answer: sent.answer, trouble } : { is: "open", trouble };
+      return underway(sent, trouble) ?? { is: "open", trouble };
   }
+}
+
+function underway(sent: Sending | undefined, trouble: string | null): Stage | null {
+  if (!sent || sent.state === "refused") return null;
+  return sent.state === "kept" ? { is: "kept", answer: sent.answer, why: sent.why, trouble } : { is: sent.state, answer: sent.answer, trouble };
 }

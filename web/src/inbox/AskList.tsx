@@ -48,7 +48,8 @@ function Underway({ ask }: { ask: Ask }) {
   const sent = useComputed(() => sending.value.get(ask.id)).value;
   if (!sent) return null;
   if (sent.state === "refused") return <span class="trouble">{reveal(sent.message)}</span>;
-  return <span class={sent.state === "kept" ? "trouble" : "quiet-text"}>{sent.state === "kept" ? t.card.keptShort : t.card.sending}</span>;
+  if (sent.state === "kept") return <span class="trouble">{sent.why ? t.card.keptBecause(reveal(sent.why)) : t.card.keptShort}</span>;
+  return <span class="quiet-text">{t.card.sending}</span>;
 }
 
 /** Identical asks: each can be looked at, and then all be answered at once. */

@@ -21,6 +21,8 @@ export const ready = signal(false);
 export const justSettled = signal<readonly string[]>([]);
 
 const RECENT = 8;
+/** How many that timed out are looked through for some that are still worth an answer. */
+const MISSED = 200;
 const asksById = new Map<string, ReadonlySignal<Ask | undefined>>();
 const sessionsById = new Map<string, ReadonlySignal<Session | undefined>>();
 
@@ -82,8 +84,8 @@ export async function readSnapshot(): Promise<number> {
   const [who, listed, inbox, missed, places] = await Promise.all([
     get<Me>("/api/me"),
     readSessions(),
-    get<AsksPage>("/api/asks?state=open"),
-    get<AsksPage>("/api/asks?state=expired"),
+    readOpen(),
+    get<AsksPage>(`/api/asks?state=expired&order=newest&limit=${MISSED}`),
     get<Projects>("/api/projects"),
   ]);
   batch(() => {
@@ -92,12 +94,25 @@ export async function readSnapshot(): Promise<number> {
     projects.value = places.projects;
     sessions.value = new Map(listed.sessions.map((session) => [session.id, session]));
     lastLines.value = new Map(listed.sessions.map((session) => [session.id, session.last_line]));
-    let asks = NO_ASKS;
+    // What is over stays over, and in its conversation; what was open is what the hub says is open.
+    let asks: Asks = { ...known.value, asks: new Map([...known.value.asks].filter(([, ask]) => ask.settlement)) };
     for (const told of [...missed.asks, ...inbox.asks]) asks = learnAsk(asks, told);
     known.value = asks;
     ready.value = true;
   });
   return Math.min(listed.cursor, inbox.cursor);
+}
+
+/** All of them, however many: an inbox that leaves some out would lie. */
+async function readOpen(): Promise<{ asks: Ask[]; cursor: number }> {
+  const first = await get<AsksPage>("/api/asks?state=open");
+  const all = [...first.asks];
+  for (let next = first.next; next !== null; ) {
+    const page = await get<AsksPage>(`/api/asks?state=open&after=${encodeURIComponent(next)}`);
+    all.push(...page.asks);
+    next = page.next;
+  }
+  return { asks: all, cursor: first.cursor };
 }
 
 async function readSessions(): Promise<{ sessions: Session[]; cursor: number }> {

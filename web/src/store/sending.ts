@@ -2,18 +2,21 @@
 import { effect, signal } from "@preact/signals";
 import type { Answer, Ask } from "../feed/model";
 import { texts as t } from "../texts";
-import { known, takeAsk } from "./desk";
+import { known, me, standing, takeAsk } from "./desk";
 import { Refused, post } from "./http";
 import { dropDraft } from "./drafts";
-import { connection } from "./stream";
+import { connection, tryNow } from "./stream";
 
 export type Sending =
   | { state: "sending"; answer: Answer }
-  | { state: "kept"; answer: Answer }
+  /** `why` is what the hub said, if it was reached and could not take it. */
+  | { state: "kept"; answer: Answer; why: string | null }
   | { state: "sent"; answer: Answer }
   | { state: "refused"; answer: Answer; message: string };
 
 interface Unsent {
+  /** Who gave it: if somebody else logs in here, it is not theirs. */
+  by: string | undefined;
   ask: string;
   answer: Answer;
   digest: string;
@@ -31,7 +34,7 @@ export type Outcome = "taken" | "refused" | "kept";
 export async function answer(ask: Ask, given: Answer): Promise<Outcome> {
   const state = sending.value.get(ask.id)?.state;
   if (state === "sending" || state === "kept") return "kept";
-  return deliver({ ask: ask.id, answer: given, digest: ask.digest });
+  return deliver({ by: me.peek()?.name, ask: ask.id, answer: given, digest: ask.digest });
 }
 
 /** Takes back an answer that was kept and not sent. */
@@ -46,12 +49,14 @@ export function dismiss(ask: string): void {
 
 /** Whatever was kept is sent when the connection is live again, and once in a while as long as it is. */
 export function watchSending(): void {
-  for (const each of unsent()) mark(each.ask, { state: "kept", answer: each.answer });
   effect(() => {
-    if (connection.value.state === "live") sendKept();
+    if (me.value?.name !== undefined || standing.value !== "in") showKept();
+  });
+  effect(() => {
+    if (connection.value.state === "live" && standing.value === "in") sendKept();
   });
   setInterval(() => {
-    if (connection.peek().state === "live") sendKept();
+    if (connection.peek().state === "live" && standing.peek() === "in") sendKept();
   }, AGAIN);
   effect(() => {
     for (const [id, each] of sending.value) {
@@ -62,7 +67,21 @@ export function watchSending(): void {
 }
 
 function sendKept(): void {
-  for (const each of unsent()) void deliver(each);
+  showKept();
+  for (const each of ours()) void deliver(each);
+}
+
+/** Another window of this browser may have kept one, sent it or taken it back. */
+function showKept(): void {
+  const kept = new Map(ours().map((each) => [each.ask, each]));
+  for (const [id, each] of sending.peek()) if (each.state === "kept" && !kept.has(id)) mark(id, null);
+  for (const each of kept.values()) if (!sending.peek().has(each.ask)) mark(each.ask, { state: "kept", answer: each.answer, why: null });
+}
+
+/** What was kept by whoever is logged in. */
+function ours(): Unsent[] {
+  const name = me.peek()?.name;
+  return unsent().filter((each) => name === undefined || each.by === undefined || each.by === name);
 }
 
 function isSettledFor(ask: Ask): boolean {
@@ -88,7 +107,10 @@ async function deliver(each: Unsent): Promise<Outcome> {
       mark(ask, { state: "refused", answer: given, message: t.refusal(error) });
       return "refused";
     }
-    mark(ask, { state: "kept", answer: given });
+    const busy = error instanceof Refused && error.status !== 401;
+    mark(ask, { state: "kept", answer: given, why: busy ? error.message : null });
+    // Nobody answered, or not to us: whether the hub is there at all is found out now, and said.
+    if (!busy) tryNow();
     return "kept";
   }
 }

@@ -30,6 +30,8 @@ export async function begin(): Promise<void> {
   try {
     cursor = await readSnapshot();
     open();
+    // What was said since the last time is in no stream: the conversations are read again.
+    if (began) forgetTimelines();
   } catch (error) {
     if (error instanceof Refused && error.status === 401) standing.value = "out";
     else lost();
@@ -38,7 +40,7 @@ export async function begin(): Promise<void> {
   began = true;
 }
 
-/** Tries at once, instead of waiting for its turn. */
+/** Tries at once, instead of waiting for its turn, or because something else could not be sent. */
 export function tryNow(): void {
   clearTimeout(again);
   tries = 0;
@@ -71,17 +73,14 @@ function open(): void {
   opened.addEventListener("ping", () => {
     heard = Date.now();
   });
-  opened.addEventListener("reset", () => {
-    forgetTimelines();
-    void begin();
-  });
+  opened.addEventListener("reset", () => void begin());
 }
 
 /** Quiet for a moment after it opened: everything that was missed has arrived. */
 function wait(): void {
   clearTimeout(settle);
   settle = setTimeout(() => {
-    connection.value = { state: "live" };
+    if (connection.value.state !== "live") connection.value = { state: "live" };
   }, QUIET);
 }
 

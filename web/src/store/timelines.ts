@@ -54,7 +54,7 @@ async function load(session: string, made: Kept): Promise<void> {
     const page = await get<Items>(`/api/sessions/${encodeURIComponent(session)}/items?limit=${FIRST}`);
     const items = page.items as unknown as Item[];
     const last = items.at(-1)?.cursor ?? 0;
-    made.items = [...items, ...made.early.filter((item) => item.cursor > last)];
+    made.items = [...items, ...[...made.items, ...made.early].filter((item) => item.cursor > last)];
     made.early = [];
     takeHistory(made.items);
     made.timeline = new Timeline(made.items);

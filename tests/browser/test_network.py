@@ -1,0 +1,168 @@
+"""The page is honest about the network: what is not sent says so, what was missed comes, and nothing is sent twice."""
+
+import re
+from pathlib import Path
+
+from playwright.async_api import Page, Route, expect
+
+from browser.home import home
+from browser.window import PAGE, armed, needs_browser, window
+from handraise.demo.pieces import Script, say, use
+from handraise.demo.told import Told
+from handraise.model.actors import Person
+from handraise.model.answers import Deny
+from handraise.model.asks import Answered, Permission
+from surfaces.web.served import served
+
+pytestmark = needs_browser
+
+TOUCH = Permission("Bash", {"command": "touch done"})
+ANN = Person("ann")
+ANSWER = re.compile(r"/api/asks/[^/]+/answer$")
+UNSENT = "localStorage.getItem('handraise.unsent')"
+
+
+def touch_once(told: Told) -> Script:
+    told = yield [use("Bash", command="echo once >> done", description="Write a line")]
+    yield [say("Written." if not told.result().is_error else "Not written.")]
+
+
+async def test_an_answer_whose_reply_was_lost_counts_once(tmp_path: Path) -> None:
+    sent: list[int] = []
+
+    async def lose_the_reply(route: Route) -> None:
+        taken = await route.fetch()
+        sent.append(taken.status)
+        if len(sent) == 1:
+            await route.abort("connectionreset")
+        else:
+            await route.fulfill(response=taken)
+
+    async with home(tmp_path, touch_once) as at, at.serve() as up, window() as screen:
+        session = (await up.hub.desk.start("Write.", str(at.work))).session
+        page = await screen.open(up, f"/sessions/{session.id}")
+        await page.route(ANSWER, lose_the_reply)
+        await armed(page, "permission")
+        with screen.trouble_expected():
+            await page.keyboard.press("a")
+            await expect(page.locator("main").get_by_text("Written.")).to_be_visible()
+        await expect(page.locator(".line-card")).to_contain_text("You allowed")
+        await expect(page.locator(".line-card")).to_contain_text("delivered")
+        await page.wait_for_function(f"() => {UNSENT} === null")
+        await expect(page.locator(".trouble")).to_have_count(0)
+        assert sent == [200, 200]
+        assert (at.work / "done").read_text() == "once\n"
+
+
+async def test_what_happened_while_offline_comes_by_the_cursor_and_the_answer_goes_once(tmp_path: Path) -> None:
+    sent: list[str] = []
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        session = await hub.session(phase="working")
+        await hub.publish("Before.", session=session.id)
+        first = await hub.ask(TOUCH, session=session.id)
+        page = await screen.open(hub.up, f"/sessions/{session.id}")
+        page.on("request", lambda request: sent.append(f"{request.method} {request.url.removeprefix(hub.up.base)}"))
+        await armed(page, "permission")
+        with screen.trouble_expected():
+            await page.context.set_offline(True)
+            # A stream that is only silent says nothing; what cannot be sent does.
+            await page.keyboard.press("a")
+            await expect(page.locator(".card.stage-kept")).to_contain_text("Not sent: there is no connection")
+            await expect(page.locator(".card.stage-kept .primary")).to_be_disabled()
+            await expect(page.locator(".connection.offline").first).to_contain_text("Offline for")
+            await expect(page.locator("a.session")).to_contain_text("reconnecting")
+            assert (await hub.up.hub.desk.ask(first.id)).settlement is None
+            await hub.publish(*(f"Line {number}." for number in range(50)), session=session.id)
+            second = await hub.ask(Permission("Bash", {"command": "ls"}), session=session.id)
+            await expect(page.locator(".card")).to_have_count(1)
+            sent.clear()
+            await page.context.set_offline(False)
+            await expect(page.locator(".connection.live").first).to_be_attached()
+        await expect(page.locator(".line-card")).to_contain_text("You allowed touch done")
+        await expect(page.locator(f"#card-{second.id}.stage-open")).to_be_visible()
+        await expect(page.locator("main .prose")).to_have_count(51)
+        assert isinstance((await hub.up.hub.desk.ask(first.id)).settlement, Answered)
+        assert [each for each in sent if each.startswith("POST")] == [f"POST /api/asks/{first.id}/answer"]
+        # By its place in the feed, and not by reading everything anew.
+        assert any(re.fullmatch(r"GET /api/feed\?after=[1-9]\d*", each) for each in sent)
+        assert not [each for each in sent if each.startswith(("GET /api/sessions", "GET /api/asks"))]
+
+
+async def test_a_kept_answer_survives_a_reload_can_be_taken_back_and_loses_to_whoever_was_first(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        session = await hub.session(phase="working")
+        mine, theirs = [await hub.ask(Permission("Bash", {"command": each}), session=session.id) for each in ("a", "b")]
+        page = await screen.open(hub.up)
+        with screen.trouble_expected():
+            await page.route(ANSWER, lambda route: route.abort())
+            await answer_by_key(page, mine.id)
+            await page.reload()
+            await expect(page.locator(f"#card-{mine.id}.stage-kept")).to_contain_text("Not sent")
+            await page.get_by_role("button", name="Take it back").click()
+            await expect(page.locator(f"#card-{mine.id}.stage-open[data-armed]")).to_be_visible()
+            assert await page.evaluate(UNSENT) is None
+            await page.keyboard.press("j")
+            await answer_by_key(page, theirs.id)
+            await hub.up.hub.desk.seat(ANN, "terminal").answer(theirs.id, Deny("Not today."))
+            over = page.locator(".over", has=page.get_by_role("heading", name="Just now"))
+            await expect(over).to_contain_text("Answered elsewhere by ann: denied b: “Not today.”")
+            await page.unroute(ANSWER)
+            await expect(over.get_by_role("alert")).to_contain_text("Yours was not used.")
+        assert await page.evaluate(UNSENT) is None
+        await expect(page.locator(f"#card-{mine.id}.stage-open")).to_be_visible()
+        assert (await hub.up.hub.desk.ask(mine.id)).settlement is None
+
+
+async def answer_by_key(page: Page, ask: str) -> None:
+    """Allows it, and it cannot be sent."""
+    await expect(page.locator(f"#card-{ask}.stage-open[data-armed]")).to_be_visible()
+    await page.keyboard.press("a")
+    await expect(page.locator(f"#card-{ask}.stage-kept")).to_be_visible()
+
+
+async def test_whoever_was_logged_out_with_a_card_open_goes_on_after_logging_in(tmp_path: Path) -> None:  # lesson 50
+    def ask_then_write(told: Told) -> Script:
+        told = yield [use("Bash", command="touch first", description="Make a file")]
+        told = yield [say("Half done."), use("Bash", command="touch second", description="Make another")]
+        yield [say("All done.")]
+
+    async with home(tmp_path, ask_then_write) as at, at.serve() as up, window() as screen:
+        session = (await up.hub.desk.start("Write.", str(at.work))).session
+        page = await screen.open(up, f"/sessions/{session.id}")
+        await armed(page, "permission")
+        await page.keyboard.press("a")
+        await expect(page.locator("main").get_by_text("Half done.")).to_be_visible()
+        await armed(page, "permission")
+        with screen.trouble_expected():
+            await page.context.clear_cookies()
+            await page.keyboard.press("a")
+            await log_in(page, (await up.gate.make("owner", "admin", up.hub.desk.person, "test")).secret)
+        await expect(page.locator("main").get_by_text("All done.")).to_be_visible()
+        await expect(page.locator(".line-card")).to_have_count(2)
+        await expect(page.locator(".line-card").first).to_contain_text("You allowed touch first")
+
+
+async def test_an_answer_that_somebody_kept_is_not_sent_by_whoever_logs_in_next(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        ask = await hub.ask(TOUCH)
+        page = await screen.open(hub.up)
+        await armed(page, "permission")
+        with screen.trouble_expected():
+            await page.context.clear_cookies()
+            await page.keyboard.press("a")
+            await log_in(page, await hub.token("approver"))
+        await armed(page, "permission")
+        assert "owner" in await page.evaluate(UNSENT)
+        await page.get_by_role("button", name="Deny").click()
+        await page.keyboard.type("Not like this.")
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".over")).to_contain_text("You denied touch done: “Not like this.”")
+        settled = (await hub.up.hub.desk.ask(ask.id)).settlement
+        assert isinstance(settled, Answered)
+        assert settled.answer == Deny("Not like this.")
+
+
+async def log_in(page: Page, secret: str) -> None:
+    await page.get_by_label("Token or one-time code").fill(secret)
+    await expect(page.get_by_text("1 answer is kept in this browser")).to_be_visible()
+    await page.get_by_role("button", name="Log in").click()
