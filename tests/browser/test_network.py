@@ -122,8 +122,8 @@ async def answer_by_key(page: Page, ask: str) -> None:
 
 async def test_whoever_was_logged_out_with_a_card_open_goes_on_after_logging_in(tmp_path: Path) -> None:  # lesson 50
     def ask_then_write(told: Told) -> Script:
-        told = yield [use("Bash", command="touch first", description="Make a file")]
-        told = yield [say("Half done."), use("Bash", command="touch second", description="Make another")]
+        yield [use("Bash", command="touch first", description="Make a file")]
+        yield [say("Half done."), use("Bash", command="touch second", description="Make another")]
         yield [say("All done.")]
 
     async with home(tmp_path, ask_then_write) as at, at.serve() as up, window() as screen:
