@@ -117,8 +117,10 @@ class Relay:
         try:
             self._hub = self._reach()
             self._answer = Answer()
+            # From here on there was a hub, also if it hangs up before it has heard a word.
+            opening = self._talk.begin()
             self._hub.sendall(chunks.head(PATH, self._headers()))
-            for line in self._talk.begin():
+            for line in opening:
                 self._hub.sendall(chunks.chunk(line))
         except OSError:
             self._lose()
