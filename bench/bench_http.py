@@ -21,7 +21,7 @@ import uvloop
 
 SERVERS = Path(__file__).with_name("http_servers.py")
 TEXTS, PACE = 250, 0.004
-ASKS = 60
+ASKS = 250
 ROUNDS = 2
 BUSY = 100
 CLIENTS = 500

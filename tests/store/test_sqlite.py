@@ -13,8 +13,10 @@ import apsw
 import pytest
 from msgspec import json
 
+from handraise.model.asks import Ask
 from handraise.store.changes import Advance, OpenAsk, Prune
 from handraise.store.interface import StoreBusy, StoreDamaged, StoreError, StoreFull, StoreNewer
+from handraise.store.sqlite.reader import Reader
 from handraise.store.sqlite.store import SqliteStore
 from store.examples import a_place, a_text, an_ask
 
@@ -176,6 +178,39 @@ async def test_another_process_that_holds_the_database_is_named_as_the_reason(pa
         other.close()
         await store.apply([a_text("kept")])
         assert await store.cursors() == (0, 1)
+
+
+async def test_one_row_does_not_wait_for_who_reads_a_long_list(path: Path) -> None:
+    async with SqliteStore(path) as store:
+        await store.apply([OpenAsk(an_ask()), *[a_text("x" * 1000) for _ in range(1000)]])
+        listing = asyncio.create_task(store.items(after=0, limit=1000))
+        await asyncio.sleep(0)  # it has asked
+
+        found = await store.ask("a_1")
+
+        assert found == an_ask()
+        assert not listing.done()
+        assert len(await listing) == 1000
+
+
+async def test_a_row_that_another_process_holds_up_is_waited_for_elsewhere(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with SqliteStore(path) as store:
+        await store.apply([OpenAsk(an_ask())])
+        looked: list[Reader] = []
+        look = Reader.ask
+
+        def ask(reader: Reader, ask: str) -> Ask | None:
+            looked.append(reader)
+            if len(looked) == 1:
+                raise apsw.BusyError("database is locked")
+            return look(reader, ask)
+
+        monkeypatch.setattr(Reader, "ask", ask)
+
+        assert await store.ask("a_1") == an_ask()
+        assert looked[0] is not looked[1]
 
 
 async def test_a_database_that_is_held_from_the_start_is_busy_too(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The store over one SQLite file, used from an event loop: gives batches to the writer, and questions to the reader."""
+"""The store over one SQLite file, used from an event loop: batches go to the writer, long questions to the reader."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -69,16 +69,16 @@ class SqliteStore:
         return await caller
 
     async def session(self, session: str) -> Session | None:
-        return await self._ask(lambda: self._reader.session(session))
+        return await self._look(lambda reader: reader.session(session))
 
     async def sessions(self, phases: Sequence[Phase] | None = None) -> list[Session]:
         return await self._ask(lambda: self._reader.sessions(phases))
 
     async def place(self, session: str) -> Place | None:
-        return await self._ask(lambda: self._reader.place(session))
+        return await self._look(lambda reader: reader.place(session))
 
     async def ask(self, ask: str) -> Ask | None:
-        return await self._ask(lambda: self._reader.ask(ask))
+        return await self._look(lambda reader: reader.ask(ask))
 
     async def asks(
         self,
@@ -119,13 +119,13 @@ class SqliteStore:
         return await self._ask(self._reader.rules)
 
     async def project(self, key: str) -> Project | None:
-        return await self._ask(lambda: self._reader.project(key))
+        return await self._look(lambda reader: reader.project(key))
 
     async def projects(self) -> list[Project]:
         return await self._ask(self._reader.projects)
 
     async def token(self, hash_of_secret: str) -> Token | None:
-        return await self._ask(lambda: self._reader.token(hash_of_secret))
+        return await self._look(lambda reader: reader.token(hash_of_secret))
 
     async def tokens(self) -> list[Token]:
         return await self._ask(self._reader.tokens)
@@ -151,16 +151,28 @@ class SqliteStore:
     def _connect(self) -> None:
         writing = open_for_writing(self._path, self._busy_seconds)
         self._reader = Reader(open_for_reading(self._path, self._busy_seconds))
+        self._near = Reader(open_for_reading(self._path, 0))
         self._writer = Writer(writing, self._path, self._report)
 
     def _close(self) -> None:
         self._reading.submit(self._reader.close)
         self._reading.shutdown()
+        self._near.close()
         self._writer.close()
 
     def _check_open(self) -> None:
         if not self._open:
             raise StoreClosed(f"The store in {self._path} is closed.")
+
+    async def _look(self, question: Callable[[Reader], T]) -> T:
+        """One row by its key, here and now: a writer does not hold it up, nor does whoever reads a long list."""
+        self._check_open()
+        try:
+            return question(self._near)
+        except apsw.BusyError:
+            return await self._ask(lambda: question(self._reader))  # another process has it: that is waited for there
+        except (apsw.Error, MsgspecError) as error:
+            raise explain(error, self._path) from error
 
     async def _ask(self, question: Callable[[], T]) -> T:
         self._check_open()
