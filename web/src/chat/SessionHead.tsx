@@ -111,7 +111,7 @@ function Mode({ session, wish, class: name }: { session: Session; wish: (what: P
   };
   return (
     <select class={name} aria-label={t.sessions.mode} value={session.mode} disabled={!may("admin")} onChange={change}>
-      <ModeChoices and={session.mode} />
+      <ModeChoices and={session.mode} runs={session.phase !== "queued"} />
     </select>
   );
 }

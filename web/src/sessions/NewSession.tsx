@@ -9,7 +9,7 @@ import { useDraft, dropDraft } from "../store/drafts";
 import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
 import { PickPictures, Pictures, usePictures } from "../chat/Pictures";
-import { MODELS, ModeChoices } from "./modes";
+import { MODELS, ModeChoices, NEVER_ASKS } from "./modes";
 
 export const starting = signal(false);
 
@@ -114,7 +114,7 @@ export function NewSession() {
             </datalist>
           </label>
         </div>
-        {mode.value && <p class={mode.value === "bypassPermissions" ? "note trouble" : "note"}>{mode.value === "bypassPermissions" ? t.start.bypassWarning : t.modeSays[mode.value]}</p>}
+        {mode.value && <p class={mode.value === NEVER_ASKS ? "note trouble" : "note"}>{mode.value === NEVER_ASKS ? t.start.bypassWarning : t.modeSays[mode.value]}</p>}
         {trouble.value && (
           <p class="note trouble" role="alert">
             {reveal(trouble.value)}

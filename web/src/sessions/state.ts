@@ -2,6 +2,7 @@
 import type { Ask, Session } from "../feed/model";
 import { span } from "../text/times";
 import { texts as t } from "../texts";
+import { NEVER_ASKS } from "./modes";
 
 export type Group = "needs you" | "failed" | "working" | "idle" | "ended";
 export const GROUPS: readonly Group[] = ["needs you", "failed", "working", "idle", "ended"];
@@ -29,7 +30,7 @@ export function isFailed(session: Session): boolean {
 }
 
 export function neverAsks(session: Session): boolean {
-  return session.mode === "bypassPermissions" && !session.ended;
+  return session.mode === NEVER_ASKS && !session.ended;
 }
 
 function before(session: Session, others: Iterable<Session>): number {

@@ -1,0 +1,145 @@
+"""Steering: what is said during a turn, interrupts, modes and models, and what went wrong, by the real CLI."""
+
+from pathlib import Path
+
+from playwright.async_api import Route, expect
+
+from browser.home import home
+from browser.window import PHONE, WIDE, armed, needs_browser, window
+from handraise.demo.pieces import Script, fail, hold, say, use
+from handraise.demo.told import Told
+from handraise.model.projects import Options
+
+pytestmark = needs_browser
+
+
+def steered(told: Told) -> Script:
+    told = yield [say("I look **right**."), hold("looking"), say("Nothing there.")]
+    told = yield [say(f"You said: {told.text}"), hold("thinking"), say("never heard")]
+    told = yield [fail(403, "permission_error", "no such luck")]
+    told = yield [fail(529, "overloaded_error", retry_after=0)]
+    yield [say("Here I am.")]
+
+
+async def test_what_is_said_waits_until_it_is_taken_and_what_went_wrong_is_told_once(tmp_path: Path) -> None:
+    async with home(tmp_path, steered) as at, at.serve() as up, window() as screen:
+        session = (await up.hub.desk.start("Look around.", str(at.work))).session
+        page = await screen.open(up, f"/sessions/{session.id}")
+        main, waiting = page.locator("main"), page.locator(".not-taken")
+        say_field = page.locator("#say")
+
+        await at.model.held("looking")
+        await expect(main.locator("strong", has_text="right")).to_be_visible()
+        await page.get_by_role("textbox", name="Steer Claude").fill("Look left.")
+        await page.keyboard.press("Enter")
+        await expect(waiting).to_contain_text("Look left.")
+        await expect(waiting).to_contain_text("not yet taken by Claude")
+        await expect(say_field).to_have_value("")
+        await page.reload()
+        await expect(waiting).to_contain_text("Look left.")
+        at.model.release("looking")
+        await expect(page.locator(".said").last).to_contain_text("Look left.")
+        await expect(waiting).to_have_count(0)
+
+        await at.model.held("thinking")
+        await expect(main.get_by_text("You said: Look left.")).to_be_visible()
+        await page.get_by_role("button", name="Interrupt").click()
+        await expect(main.get_by_text("Interrupted. Say something to go on.")).to_be_visible()
+        await expect(page.locator(".session-head")).to_contain_text("idle")
+        await expect(page.get_by_role("button", name="Interrupt")).to_have_count(0)
+        await expect(page.locator(".failure")).to_have_count(0)
+
+        await say_field.fill("Go on.")
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".failure")).to_contain_text("The turn failed")
+        await expect(main.get_by_text("no such luck")).to_have_count(1)
+        await say_field.fill("And now?")
+        await page.keyboard.press("Enter")
+        await expect(main.get_by_text("Here I am.")).to_be_visible()
+        await expect(page.locator(".event.warning")).to_contain_text("The model could not be reached (529")
+        await expect(page.locator(".event.turn")).to_have_count(4)
+        await expect(page.locator(".event.turn").last).to_contain_text("$0.05")
+
+
+def never_asks_at_first(told: Told) -> Script:
+    told = yield [use("Bash", command="touch first", description="Make a file")]
+    told = yield [say(f"It is there: {not told.result().is_error}.")]
+    told = yield [use("Bash", command='python3 -c \'open("second", "w")\'', description="Make another")]
+    yield [say("Nobody hears this.")]
+
+
+async def test_who_never_asks_is_marked_in_red_everywhere_until_it_asks_again(tmp_path: Path) -> None:
+    async with home(tmp_path, never_asks_at_first) as at, at.serve() as up, window() as screen:
+        await up.hub.desk.add_project(str(at.work), "shop", Options())
+        page = await screen.open(up)
+        main, mode = page.locator("main"), page.get_by_role("combobox", name="Mode", exact=True)
+        await page.keyboard.press("n")
+        await page.get_by_label("What should Claude do?").fill("Make a file.")
+        await mode.select_option("Never ask")
+        await expect(page.get_by_role("dialog")).to_contain_text("Only for directories and machines you can lose.")
+        await page.get_by_role("button", name="Start").click()
+        await expect(main.get_by_text("It is there: True.")).to_be_visible()
+        await expect(page.locator("main.chat.bypass")).to_be_visible()
+        await expect(page.locator(".bypass-sign")).to_contain_text("Claude does everything without asking")
+
+        await page.get_by_role("link", name="Inbox").click()
+        await expect(page.locator(".never-asks")).to_have_text("1 session does everything without asking")
+        await expect(page.locator(".never-asks")).to_be_in_viewport()
+        await page.set_viewport_size(PHONE)
+        await expect(page.locator("header .never-asks")).to_be_in_viewport()
+        await page.locator(".never-asks").click()
+        await expect(page.locator(".bypass-sign")).to_be_in_viewport()
+        await page.set_viewport_size(WIDE)
+        await page.get_by_role("button", name="Ask again").click()
+        await expect(page.locator(".bypass-sign")).to_have_count(0)
+        await expect(page.locator(".never-asks")).to_have_count(0)
+        await expect(main.get_by_text("Mode is now Ask first")).to_be_visible()
+        # Claude would refuse it to one that asks.
+        await expect(mode.locator("option")).to_have_text(["Ask first", "Accept edits", "Plan only"])
+        await mode.select_option("Accept edits")
+        await expect(mode).to_have_value("acceptEdits")
+
+        await page.get_by_label("More about this session").click()
+        await page.get_by_role("button", name="Model…").click()
+        await page.locator("dialog input").fill("claude-haiku-4-5")
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        await page.locator("#say").fill("Make another.")
+        await page.keyboard.press("Enter")
+        await armed(page, "permission")
+        await expect(page.locator(".session-head")).to_contain_text("claude-haiku-4-5")
+        assert at.model.requests("script")[-1].model == "claude-haiku-4-5"
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("i")
+        await expect(page.locator(".line-card.stage-withdrawn")).to_contain_text("the turn was interrupted")
+        await expect(main.get_by_text("Interrupted. Say something to go on.")).to_be_visible()
+        assert not (at.work / "second").exists()
+
+
+async def test_what_reached_the_hub_and_was_not_confirmed_is_said_once(tmp_path: Path) -> None:
+    def echo(told: Told) -> Script:
+        while True:
+            told = yield [say(f"You said: {told.text}")]
+
+    async def lose(route: Route) -> None:
+        await route.fetch()
+        await route.abort()
+
+    async with home(tmp_path, echo) as at, at.serve() as up, window() as screen:
+        session = (await up.hub.desk.start("Hello.", str(at.work))).session
+        page = await screen.open(up, f"/sessions/{session.id}")
+        main, field = page.locator("main"), page.locator("#say")
+        await expect(main.get_by_text("You said: Hello.")).to_be_visible()
+        await page.route("**/say", lose)
+        with screen.trouble_expected():
+            await field.fill("Once.")
+            await page.keyboard.press("Enter")
+            await expect(page.locator(".composer [role=alert]")).to_contain_text("The hub cannot be reached.")
+        await expect(field).to_have_value("Once.")
+        await page.unroute("**/say")
+        await page.keyboard.press("Enter")
+        await expect(field).to_have_value("")
+        await expect(page.locator(".composer [role=alert]")).to_have_count(0)
+        await expect(main.get_by_text("You said: Once.")).to_be_visible()
+        await expect(page.locator(".said")).to_have_count(2)
+        assert [each.content for each in await up.hub.store.says(session.id, waiting=False)] == ["Hello.", "Once."]
