@@ -5,7 +5,7 @@ import { Icon } from "../parts/Icons";
 import { askOf, justSettled, missedAsks, openAsks, ready, sessions } from "../store/desk";
 import { chosen, current, pathOf, place } from "../store/place";
 import { connection } from "../store/stream";
-import { told } from "../store/together";
+import { forgetTold, told } from "../store/together";
 import { stateOf } from "../sessions/state";
 import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
@@ -46,16 +46,22 @@ function JustNow() {
   return (
     <section class="over" aria-label={t.inbox.justNow}>
       <h2>{t.inbox.justNow}</h2>
-      {told.value && (
-        <p class={told.value.taken === told.value.asked ? "note" : "note trouble"} role="status">
-          {t.inbox.told(told.value)}{" "}
-          <button type="button" class="quiet" aria-label={t.close} onClick={() => (told.value = null)}>
-            <Icon name="close" />
-          </button>
-        </p>
-      )}
+      <ToldAll />
       {asks.map((ask) => ask && <Card key={ask.id} ask={ask} where="inbox" />)}
     </section>
+  );
+}
+
+/** What became of an answer to several at once. */
+function ToldAll() {
+  if (!told.value) return null;
+  return (
+    <p class={told.value.taken === told.value.asked ? "note" : "note trouble"} role="status">
+      {t.inbox.told(told.value)}{" "}
+      <button type="button" class="quiet" aria-label={t.close} onClick={forgetTold}>
+        <Icon name="close" />
+      </button>
+    </p>
   );
 }
 
@@ -74,6 +80,7 @@ export function Drawer() {
         </h2>
         <p class="needs-text">{t.inbox.waiting(elsewhere.length)}</p>
       </header>
+      <ToldAll />
       <AskList asks={elsewhere} open={first?.id ?? null} />
     </aside>
   );

@@ -30,6 +30,9 @@ export const sending = signal<ReadonlyMap<string, Sending>>(new Map());
 /** What became of an answer: the hub has it, or refused it, or was not reached, so that it is kept. */
 export type Outcome = "taken" | "refused" | "kept";
 
+/** The last outcome of each answer that was given here. */
+export const outcomes = signal<ReadonlyMap<string, Outcome>>(new Map());
+
 /** Sends an answer. The card changes when the feed says that the ask is settled, and not before. */
 export async function answer(ask: Ask, given: Answer): Promise<Outcome> {
   const state = sending.value.get(ask.id)?.state;
@@ -41,6 +44,7 @@ export async function answer(ask: Ask, given: Answer): Promise<Outcome> {
 export function takeBack(ask: string): void {
   keep(unsent().filter((each) => each.ask !== ask));
   mark(ask, null);
+  became(ask, "refused");
 }
 
 export function dismiss(ask: string): void {
@@ -99,20 +103,25 @@ async function deliver(each: Unsent): Promise<Outcome> {
     done(ask);
     const now = known.peek().asks.get(ask);
     mark(ask, now && isSettledFor(now) ? null : { state: "sent", answer: given });
-    return "taken";
+    return became(ask, "taken");
   } catch (error) {
     if (error instanceof Refused && error.status !== 401 && error.status !== 429 && error.status < 500) {
       done(ask);
       if (error.ask) takeAsk(error.ask);
       mark(ask, { state: "refused", answer: given, message: t.refusal(error) });
-      return "refused";
+      return became(ask, "refused");
     }
     const busy = error instanceof Refused && error.status !== 401;
     mark(ask, { state: "kept", answer: given, why: busy ? error.message : null });
     // Nobody answered, or not to us: whether the hub is there at all is found out now, and said.
     if (!busy) tryNow();
-    return "kept";
+    return became(ask, "kept");
   }
+}
+
+function became(ask: string, outcome: Outcome): Outcome {
+  outcomes.value = new Map(outcomes.peek()).set(ask, outcome);
+  return outcome;
 }
 
 function done(ask: string): void {

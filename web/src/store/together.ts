@@ -2,7 +2,7 @@
 import { computed, signal } from "@preact/signals";
 import type { Answer, Ask } from "../feed/model";
 import { known, openAsks } from "./desk";
-import { answer } from "./sending";
+import { answer, outcomes, type Outcome } from "./sending";
 
 /** The asks whose card was on the screen, by their id and what it showed. */
 const looked = signal<ReadonlySet<string>>(new Set());
@@ -15,8 +15,19 @@ export interface Told {
   kept: number;
 }
 
-/** What became of the last answer to several. */
-export const told = signal<Told | null>(null);
+/** Those that the last answer to several was given to. */
+const asked = signal<readonly string[]>([]);
+
+/** What became of it, up to now. */
+export const told = computed<Told | null>(() => {
+  if (!asked.value.length) return null;
+  const count = (what: Outcome) => asked.value.filter((id) => outcomes.value.get(id) === what).length;
+  return { asked: asked.value.length, taken: count("taken"), kept: count("kept") };
+});
+
+export function forgetTold(): void {
+  asked.value = [];
+}
 
 export function look(ask: Ask): void {
   const name = nameOf(ask);
@@ -45,10 +56,9 @@ export function take(asks: readonly Ask[], wanted: boolean): void {
 /** The same answer to each, with the digest of what each showed. */
 export async function answerAll(asks: readonly Ask[], given: Answer): Promise<void> {
   together.value = [];
-  told.value = null;
-  const results = await Promise.all(asks.map((ask) => answer(known.peek().asks.get(ask.id) ?? ask, given)));
-  const count = (what: string) => results.filter((each) => each === what).length;
-  told.value = { asked: asks.length, taken: count("taken"), kept: count("kept") };
+  forgetTold();
+  await Promise.all(asks.map((ask) => answer(known.peek().asks.get(ask.id) ?? ask, given)));
+  asked.value = asks.map((ask) => ask.id);
 }
 
 function nameOf(ask: Ask): string {
