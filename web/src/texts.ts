@@ -317,6 +317,7 @@ export const texts = {
     allowed: (who: string, what: string) => `${who} allowed ${what}`,
     allowedFor: { once: "", session: "for this session", always: "always" },
     edited: "as edited",
+    suggested: "with what Claude suggested",
     denied: (who: string, what: string) => `${who} denied ${what}`,
     approved: (who: string, mode: string) => `${who} approved the plan, ${mode === "acceptEdits" ? "edits accepted" : "asking for each edit"}`,
     revised: (who: string) => `${who} sent the plan back`,

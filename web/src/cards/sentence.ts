@@ -68,7 +68,7 @@ export function outcome(ask: Ask, answer: Answer, by: Actor, mine: boolean, dire
   if ("allow" in answer) {
     const what = ask.kind === "permission" ? thing(ask.body, directory) : "";
     if (!answer.allow) return t.done.denied(who, what) + (answer.message ? `: “${reveal(answer.message)}”` : "");
-    const extra = [t.done.allowedFor[answer.for ?? "once"], answer.input ? t.done.edited : ""].filter(Boolean).join(", ");
+    const extra = [t.done.allowedFor[answer.for ?? "once"], answer.input ? t.done.edited : "", answer.suggestions?.length ? t.done.suggested : ""].filter(Boolean).join(", ");
     return t.done.allowed(who, what) + (extra ? `, ${extra}` : "");
   }
   if ("approve" in answer) {
