@@ -138,6 +138,7 @@ export const texts = {
     rename: "Rename…",
     forkButton: "Fork",
     forkTitle: "Fork this session",
+    forkedFrom: "forked from",
     forkSays: "A new session that knows everything said here. What should it do?",
     renameTitle: "Rename this session",
     stopTitle: "Stop this session?",

@@ -6,7 +6,7 @@ import { Dialog } from "../parts/Dialog";
 import { Icon } from "../parts/Icons";
 import { Menu } from "../parts/Menu";
 import { now } from "../store/clock";
-import { may, openBySession, sessions } from "../store/desk";
+import { may, openBySession, sessionOf, sessions } from "../store/desk";
 import { ask, inWords, post } from "../store/http";
 import { go, pathOf } from "../store/place";
 import { MODELS, ModeChoices } from "../sessions/modes";
@@ -40,6 +40,7 @@ export function SessionHead({ session }: { session: Session }) {
             <span title={session.directory}>{basename(session.directory)}</span>
             {session.model && <span class="wide-only">{reveal(session.model)}</span>}
             {session.cost_usd > 0 && <span>{dollars(session.cost_usd)}</span>}
+            {session.forked_from && <Origin id={session.forked_from} />}
           </p>
         </div>
       </div>
@@ -98,6 +99,16 @@ export function SessionHead({ session }: { session: Session }) {
         </Dialog>
       )}
     </header>
+  );
+}
+
+/** The session that this one was forked from. */
+function Origin({ id }: { id: string }) {
+  const origin = sessionOf(id);
+  return (
+    <span>
+      {t.chat.forkedFrom} <a data-inside href={pathOf({ view: "session", id })}>{reveal(origin?.title ?? id)}</a>
+    </span>
   );
 }
 

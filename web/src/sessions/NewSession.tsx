@@ -56,6 +56,9 @@ export function NewSession() {
           event.preventDefault();
           void start();
         }}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit();
+        }}
         {...pictures.drop}
       >
         <label class="field">
@@ -68,9 +71,6 @@ export function NewSession() {
             placeholder={t.start.sayHint}
             onPaste={pictures.paste}
             onInput={(event) => setSay(event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
-            }}
           />
         </label>
         <Pictures pictures={pictures} />

@@ -1,0 +1,227 @@
+"""Sessions: the list and its filters, a new one with pictures, the queue, and what can be done with one, by the real CLI."""
+
+from pathlib import Path
+
+from playwright.async_api import Locator, Page, expect
+
+from browser.home import home
+from browser.showroom import Showroom
+from browser.window import PAGE, armed, needs_browser, window
+from handraise.demo.model import EACH_SESSION
+from handraise.demo.pieces import Script, hold, say, use
+from handraise.demo.told import Told
+from handraise.model.projects import Options
+from surfaces.web.served import served
+
+pytestmark = needs_browser
+
+PUT = """
+  async (element, { how, files }) => {
+    const carried = new DataTransfer();
+    for (const { name, type, colour } of files) {
+      const canvas = new OffscreenCanvas(8, 8);
+      const pen = canvas.getContext("2d");
+      pen.fillStyle = colour;
+      pen.fillRect(0, 0, 8, 8);
+      carried.items.add(new File([await canvas.convertToBlob()], name, { type }));
+    }
+    const more = { bubbles: true, cancelable: true };
+    element.dispatchEvent(
+      how === "paste"
+        ? new ClipboardEvent("paste", { ...more, clipboardData: carried })
+        : new DragEvent("drop", { ...more, dataTransfer: carried })
+    );
+  }
+"""
+
+
+async def put(field: Locator, how: str, *files: tuple[str, str, str]) -> None:
+    """Pastes or drops files: name, type and colour."""
+    told = [{"name": name, "type": kind, "colour": colour} for name, kind, colour in files]
+    await field.evaluate(PUT, {"how": how, "files": told})
+
+
+def looks(told: Told) -> Script:
+    told = yield [say(f"I see {len(told.images)} pictures: {told.text}, says {told.request.model}.")]
+    while True:
+        told = yield [say(f"You said: {told.text}")]
+
+
+async def test_a_session_begins_with_pictures_that_are_pasted_and_dropped(tmp_path: Path) -> None:
+    async with home(tmp_path, looks) as at, at.serve() as up, window() as screen:
+        await up.hub.desk.add_project(str(at.work), "shop", Options())
+        page = await screen.open(up)
+        main, dialog = page.locator("main"), page.get_by_role("dialog")
+        await page.keyboard.press("n")
+        field = page.get_by_label("What should Claude do?")
+        await expect(field).to_be_focused()
+        await field.fill("Compare them")
+        await put(field, "paste", ("red.png", "image/png", "red"))
+        await put(field, "drop", ("blue.png", "image/png", "blue"), ("green.png", "image/png", "green"))
+        await expect(dialog.locator("figure")).to_have_count(3)
+        await put(field, "drop", ("notes.txt", "text/plain", "gray"))
+        await expect(dialog.get_by_role("alert")).to_have_text("Only PNG, JPEG, GIF and WebP pictures can be sent.")
+        await dialog.get_by_role("button", name="Remove: green.png").click()
+        await expect(dialog.locator("figure")).to_have_count(2)
+        await dialog.get_by_role("combobox", name="Mode", exact=True).select_option("Plan only")
+        await dialog.get_by_label("Model", exact=True).fill("claude-haiku-4-5")
+        await page.keyboard.press("Control+Enter")
+
+        await expect(main.get_by_text("I see 2 pictures: Compare them, says claude-haiku-4-5.")).to_be_visible()
+        await expect(dialog).to_have_count(0)
+        await expect(page.get_by_role("combobox", name="Mode", exact=True)).to_have_value("plan")
+        await expect(main.locator(".said img")).to_have_count(2)
+        for picture in await main.locator(".said img").all():
+            await expect(picture).to_have_js_property("naturalWidth", 8)
+        await put(page.locator("#say"), "paste", ("late.png", "image/png", "red"))
+        await expect(page.locator(".composer figure")).to_have_count(1)
+        await page.get_by_role("button", name="Send").click()
+        await expect(main.locator(".said img")).to_have_count(3)
+        await expect(page.locator(".composer figure")).to_have_count(0)
+
+        # A directory that is not there is told in the dialog, and what was written stays.
+        await page.get_by_role("button", name="New session").click()
+        await field.fill("Elsewhere.")
+        await page.get_by_role("combobox", name="Project", exact=True).select_option("Another directory…")
+        await page.get_by_label("Absolute path of a directory").fill(f"{at.work}/nowhere")
+        with screen.trouble_expected():
+            await page.get_by_role("button", name="Start").click()
+            await expect(dialog.get_by_role("alert")).to_contain_text("nowhere")
+        await expect(field).to_have_value("Elsewhere.")
+        await page.keyboard.press("Escape")
+        await expect(dialog).to_have_count(0)
+        await page.reload()
+        await page.get_by_role("button", name="New session").click()
+        await expect(field).to_have_value("Elsewhere.")
+
+
+def tells(told: Told) -> Script:
+    while True:
+        told = yield [say(f"You said: {told.text}")]
+
+
+async def test_a_session_is_renamed_stopped_resumed_and_forked(tmp_path: Path) -> None:
+    async with home(tmp_path, tells, run=EACH_SESSION) as at, at.serve() as up, window() as screen:
+        session = (await up.hub.desk.start("One.", str(at.work), title="First name")).session
+        page = await screen.open(up, f"/sessions/{session.id}")
+        main, dialog = page.locator("main"), page.get_by_role("dialog")
+        await expect(main.get_by_text("You said: One.")).to_be_visible()
+
+        await choose(page, "Rename…")
+        await expect(dialog.locator("input")).to_have_value("First name")
+        await dialog.locator("input").fill("Second name")
+        await page.keyboard.press("Enter")
+        await expect(page.locator("h1")).to_have_text("Second name")
+        await expect(page.locator("a.session")).to_contain_text("Second name")
+
+        await choose(page, "Stop…")
+        await expect(dialog).to_contain_text("open asks are withdrawn")
+        await dialog.get_by_role("button", name="Cancel").click()
+        await expect(dialog).to_have_count(0)
+        await choose(page, "Stop…")
+        await dialog.get_by_role("button", name="Stop").click()
+        await expect(main.locator(".event").get_by_text("Stopped: owner stopped it")).to_be_visible()
+        await expect(page.locator(".group.ended a.session")).to_contain_text("Second name")
+        await page.get_by_role("button", name="Resume").click()
+        await expect(main.get_by_text("Resumed, process 2")).to_be_visible()
+        await expect(page.locator(".group.idle a.session")).to_be_visible()
+        await page.locator("#say").fill("Two.")
+        await page.keyboard.press("Enter")
+        await expect(main.get_by_text("You said: Two.")).to_be_visible()
+
+        await choose(page, "Fork…")
+        await dialog.locator("textarea").fill("Another way.")
+        await dialog.get_by_role("button", name="Fork").click()
+        await expect(dialog).to_have_count(0)
+        await expect(main.get_by_text("You said: Another way.")).to_be_visible()
+        await expect(page).not_to_have_url(f"{up.base}/sessions/{session.id}")
+        await expect(page.locator("a.session")).to_have_count(2)
+        await expect(page.locator("a.session[aria-current]")).to_have_count(1)
+        await page.locator(".session-facts").get_by_role("link", name="Second name").click()
+        await expect(page).to_have_url(f"{up.base}/sessions/{session.id}")
+
+        # Saying something to one that has ended resumes it.
+        await up.hub.desk.stop(session.id)
+        await page.get_by_role("textbox", name="Say something to resume it").fill("Three.")
+        await page.keyboard.press("Enter")
+        await expect(main.get_by_text("Resumed, process 3")).to_be_visible()
+        await expect(main.get_by_text("You said: Three.")).to_be_visible()
+
+
+def waits(told: Told) -> Script:
+    yield [use("AskUserQuestion", questions=[WHICH])] if told.text == "Ask." else [hold("for good"), say("never")]
+
+
+WHICH = {
+    "question": "Which way?",
+    "header": "Way",
+    "options": [{"label": "Left", "description": ""}, {"label": "Right", "description": ""}],
+    "multiSelect": False,
+}
+
+
+async def test_who_finds_no_room_is_queued_and_says_so_until_there_is_some(tmp_path: Path) -> None:
+    async with home(tmp_path, waits, run=EACH_SESSION, limit=1) as at, at.serve() as up, window() as screen:
+        desk, where = up.hub.desk, str(at.work)
+        busy = (await desk.start("Work.", where, title="Busy")).session
+        await at.model.held("for good")
+        page = await screen.open(up)
+        first = (await desk.start("Ask.", where, title="First in line")).session
+        await desk.start("Wait.", where, title="Second in line")
+
+        rows = page.locator("a.session")
+        await expect(rows.filter(has_text="First in line")).to_contain_text("queued, next")
+        await expect(rows.filter(has_text="Second in line")).to_contain_text("queued behind 1")
+        await rows.filter(has_text="First in line").click()
+        await expect(page.locator("main").get_by_text("Claude starts when another session makes room.")).to_be_visible()
+        await expect(page.locator(".session-head")).to_contain_text("queued, next")
+        await desk.stop(busy.id)
+        await armed(page, "question")
+        await expect(page.locator(".group.needs-you a.session")).to_contain_text("Which way?")
+        await expect(page.locator(".group.working a.session")).to_contain_text("queued, next")
+        await expect(page.locator(".group.ended a.session")).to_contain_text("Busy")
+        assert (await desk.session(first.id)).open_asks == 1
+
+
+async def test_the_list_is_in_groups_and_is_searched_and_narrowed(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        await Showroom(hub.up).fill()
+        page = await screen.open(hub.up)
+        rows, groups = page.locator("a.session"), page.locator(".sessions h2")
+        await expect(groups).to_have_text(["Needs you 7", "Failed 2", "Working 6", "Idle 1", "Ended 3"])
+        first = page.locator(".group.needs-you a.session").first
+        await expect(first).to_contain_text("Move orders to PostgreSQL")
+        await expect(first).to_contain_text("Claude has a plan.")
+        await expect(rows.filter(has_text="Check the invoices")).to_contain_text("The API key was refused (401).")
+        await expect(rows.filter(has_text="Draw the architecture")).to_contain_text("lost, can be resumed")
+        await expect(rows.filter(has_text="Rename the customer table")).to_contain_text("Claude has not moved for")
+        await expect(rows.filter(has_text="Rebuild the search index")).to_contain_text("never asks")
+
+        await page.keyboard.press("/")
+        await expect(page.get_by_role("searchbox")).to_be_focused()
+        await page.keyboard.type("npm test")  # what is asked is searched, too
+        await expect(rows).to_have_count(3)
+        await page.get_by_role("searchbox").fill("nobody called it so")
+        await expect(page.get_by_text("No session matches.")).to_be_visible()
+        await page.get_by_role("searchbox").fill("")
+
+        await page.get_by_role("button", name="Filters").click()
+        await page.get_by_role("combobox", name="Project").select_option("payments")
+        await expect(rows).to_have_count(6)
+        await page.get_by_role("combobox", name="Cost").select_option("$0.10 or more")
+        await expect(rows).to_have_count(5)
+        await page.get_by_role("combobox", name="Last change").select_option("Within an hour")
+        await expect(rows).to_have_count(3)
+        await page.get_by_role("combobox", name="Order").select_option("Most expensive")
+        await expect(page.locator(".group.working .session-title")).to_have_text(
+            ["Rebuild the search index", "Rename the customer table"]
+        )
+        await expect(page.get_by_role("button", name="Filters: 4 set")).to_be_visible()
+        await page.get_by_role("button", name="Clear filters").click()
+        await expect(rows).to_have_count(19)
+
+
+async def choose(page: Page, act: str) -> None:
+    """From what can be done with a session."""
+    await page.get_by_label("More about this session").click()
+    await page.get_by_role("button", name=act).click()
