@@ -1,8 +1,9 @@
-/** The one live stream of this browser. It remembers its place, and comes back to it by itself. */
+/** The live stream, as this tab hears it. It remembers its place, and comes back to it by itself. */
 import { signal } from "@preact/signals";
 import type { Item, Preview } from "../feed/model";
 import { readSnapshot, standing, takeItems } from "./desk";
 import { get, Refused } from "./http";
+import { type Heard, listen } from "./shared";
 import { followTimelines, forgetTimelines, showPreview } from "./timelines";
 
 export type Connection = { state: "connecting" } | { state: "live" } | { state: "catching up" } | { state: "offline"; since: number };
@@ -14,7 +15,7 @@ const QUIET = 300;
 /** The hub pings every 15 seconds: after this long without a word, nobody is there. */
 const SILENCE = 40_000;
 
-let source: EventSource | null = null;
+let close: (() => void) | null = null;
 let cursor = 0;
 let heard = 0;
 let tries = 0;
@@ -48,32 +49,26 @@ export function tryNow(): void {
 }
 
 function open(): void {
-  source?.close();
-  const opened = new EventSource(`/api/feed?after=${cursor}`);
-  source = opened;
+  close?.();
   heard = Date.now();
-  opened.onopen = () => {
-    heard = Date.now();
+  close = listen(() => cursor, hear);
+}
+
+function hear(said: Heard): void {
+  if (said.what === "lost") return lost();
+  heard = Date.now();
+  if (said.what === "opened") {
     tries = 0;
     if (connection.value.state === "offline") connection.value = { state: "catching up" };
     wait();
-  };
-  opened.onerror = () => {
-    if (source === opened) lost();
-  };
-  opened.onmessage = (event: MessageEvent<string>) => {
-    heard = Date.now();
-    gather(JSON.parse(event.data) as Item);
+  } else if (said.what === "item") {
+    gather(JSON.parse(said.data) as Item);
     if (connection.value.state !== "live") wait();
-  };
-  opened.addEventListener("preview", (event) => {
-    heard = Date.now();
-    showPreview(JSON.parse((event as MessageEvent<string>).data) as Preview);
-  });
-  opened.addEventListener("ping", () => {
-    heard = Date.now();
-  });
-  opened.addEventListener("reset", () => void begin());
+  } else if (said.what === "preview") {
+    showPreview(JSON.parse(said.data) as Preview);
+  } else if (said.what === "reset") {
+    void begin();
+  }
 }
 
 /** Quiet for a moment after it opened: everything that was missed has arrived. */
@@ -127,16 +122,16 @@ async function reconnect(): Promise<void> {
 function stop(): void {
   clearTimeout(again);
   clearTimeout(settle);
-  source?.close();
-  source = null;
+  close?.();
+  close = null;
 }
 
 function watchOver(): void {
   addEventListener("online", tryNow);
   document.addEventListener("visibilitychange", () => {
-    if (!document.hidden && (source === null || Date.now() - heard > SILENCE / 2)) tryNow();
+    if (!document.hidden && (close === null || Date.now() - heard > SILENCE / 2)) tryNow();
   });
   setInterval(() => {
-    if (source !== null && Date.now() - heard > SILENCE) lost();
+    if (close !== null && Date.now() - heard > SILENCE) lost();
   }, 5000);
 }
