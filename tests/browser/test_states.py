@@ -76,10 +76,15 @@ async def test_a_reload_in_every_state_shows_the_same(tmp_path: Path) -> None:
 
 
 async def test_a_timed_out_question_takes_a_late_answer_and_says_so(tmp_path: Path) -> None:
-    options = Options(patience=Patience(question=3.0))
-    async with home(tmp_path, ask_twice, options=options) as at, at.serve() as up, window() as screen:
+    def once_it_is_watched(told: Told) -> Script:
+        yield [hold("watched"), use("AskUserQuestion", questions=[ASKED])]
+        yield [say("The end.")]
+
+    options = Options(patience=Patience(question=6.0))
+    async with home(tmp_path, once_it_is_watched, options=options) as at, at.serve() as up, window() as screen:
         session = (await up.hub.desk.start("Choose.", str(at.work))).session
         page = await screen.open(up, f"/sessions/{session.id}")
+        at.model.release("watched")
         await expect(page.locator(".card .left")).to_contain_text("left")
         await expect(page.locator(".line-card.stage-expired")).to_contain_text("Timed out")
         await page.locator(".line-card.stage-expired button").click()
