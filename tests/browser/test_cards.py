@@ -5,10 +5,12 @@ from pathlib import Path
 from playwright.async_api import expect
 
 from browser.home import home
-from browser.window import armed, needs_browser, nothing_waits, window
+from browser.wares import DATABASE, NPM_TEST
+from browser.window import PAGE, armed, needs_browser, nothing_waits, window
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.scenarios import SCENARIOS
 from handraise.demo.told import Told
+from surfaces.web.served import served
 
 pytestmark = needs_browser
 
@@ -122,3 +124,21 @@ async def test_two_browsers_answer_at_once_and_both_tell_the_truth(tmp_path: Pat
                 await expect(page.locator(".line-card").first).to_contain_text("delivered")
         lines = [await page.locator(".line-card .line-text").first.inner_text() for page in (one, two)]
         assert lines[0] == lines[1]
+
+
+async def test_a_question_keeps_its_place_whatever_else_arrives(tmp_path: Path) -> None:  # lesson 31
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        session = await hub.session(phase="working")
+        await hub.ask(DATABASE, session=session.id)
+        page = await screen.open(hub.up, f"/sessions/{session.id}")
+        await armed(page, "question")
+        await page.keyboard.press("1")
+        await expect(page.locator(".card legend")).to_contain_text("What has to be kept")
+        await page.keyboard.press("2")
+
+        await hub.publish("Meanwhile.", session=session.id)
+        await expect(page.locator("main").get_by_text("Meanwhile.")).to_be_visible()
+        await hub.ask(NPM_TEST, session=session.id)
+        await expect(page.locator(".card.permission")).to_be_visible()
+        await expect(page.locator(".card.question legend")).to_contain_text("What has to be kept")
+        await expect(page.get_by_role("checkbox", name="Carts")).to_be_checked()
