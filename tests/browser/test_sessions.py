@@ -1,4 +1,4 @@
-"""Sessions: the list and its filters, a new one with pictures, the queue, and what can be done with one, by the real CLI."""
+"""Sessions: the list and its filters, a new one with pictures, the queue, and what can be done with one."""
 
 from pathlib import Path
 

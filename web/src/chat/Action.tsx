@@ -32,9 +32,8 @@ export function Action({ entry }: { entry: ActionEntry }) {
             <Icon name={iconOf(entry)} />
             <Title title={started.title} tool={started.tool} kind={started.kind} directory={directory} />
             <span class="action-state">
-              {!failed && ended ? "" : state}
+              {!failed && ended ? <span class="unseen">{state}</span> : state}
               {took && took !== "0 s" ? ` ${took}` : ""}
-              <span class="unseen">{state}</span>
             </span>
           </>
         }

@@ -1,21 +1,30 @@
-/** A button that copies a text, and says that it did. */
+/** A button that copies a text, and says whether it did. */
 import { useSignal } from "@preact/signals";
 import { texts as t } from "../texts";
 import { Icon } from "./Icons";
 
 export function Copy({ text, label }: { text: string; label?: string }) {
-  const done = useSignal(false);
+  const done = useSignal<boolean | null>(null);
   const copy = async () => {
-    await navigator.clipboard.writeText(text).catch(() => undefined);
-    done.value = true;
-    setTimeout(() => (done.value = false), 1500);
+    done.value = await put(text);
+    setTimeout(() => (done.value = null), 1500);
   };
   return (
     <button type="button" class="quiet copy" onClick={copy} aria-label={label ?? t.copy} title={label ?? t.copy}>
-      <Icon name={done.value ? "check" : "copy"} />
+      <Icon name={done.value === null ? "copy" : done.value ? "check" : "warning"} />
       <span class="unseen" role="status">
-        {done.value ? t.copied : ""}
+        {done.value === null ? "" : done.value ? t.copied : t.notCopied}
       </span>
     </button>
   );
+}
+
+/** A page that came by plain http has no clipboard, and a browser may refuse it. */
+async function put(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
