@@ -1,5 +1,9 @@
 /** Every text of the page, in one place, so that other languages can follow. Backquotes mark what a machine said. */
+import type { Entry } from "./generated/api";
 import type { Refused } from "./store/http";
+
+/** All that the hub writes into its audit, by its own names. */
+type Happening = Entry["what"];
 
 const some = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`;
 
@@ -11,6 +15,7 @@ export const texts = {
   save: "Save",
   copy: "Copy",
   copied: "Copied",
+  notCopied: "Could not be copied",
   showAll: "Show all",
   showLess: "Show less",
   moreLines: (count: number) => some(count, "more line", "more lines"),
@@ -335,7 +340,7 @@ export const texts = {
       ["a", "allow, approve (asking for each edit)"],
       ["s / w", "allow for this session / always, as spelled out"],
       ["d", "deny or send back: moves to the reason"],
-      ["e", "edit the input or the plan first"],
+      ["e", "edit the input or the plan first; fill in a form"],
       ["1 – 9", "pick an option"],
       ["0 / o", "your own answer"],
       ["Enter", "send the answers once all are given"],
@@ -444,7 +449,25 @@ export const texts = {
     searchSays: "in what is shown",
     everybody: "Everybody",
     older: "Show more",
-    happenings: ["answered", "late answer", "expired", "withdrawn", "refused", "token made", "token revoked", "rule made", "rule revoked", "session started", "session stopped", "session resumed", "login"],
+    happenings: {
+      answered: "answered",
+      "late answer": "late answer",
+      expired: "expired",
+      withdrawn: "withdrawn",
+      refused: "refused",
+      "token made": "token made",
+      "token revoked": "token revoked",
+      "rule made": "rule made",
+      "rule revoked": "rule revoked",
+      "project added": "project added",
+      "project changed": "project changed",
+      "session started": "session started",
+      "session stopped": "session stopped",
+      "session resumed": "session resumed",
+      login: "login",
+      "device added": "device added",
+      "device removed": "device removed",
+    } satisfies Record<Happening, string>,
     needsAdmin: "Only an admin may see this.",
     span: "Time",
     lastDays: (days: number) => (days === 0 ? "Any time" : days === 1 ? "The last day" : `The last ${days} days`),

@@ -91,9 +91,9 @@ function Filters({ wanted, set, words, search }: { wanted: Wanted; set: (part: P
       <Field label={t.admin.what}>
         <select value={wanted.what} onChange={(event) => set({ what: event.currentTarget.value })}>
           <option value="">{t.admin.any}</option>
-          {t.admin.happenings.map((each) => (
-            <option key={each} value={each}>
-              {each}
+          {Object.entries(t.admin.happenings).map(([what, says]) => (
+            <option key={what} value={what}>
+              {says}
             </option>
           ))}
         </select>
@@ -143,7 +143,7 @@ function Row({ entry }: { entry: Entry }) {
   return (
     <tr>
       <td class="nowrap">{moment(entry.at)}</td>
-      <td class="nowrap">{entry.what}</td>
+      <td class="nowrap">{t.admin.happenings[entry.what] ?? entry.what}</td>
       <td>{entry.by.kind === "rule" ? t.admin.byRule(reveal(entry.by.rule)) : reveal(entry.by.name)}</td>
       <td>{reveal(entry.source)}</td>
       <td class="detail">
