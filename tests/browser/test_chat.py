@@ -31,7 +31,7 @@ PRESS = """
 
 
 def helper(told: Told) -> Script:
-    told = yield [use("Bash", command="echo inside", description="Look")]
+    yield [use("Bash", command="echo inside", description="Look")]
     yield [say("There are **two** of them.")]
 
 
