@@ -6,7 +6,7 @@ import { useDraft } from "../store/drafts";
 import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
 import type { Acting } from "./Card";
-import { useKeys } from "./keys";
+import { leaveText, useKeys } from "./keys";
 import { fill, firstDraft, readFields, type Draft, type Field } from "./schema";
 
 export function FormCard({ ask, act, disabled, all }: Acting & { ask: AskOf<"form"> }) {
@@ -24,8 +24,8 @@ export function FormCard({ ask, act, disabled, all }: Acting & { ask: AskOf<"for
     }
   };
   useKeys(ask.id, (key) => {
-    if (disabled || key !== "d") return false;
-    document.getElementById(`decline-${ask.id}`)?.focus();
+    if (disabled || (key !== "d" && key !== "e")) return false;
+    document.getElementById(key === "d" ? `decline-${ask.id}` : inputId(ask.id, fields[0]?.name ?? ""))?.focus();
     return true;
   });
   return (
@@ -38,6 +38,7 @@ export function FormCard({ ask, act, disabled, all }: Acting & { ask: AskOf<"for
       }}
       onKeyDown={(event) => {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
+        else leaveText(event);
       }}
     >
       <fieldset disabled={disabled}>

@@ -6,7 +6,7 @@ import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
 import type { Acting } from "./Card";
 import { choicesOf, isAnswered, NOTHING, type Given } from "./choices";
-import { useKeys } from "./keys";
+import { leaveText, useKeys } from "./keys";
 import { Options } from "./Options";
 
 interface Draft {
@@ -68,6 +68,7 @@ export function QuestionCard({ ask, act, disabled, all }: Acting & { ask: AskOf<
       }}
       onKeyDown={(event) => {
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
+        else leaveText(event);
       }}
     >
       {prompts.length > 1 && <Steps prompts={prompts} given={draft.given} at={at} go={go} />}

@@ -31,6 +31,11 @@ export function useArmed(): () => boolean {
   return () => performance.now() - since.current >= ARMING;
 }
 
+/** Escape gives the keys back to the card. */
+export function leaveText(event: KeyboardEvent): void {
+  if (event.key === "Escape" && event.target instanceof HTMLElement) event.target.blur();
+}
+
 /** Hands a key to the current card; tells whether it was taken. */
 export function press(key: string): boolean {
   const id = current.value;

@@ -1,0 +1,311 @@
+"""Cards in the states that are rare: forms of every field, a stuck Claude, late answers; by keys, and over reloads."""
+
+import json
+import os
+import re
+import signal
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from playwright.async_api import Page, expect
+
+from browser.home import home
+from browser.window import PAGE, armed, needs_browser, nothing_waits, window
+from handraise.demo.pieces import Script, hold, say, use
+from handraise.demo.told import Told
+from handraise.model.actors import Person
+from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise
+from handraise.model.asks import (
+    Answered,
+    Ask,
+    Body,
+    Expired,
+    Form,
+    Option,
+    Origin,
+    Permission,
+    Plan,
+    Prompt,
+    Question,
+    Withdrawn,
+)
+from handraise.model.projects import Options, Patience
+from handraise.session.machine import Temper
+from handraise.store.changes import DeliverAsk, OpenAsk, RecordLate, SettleAsk
+from stories.timeline import pid_of
+from surfaces.web.served import Served, served
+
+pytestmark = needs_browser
+
+FORMS = {"type": "stdio", "command": sys.executable, "args": [str(Path(__file__).with_name("form_server.py"))]}
+ORDER = "mcp__forms__order"
+ANN = Person("ann")
+STORES = {
+    "question": "Which database?",
+    "header": "Store",
+    "options": [{"label": "SQLite", "description": "one file"}, {"label": "Postgres", "description": "a server"}],
+    "multiSelect": False,
+}
+
+
+def order(told: Told) -> Script:
+    told = yield [use(ORDER, what="the lamp")]
+    yield [say(f"`{told.result().text}`")]
+
+
+async def test_a_form_with_a_field_of_every_kind_is_checked_and_reaches_the_tool(tmp_path: Path) -> None:
+    options = Options(allowed_tools=(ORDER,))
+    async with home(tmp_path, order, options=options) as at, at.serve() as up, window() as screen:
+        (at.work / ".mcp.json").write_text(json.dumps({"mcpServers": {"forms": {**FORMS, "alwaysLoad": True}}}))
+        session = (await up.hub.desk.start("Order it.", str(at.work))).session
+        page = await screen.open(up, f"/sessions/{session.id}", timezone_id="Europe/Zurich")
+        await armed(page, "form")
+        card = page.locator(".card.form")
+        await expect(card.locator(".asked")).to_have_text("forms asks: How should the lamp be sent?")
+        wrong = {"Name": "A", "Mail": "ann", "Site": "nowhere", "Count": "2.5", "Weight": "0.1"}
+        for label, text in wrong.items():
+            await card.get_by_label(label).fill(text)
+        await card.get_by_role("button", name="Send").click()
+        await expect(card.locator(".field.wrong")).to_have_count(8)
+        for told in (
+            "Name must have at least 2 characters.",
+            "Mail must be an e-mail address.",
+            "Site must be an address such as https://example.org.",
+            "Day is required.",
+            "Moment is required.",
+            "Count must be a whole number.",
+            "Weight must be at least 0.5.",
+            "Size is required.",
+        ):
+            await expect(card).to_contain_text(told)
+        await expect(card.get_by_label("Name")).to_be_focused()
+        right = {"Name": "Ann", "Note": "by night", "Mail": "ann@example.org", "Site": "https://example.org/a"}
+        right |= {"Day": "2026-03-01", "Moment": "2026-03-01T12:30", "Count": "3", "Weight": "1.5"}
+        for label, text in right.items():
+            await card.get_by_label(label).fill(text)
+        await card.get_by_label("Gift").check()
+        await card.get_by_label("Size").select_option("large")
+        await expect(card.get_by_label("card", exact=True)).to_be_checked()
+        await card.get_by_label("ribbon").check()
+        await page.reload()
+        await armed(page, "form")
+        await expect(card.get_by_label("Mail")).to_have_value("ann@example.org")
+        await expect(card.get_by_label("ribbon")).to_be_checked()
+        await card.get_by_label("Weight").press("Control+Enter")
+        said = page.locator("main .prose", has_text="the lamp: ")
+        await expect(said).to_be_visible()
+        result = json.loads(await said.inner_text())["result"]
+        assert json.loads(result.removeprefix("the lamp: ")) == {
+            "name": "Ann",
+            "note": "by night",
+            "mail": "ann@example.org",
+            "site": "https://example.org/a",
+            "day": "2026-03-01",
+            "moment": "2026-03-01T11:30:00.000Z",
+            "count": 3,
+            "weight": 1.5,
+            "gift": True,
+            "size": "large",
+            "extras": ["ribbon", "card"],
+        }
+        await expect(page.locator(".line-card")).to_contain_text("You filled the form")
+
+
+def choose(told: Told) -> Script:
+    told = yield [use("AskUserQuestion", questions=[STORES])]
+    told = yield [say(f"First: {told.result().text}"), hold("later")]
+    yield [say(f"Then: {told.text}")]
+
+
+async def test_an_answer_that_claude_does_not_take_says_so_until_it_moves(tmp_path: Path) -> None:  # lesson 6
+    async with home(tmp_path, choose, temper=Temper(move=0.5)) as at, at.serve() as up, window() as screen:
+        session = (await up.hub.desk.start("Choose.", str(at.work), title="Chooser")).session
+        page = await screen.open(up, f"/sessions/{session.id}")
+        await armed(page, "question")
+        os.kill(pid_of(up.hub, session), signal.SIGSTOP)
+        await page.keyboard.press("1")
+        await page.keyboard.press("Enter")
+        line = page.locator(".line-card")
+        await expect(line).to_contain_text("You answered: SQLite")
+        await expect(line).to_contain_text("answered, waiting for Claude")
+        await expect(page.locator(".session-head")).to_contain_text("answered, Claude has not moved for")
+        await expect(page.locator("a.session")).to_contain_text("answered, Claude has not moved for")
+        await page.reload()
+        await expect(page.locator(".session-head")).to_contain_text("answered, Claude has not moved for")
+        os.kill(pid_of(up.hub, session), signal.SIGCONT)
+        await expect(line).to_contain_text("delivered")
+        await expect(page.locator("main").get_by_text("First: ")).to_contain_text("SQLite")
+        await expect(page.locator(".session-head")).not_to_contain_text("has not moved")
+
+
+async def test_a_late_answer_from_the_inbox_is_heard_by_claude(tmp_path: Path) -> None:
+    options = Options(patience=Patience(question=1.0))
+    async with home(tmp_path, choose, options=options) as at, at.serve() as up, window() as screen:
+        page = await screen.open(up)
+        session = (await up.hub.desk.start("Choose.", str(at.work))).session
+        missed = page.locator(".over", has=page.get_by_role("heading", name="Timed out, and still worth an answer"))
+        await expect(missed.locator(".line-card")).to_contain_text("Which database? · Timed out")
+        await page.reload()
+        await missed.get_by_role("button", name="Answer late").click()
+        card = missed.locator(".card.stage-expired")
+        await expect(card).to_contain_text("What you say now still reaches it, as guidance.")
+        await expect(card).to_have_attribute("data-armed", "")
+        await card.get_by_text("Postgres").click()
+        await card.get_by_role("button", name="Send answer").click()
+        await expect(missed).to_have_count(0)
+        at.model.release("later")
+        await page.locator("a.session").click()
+        await expect(page.locator("main .prose", has_text="Then: ")).to_contain_text("Postgres")
+        line = page.locator("main .line-card")
+        await expect(line).to_contain_text("You answered: Postgres")
+        await expect(line).to_contain_text("late, said to Claude as guidance")
+        assert session.id in page.url
+
+
+STATES = {
+    "open": ["Run open?", "waits"],
+    "limited": ["Run limited?", "left"],
+    "mine": ["You allowed mine · web", "delivered"],
+    "underway": ["You allowed underway · web", "answered, waiting for Claude"],
+    "elsewhere": ["Answered elsewhere by ann: denied elsewhere: “No.” · terminal"],
+    "expired": ["Run expired? · Timed out", "Answer late"],
+    "late": ["You allowed late · web", "late, said to Claude as guidance"],
+    "withdrawn": ["Run withdrawn? · Withdrawn: the turn was interrupted"],
+}
+
+
+async def test_every_state_says_the_same_after_a_reload(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        session = await hub.session(phase="working")
+        page = await screen.open(hub.up, f"/sessions/{session.id}")
+        now = datetime.now(UTC)
+        limit = now + timedelta(minutes=9, seconds=58)
+        for number, name in enumerate(STATES):
+            body = Permission("Bash", {"command": name})
+            expires = limit if name == "limited" else None
+            earlier = now - timedelta(minutes=len(STATES) - number)
+            ask = Ask(name, session.id, None, body, "Bash", Origin(name), earlier, expires_at=expires)
+            await hub.up.hub.store.apply([OpenAsk(ask)])
+        await expect(page.locator(".card.stage-open")).to_have_count(len(STATES))
+        mine = Answered(Allow(), Person("owner"), "web", now)
+        await hub.up.hub.store.apply(
+            [
+                SettleAsk("mine", mine),
+                DeliverAsk("mine", now),
+                SettleAsk("underway", mine),
+                SettleAsk("elsewhere", Answered(Deny("No."), ANN, "terminal", now)),
+                SettleAsk("expired", Expired(now)),
+                SettleAsk("late", Expired(now)),
+                RecordLate("late", mine),
+                SettleAsk("withdrawn", Withdrawn("the turn was interrupted", now)),
+            ]
+        )
+        await say_what_they_are(page, STATES)
+        await page.reload()
+        await say_what_they_are(page, STATES)
+        await page.goto("/")
+        await say_what_they_are(page, {"open": STATES["open"], "expired": STATES["expired"]})
+        await expect(page.locator(".waiting-row")).to_contain_text("Run limited?")
+        await expect(page.locator(".waiting-row .left")).to_have_text(re.compile(r"^\d:\d\d left$"))
+        await expect(page.locator(".card, .line-card")).to_have_count(2)
+
+
+async def say_what_they_are(page: Page, states: Mapping[str, list[str]]) -> None:
+    for name, words in states.items():
+        for word in words:
+            await expect(page.locator(f"#card-{name}")).to_contain_text(word)
+
+
+async def test_every_kind_of_card_by_keyboard_alone(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        page = await screen.open(hub.up)
+        one = Prompt("Which?", "Which", (Option("A", "first"), Option("B", "second", "a preview")))
+        many = Prompt("Which ones?", "Many", (Option("C"), Option("D"), Option("E")), True)
+        free = Prompt("What name?", "Name")
+
+        ask = await put(hub, page, Question((one, many, free)))
+        await page.keyboard.press("Enter")  # nothing is said yet, so nothing is sent
+        await page.keyboard.press("2")
+        await expect(page.locator(".card legend")).to_have_text("Which ones?")
+        await page.keyboard.press("1")
+        await page.keyboard.press("3")
+        await page.keyboard.press("0")
+        await expect(page.get_by_label("Your own answer")).to_be_focused()
+        await page.keyboard.type("and 4")
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("ArrowRight")
+        await expect(page.locator(".card legend")).to_have_text("What name?")
+        await page.keyboard.press("o")
+        await expect(page.get_by_label("Your answer")).to_be_focused()
+        await page.keyboard.type("Wren")
+        await page.keyboard.press("Control+Enter")
+        await settled(hub, page, ask, Choices((Choice(("B",)), Choice(("C", "E"), "and 4"), Choice((), "Wren"))))
+
+        ask = await put(hub, page, Permission("Bash", {"command": "rm a", "timeout": 5}))
+        await page.keyboard.press("e")
+        await expect(page.get_by_label("Edit command before it is allowed")).to_be_focused()
+        await page.keyboard.press("Control+a")
+        await page.keyboard.type("rm b")
+        await page.keyboard.press("Control+Enter")
+        await settled(hub, page, ask, Allow(input={"command": "rm b", "timeout": 5}))
+
+        ask = await put(hub, page, Permission("Bash", {"command": "rm c"}))
+        await page.keyboard.press("d")
+        await expect(page.get_by_label("Tell Claude what to do instead")).to_be_focused()
+        await page.keyboard.type("Keep it.")
+        await page.keyboard.press("Enter")
+        await settled(hub, page, ask, Deny("Keep it."))
+
+        ask = await put(hub, page, Plan("# Steps"))
+        await page.keyboard.press("e")
+        await expect(page.get_by_label("Edit the plan before it is approved")).to_be_focused()
+        await page.keyboard.press("Control+End")
+        await page.keyboard.type("\n\n- and tests")
+        await page.keyboard.press("Escape")
+        await expect(page.locator(".plan-text li")).to_have_text("and tests")
+        await page.keyboard.press("y")
+        await settled(hub, page, ask, Approve("acceptEdits", "# Steps\n\n- and tests"))
+
+        ask = await put(hub, page, Plan("# More steps"))
+        await page.keyboard.press("d")
+        await expect(page.get_by_label("What should be different?")).to_be_focused()
+        await page.keyboard.type("Fewer.")
+        await page.keyboard.press("Enter")
+        await settled(hub, page, ask, Revise("Fewer."))
+
+        ask = await put(hub, page, Plan("# Yet more"))
+        await page.keyboard.press("p")
+        await settled(hub, page, ask, Outline())
+
+        fields = {"street": {"type": "string", "title": "Street"}, "lift": {"type": "boolean", "title": "Lift"}}
+        ask = await put(hub, page, Form("Where?", "forms", {"properties": fields, "required": ["street"]}))
+        await page.keyboard.press("e")
+        await expect(page.get_by_label("Street")).to_be_focused()
+        await page.keyboard.type("Odeon 4")
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Space")
+        await page.keyboard.press("Control+Enter")
+        await settled(hub, page, ask, Filled("accept", {"street": "Odeon 4", "lift": True}))
+
+        ask = await put(hub, page, Form("Really?", "forms", {"properties": {}}))
+        await page.keyboard.press("d")
+        await expect(page.get_by_role("button", name="Decline")).to_be_focused()
+        await page.keyboard.press("Enter")
+        await settled(hub, page, ask, Filled("decline"))
+        await nothing_waits(page)
+
+
+async def put(hub: Served, page: Page, body: Body) -> str:
+    """An ask whose card takes keys."""
+    ask = await hub.ask(body)
+    await expect(page.locator(f"#card-{ask.id}.stage-open[data-armed]")).to_be_visible()
+    return ask.id
+
+
+async def settled(hub: Served, page: Page, ask: str, answer: Answer) -> None:
+    await expect(page.locator(f"#card-{ask}.line-card")).to_be_visible()
+    found = (await hub.up.hub.desk.ask(ask)).settlement
+    assert isinstance(found, Answered)
+    assert found.answer == answer
