@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, Unpack
 
 from msgspec import Struct
 
 from handraise.model.actors import Person
 from handraise.model.answers import Answer
 from handraise.model.asks import Ask, Kind, State
-from handraise.model.audit import Entry, What
+from handraise.model.audit import Entry, Wanted
 from handraise.model.items import Item
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
@@ -215,19 +214,6 @@ class Desk(Protocol):
 
     async def change_project(self, project: str, name: str | None, options: Options | None) -> Project: ...
 
-    async def audit(
-        self,
-        *,
-        after: int = 0,
-        session: str | None = None,
-        ask: str | None = None,
-        by: str | None = None,
-        what: What | None = None,
-        limit: int = 500,
-        before: int | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        newest_first: bool = False,
-    ) -> list[Entry]:
-        """In order, or the other way round; numbers between `after` and `before`, times from `since` up to `until`."""
+    async def audit(self, **wanted: Unpack[Wanted]) -> list[Entry]:
+        """The first 500, or as many as wanted."""
         ...

@@ -4,6 +4,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
+from typing import Unpack
 
 import msgspec
 from msgspec.structs import replace
@@ -17,7 +18,7 @@ from handraise.model import ids
 from handraise.model.actors import Person
 from handraise.model.answers import Answer
 from handraise.model.asks import Ask, Kind, State
-from handraise.model.audit import Entry, What
+from handraise.model.audit import Entry, Wanted, What
 from handraise.model.ids import Prefix
 from handraise.model.items import Item
 from handraise.model.projects import Options, Project, innermost
@@ -210,32 +211,8 @@ class LocalDesk:
         await self._save(changed, "project changed")
         return changed
 
-    async def audit(
-        self,
-        *,
-        after: int = 0,
-        session: str | None = None,
-        ask: str | None = None,
-        by: str | None = None,
-        what: What | None = None,
-        limit: int = 500,
-        before: int | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        newest_first: bool = False,
-    ) -> list[Entry]:
-        return await self._store.audit(
-            after=after,
-            session=session,
-            ask=ask,
-            by=by,
-            what=what,
-            limit=limit,
-            before=before,
-            since=since,
-            until=until,
-            newest_first=newest_first,
-        )
+    async def audit(self, **wanted: Unpack[Wanted]) -> list[Entry]:
+        return await self._store.audit(**wanted)
 
     async def _save(self, project: Project, what: What) -> None:
         with in_words():

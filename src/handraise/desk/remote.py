@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 from urllib.parse import quote
 
 import httpx2
@@ -18,7 +18,7 @@ from handraise.desk.telling import decode, error_in, item_in
 from handraise.model.actors import Actor, Person
 from handraise.model.answers import Answer, answer_as_json
 from handraise.model.asks import Ask, Kind, State, ask_from_json
-from handraise.model.audit import Entry, What
+from handraise.model.audit import Entry, Wanted
 from handraise.model.items import Item
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
@@ -175,23 +175,9 @@ class RemoteDesk:
         wanted = {"name": name, "options": options}
         return _read(await self._ask("PATCH", _path("projects", project), wanted), Project)
 
-    async def audit(
-        self,
-        *,
-        after: int = 0,
-        session: str | None = None,
-        ask: str | None = None,
-        by: str | None = None,
-        what: What | None = None,
-        limit: int = 500,
-        before: int | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        newest_first: bool = False,
-    ) -> list[Entry]:
-        about = {"session": session, "ask": ask, "by": by, "what": what}
-        place = {"after": after, "before": before, "since": since, "until": until}
-        query = {**about, **place, "limit": limit, "order": _order(newest_first)}
+    async def audit(self, **wanted: Unpack[Wanted]) -> list[Entry]:
+        query: dict[str, Any] = {**wanted}
+        query["order"] = _order(query.pop("newest_first", False))
         return _read((await self._get("/api/audit", query))["entries"], list[Entry])
 
     async def _pages(

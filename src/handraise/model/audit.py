@@ -1,7 +1,7 @@
 """The audit entry: who did what, when, from where, and what they were shown. Kept when history is pruned."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from msgspec import Struct
 
@@ -43,3 +43,23 @@ class Entry(Struct, frozen=True):
     detail: dict[str, Any] = {}
     number: int = 0
     """Given by the store, in order."""
+
+
+class Wanted(TypedDict, total=False):
+    """Which entries, in order: numbers between `after` and `before`, times from `since` up to `until`."""
+
+    after: int
+    before: int | None
+    since: datetime | None
+    until: datetime | None
+    session: str | None
+    ask: str | None
+    by: str | None
+    """The actor's name."""
+    what: What | None
+    limit: int
+    newest_first: bool
+
+
+FIRST = 500
+"""How many, where nobody says."""

@@ -1,12 +1,11 @@
 """What every store can do. A batch of changes is durable when `apply` returns, or it never happened."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, Unpack
 
 from handraise.model.asks import Ask, Kind, State
-from handraise.model.audit import Entry, What
+from handraise.model.audit import Entry, Wanted
 from handraise.model.items import Item
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
@@ -138,22 +137,6 @@ class Store(Protocol):
         """Oldest first."""
         ...
 
-    async def audit(
-        self,
-        *,
-        after: int = 0,
-        session: str | None = None,
-        ask: str | None = None,
-        by: str | None = None,
-        what: What | None = None,
-        limit: int = 500,
-        before: int | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        newest_first: bool = False,
-    ) -> list[Entry]:
-        """In order, or the other way round; numbers between `after` and `before`, times from `since` up to `until`.
-
-        `by` is the actor's name.
-        """
+    async def audit(self, **wanted: Unpack[Wanted]) -> list[Entry]:
+        """The first 500, or as many as wanted."""
         ...

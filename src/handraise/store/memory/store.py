@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import datetime
 from types import TracebackType
-from typing import Self
+from typing import Self, Unpack
 
 from handraise.model.asks import Ask, Kind, State
-from handraise.model.audit import Entry, What
+from handraise.model.audit import FIRST, Entry, Wanted
 from handraise.model.items import Item
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
@@ -142,32 +141,20 @@ class MemoryStore:
     async def tokens(self) -> list[Token]:
         return sorted(self._kept().tokens.values(), key=lambda token: token.created_at)
 
-    async def audit(
-        self,
-        *,
-        after: int = 0,
-        session: str | None = None,
-        ask: str | None = None,
-        by: str | None = None,
-        what: What | None = None,
-        limit: int = 500,
-        before: int | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        newest_first: bool = False,
-    ) -> list[Entry]:
+    async def audit(self, **wanted: Unpack[Wanted]) -> list[Entry]:
+        before, since, until = wanted.get("before"), wanted.get("since"), wanted.get("until")
         return [
             entry
-            for entry in self._kept().audit[:: -1 if newest_first else 1]
-            if entry.number > after
+            for entry in self._kept().audit[:: -1 if wanted.get("newest_first") else 1]
+            if entry.number > wanted.get("after", 0)
             and (before is None or entry.number < before)
             and (since is None or entry.at >= since)
             and (until is None or entry.at < until)
-            and session in (None, entry.session)
-            and ask in (None, entry.ask)
-            and by in (None, entry.by.name)
-            and what in (None, entry.what)
-        ][:limit]
+            and wanted.get("session") in (None, entry.session)
+            and wanted.get("ask") in (None, entry.ask)
+            and wanted.get("by") in (None, entry.by.name)
+            and wanted.get("what") in (None, entry.what)
+        ][: wanted.get("limit", FIRST)]
 
     def _kept(self) -> Shelves:
         if not self._open:

@@ -1,13 +1,12 @@
 """What can be asked of the database, over a connection of its own. Never writes."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 import apsw
 from msgspec import json
 
 from handraise.model.asks import Ask, Kind, State
-from handraise.model.audit import Entry, What
+from handraise.model.audit import FIRST, Entry, Wanted
 from handraise.model.items import Item
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
@@ -126,40 +125,20 @@ class Reader:
     def tokens(self) -> list[Token]:
         return [read_token(row) for row in self._rows("tokens")]
 
-    def audit(
-        self,
-        after: int,
-        session: str | None,
-        ask: str | None,
-        by: str | None,
-        what: What | None,
-        limit: int,
-        before: int | None,
-        since: datetime | None,
-        until: datetime | None,
-        newest_first: bool,
-    ) -> list[Entry]:
-        if ask is not None:
-            statement = "audit_of_ask"
-        elif session is not None:
-            statement = "audit_of_session"
-        elif by is not None:
-            statement = "audit_of_name"
-        elif what is not None:
-            statement = "audit_of_what"
-        else:
-            statement = "audit"
+    def audit(self, wanted: Wanted) -> list[Entry]:
+        about = {"ask": wanted.get("ask"), "session": wanted.get("session"), "name": wanted.get("by")}
+        about["what"] = wanted.get("what")
+        given = next((key for key, value in about.items() if value is not None), None)
+        statement = "audit" if given is None else f"audit_of_{given}"
+        before, since, until = wanted.get("before"), wanted.get("since"), wanted.get("until")
         rows = self._rows(
-            f"{statement}_newest" if newest_first else statement,
-            after=after,
+            f"{statement}_newest" if wanted.get("newest_first") else statement,
+            after=wanted.get("after", 0),
             before=_END if before is None else before,
             since=-_END if since is None else microseconds(since),
             until=_END if until is None else microseconds(until),
-            session=session,
-            ask=ask,
-            name=by,
-            what=what,
-            limit=limit,
+            limit=wanted.get("limit", FIRST),
+            **about,
         )
         return [read_entry(row) for row in rows]
 

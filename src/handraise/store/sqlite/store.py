@@ -3,16 +3,15 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self, TypeVar, Unpack
 
 import apsw
 from msgspec import MsgspecError
 
 from handraise.model.asks import Ask, Kind, State
-from handraise.model.audit import Entry, What
+from handraise.model.audit import Entry, Wanted
 from handraise.model.items import Item
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
@@ -130,23 +129,8 @@ class SqliteStore:
     async def tokens(self) -> list[Token]:
         return await self._ask(self._reader.tokens)
 
-    async def audit(
-        self,
-        *,
-        after: int = 0,
-        session: str | None = None,
-        ask: str | None = None,
-        by: str | None = None,
-        what: What | None = None,
-        limit: int = 500,
-        before: int | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        newest_first: bool = False,
-    ) -> list[Entry]:
-        return await self._ask(
-            lambda: self._reader.audit(after, session, ask, by, what, limit, before, since, until, newest_first)
-        )
+    async def audit(self, **wanted: Unpack[Wanted]) -> list[Entry]:
+        return await self._ask(lambda: self._reader.audit(wanted))
 
     def _connect(self) -> None:
         writing = open_for_writing(self._path, self._busy_seconds)
