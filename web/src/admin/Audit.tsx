@@ -5,6 +5,7 @@ import type { Audit, Entry } from "../generated/api";
 import { Field } from "../parts/Field";
 import { Machine, Unfolds } from "../parts/Folded";
 import { Quoted } from "../parts/Quoted";
+import { Table } from "../parts/Table";
 import { may, sessionOf, sessions } from "../store/desk";
 import { get, inWords } from "../store/http";
 import { pathOf } from "../store/place";
@@ -56,24 +57,11 @@ function List() {
       {!entries.value && !trouble.value && <p class="empty">{t.loading}</p>}
       {entries.value && !list.length && <p class="empty">{t.admin.noEntries}</p>}
       {list.length > 0 && (
-        <div class="table-frame" tabIndex={0} role="region" aria-label={t.admin.pages["audit"]}>
-          <table class="list audit">
-            <thead>
-              <tr>
-                <th>{t.admin.when}</th>
-                <th>{t.admin.what}</th>
-                <th>{t.admin.by}</th>
-                <th>{t.admin.from}</th>
-                <th>{t.admin.forWhat}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {list.map((entry) => (
-                <Row key={entry.number} entry={entry} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label={t.admin.pages["audit"] ?? ""} heads={[t.admin.when, t.admin.what, t.admin.by, t.admin.from, t.admin.forWhat]} kind="audit">
+          {list.map((entry) => (
+            <Row key={entry.number} entry={entry} />
+          ))}
+        </Table>
       )}
       {next.value !== null && (
         <button type="button" class="more" onClick={() => void read(next.value)}>

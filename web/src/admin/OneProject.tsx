@@ -1,5 +1,5 @@
 /** One project: its options, its own rules, and its files. */
-import { useSignal } from "@preact/signals";
+import { useSignal, type Signal } from "@preact/signals";
 import type { Options, Project, ProjectRule, Projects } from "../generated/api";
 import { Confirm } from "../parts/Confirm";
 import { Field } from "../parts/Field";
@@ -17,7 +17,8 @@ import type { Reading } from "./read";
 
 export function OneProject({ project, reading }: { project: Project; reading: Reading<Projects> }) {
   const path = `/api/projects/${encodeURIComponent(project.id)}`;
-  const change = (options: Options) => reading.act(() => ask("PATCH", path, { options }));
+  const change = (options: Options, name = project.name) => reading.act(() => ask("PATCH", path, { name, options }));
+  const saved = useSignal(false);
   const synced = useSignal<string | null>(null);
   const sync = (remove: boolean) =>
     reading.act(async () => {
@@ -33,7 +34,7 @@ export function OneProject({ project, reading }: { project: Project; reading: Re
         </div>
         <p class="quiet-text">{summary(project.options)}</p>
       </header>
-      <Unfolds title={t.admin.options}>{() => <OptionsForm key={JSON.stringify(project.options)} options={project.options} save={change} />}</Unfolds>
+      <Unfolds title={t.admin.options}>{() => <OptionsForm key={JSON.stringify(project)} project={project} save={change} saved={saved} />}</Unfolds>
       <Unfolds title={t.admin.ownRules(project.options.rules?.length ?? 0)}>{() => <OwnRules project={project} save={change} />}</Unfolds>
       {may("admin") && (
         <Unfolds title={t.admin.files}>
@@ -62,9 +63,17 @@ function summary(options: Options): string {
   return said.filter(Boolean).map(String).map(reveal).join(" · ") || t.admin.asSettings;
 }
 
-function OptionsForm({ options, save }: { options: Options; save: (options: Options) => Promise<boolean> }) {
+interface OptionsFormProps {
+  project: Project;
+  save: (options: Options, name: string) => Promise<boolean>;
+  /** Outlives the form, which is drawn anew from what was saved. */
+  saved: Signal<boolean>;
+}
+
+function OptionsForm({ project, save, saved }: OptionsFormProps) {
+  const { options } = project;
   const draft = useSignal(draftOf(options));
-  const saved = useSignal(false);
+  const name = useSignal(project.name);
   const set = (part: Partial<OptionsDraft>) => {
     saved.value = false;
     draft.value = { ...draft.value, ...part };
@@ -78,10 +87,20 @@ function OptionsForm({ options, save }: { options: Options; save: (options: Opti
       class="stack"
       onSubmit={async (event) => {
         event.preventDefault();
-        saved.value = await save(optionsOf(value, options.rules));
+        saved.value = await save(optionsOf(value, options.rules), name.value.trim());
       }}
     >
       <fieldset class="stack" disabled={!may("admin")}>
+        <Field label={t.admin.name}>
+          <input
+            required
+            value={name.value}
+            onInput={(event) => {
+              saved.value = false;
+              name.value = event.currentTarget.value;
+            }}
+          />
+        </Field>
         <div class="two">
           <Field label={t.admin.mode}>
             <select value={value.mode} onChange={(event) => set({ mode: event.currentTarget.value })}>

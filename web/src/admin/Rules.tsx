@@ -4,6 +4,7 @@ import type { Ask } from "../feed/model";
 import { sentence } from "../cards/sentence";
 import { Confirm } from "../parts/Confirm";
 import { Quoted } from "../parts/Quoted";
+import { Table } from "../parts/Table";
 import { may, projects, sessionOf } from "../store/desk";
 import { ask, post } from "../store/http";
 import { pathOf } from "../store/place";
@@ -51,43 +52,27 @@ export function RulesPage() {
 function List({ rules, uses, reading }: { rules: readonly Rule[]; uses: ReadonlyMap<string, Use>; reading: Reading<Rules> }) {
   const wanted = decodeURIComponent(location.hash.slice(1)).split(", ");
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t.admin.pages["rules"]}>
-      <table class="list">
-        <thead>
-          <tr>
-            <th>{t.admin.decision}</th>
-            <th>{t.admin.scope}</th>
-            <th>{t.admin.where}</th>
-            <th>{t.admin.madeBy}</th>
-            <th>{t.admin.uses}</th>
-            <th>
-              <span class="unseen">{t.admin.acts}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rules.map((rule) => (
-            <tr key={rule.id} class={wanted.includes(rule.id) ? "wanted" : ""} ref={(row) => void (wanted.includes(rule.id) && row?.scrollIntoView({ block: "nearest" }))}>
-              <td>
-                <span class={`decision ${rule.decision}`}>{t.rules.decisions[rule.decision]}</span>
-              </td>
-              <td class="detail">
-                <Quoted text={subjectOf(rule)} />
-                {rule.mode && <span class="quiet-text"> {t.admin.inMode(t.sessions.modes[rule.mode] ?? reveal(rule.mode))}</span>}
-                {rule.message && <span class="quiet-text"> “{reveal(rule.message)}”</span>}
-              </td>
-              <td>{whereOf(rule)}</td>
-              <td>
-                {madeBy(rule)} <span class="quiet-text nowrap">{rule.made_at && moment(rule.made_at)}</span>
-                {rule.expires_at && <span class="quiet-text"> {t.admin.until(moment(rule.expires_at))}</span>}
-              </td>
-              <td class="nowrap">{told(uses.get(rule.id))}</td>
-              <td>{rule.source === "person" && may("admin") && <Confirm says={t.admin.revoke} really={t.admin.revokeReally} act={() => void reading.act(() => ask("DELETE", `/api/rules/${encodeURIComponent(rule.id)}`))} />}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label={t.admin.pages["rules"] ?? ""} heads={[t.admin.decision, t.admin.scope, t.admin.where, t.admin.madeBy, t.admin.uses]} acts>
+      {rules.map((rule) => (
+        <tr key={rule.id} class={wanted.includes(rule.id) ? "wanted" : ""} ref={(row) => void (wanted.includes(rule.id) && row?.scrollIntoView({ block: "nearest" }))}>
+          <td>
+            <span class={`decision ${rule.decision}`}>{t.rules.decisions[rule.decision]}</span>
+          </td>
+          <td class="detail">
+            <Quoted text={subjectOf(rule)} />
+            {rule.mode && <span class="quiet-text"> {t.admin.inMode(t.sessions.modes[rule.mode] ?? reveal(rule.mode))}</span>}
+            {rule.message && <span class="quiet-text"> “{reveal(rule.message)}”</span>}
+          </td>
+          <td>{whereOf(rule)}</td>
+          <td>
+            {madeBy(rule)} <span class="quiet-text nowrap">{rule.made_at && moment(rule.made_at)}</span>
+            {rule.expires_at && <span class="quiet-text"> {t.admin.until(moment(rule.expires_at))}</span>}
+          </td>
+          <td class="nowrap">{told(uses.get(rule.id))}</td>
+          <td>{rule.source === "person" && may("admin") && <Confirm says={t.admin.revoke} really={t.admin.revokeReally} act={() => void reading.act(() => ask("DELETE", `/api/rules/${encodeURIComponent(rule.id)}`))} />}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

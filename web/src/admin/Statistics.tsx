@@ -5,6 +5,7 @@ import type { Asks } from "../generated/api";
 import type { Ask } from "../feed/model";
 import { Field } from "../parts/Field";
 import { Unfolds } from "../parts/Folded";
+import { Table } from "../parts/Table";
 import { get, inWords } from "../store/http";
 import { span } from "../text/times";
 import { texts as t } from "../texts";
@@ -90,7 +91,7 @@ function Told({ numbers }: { numbers: Numbers }) {
           <Bars days={days} stacks={[share]} most={100} say={(day) => `${share(day)} %`} />
         </Chart>
       </div>
-      <Unfolds title={t.admin.asTable}>{() => <Table days={days} share={share} />}</Unfolds>
+      <Unfolds title={t.admin.asTable}>{() => <Days days={days} share={share} />}</Unfolds>
     </>
   );
 }
@@ -124,31 +125,18 @@ function Tile({ says, value }: { says: string; value: string }) {
   );
 }
 
-function Table({ days, share }: { days: readonly Day[]; share: (day: Day) => number }) {
+function Days({ days, share }: { days: readonly Day[]; share: (day: Day) => number }) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t.admin.asTable}>
-      <table class="list">
-        <thead>
-          <tr>
-            <th>{t.admin.day}</th>
-            <th>{t.admin.people}</th>
-            <th>{t.admin.rulesLegend}</th>
-            <th>{t.admin.minutesWaited}</th>
-            <th>{t.admin.shareOfRules}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {days.map((day) => (
-            <tr key={day.day}>
-              <td>{day.day}</td>
-              <td>{day.people}</td>
-              <td>{day.rules}</td>
-              <td>{Math.round(day.waited / 60_000)}</td>
-              <td>{share(day)} %</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label={t.admin.asTable} heads={[t.admin.day, t.admin.people, t.admin.rulesLegend, t.admin.minutesWaited, t.admin.shareOfRules]}>
+      {days.map((day) => (
+        <tr key={day.day}>
+          <td>{day.day}</td>
+          <td>{day.people}</td>
+          <td>{day.rules}</td>
+          <td>{Math.round(day.waited / 60_000)}</td>
+          <td>{share(day)} %</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

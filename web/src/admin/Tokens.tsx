@@ -4,6 +4,7 @@ import type { Link, MadeToken, Token, Tokens } from "../generated/api";
 import { Confirm } from "../parts/Confirm";
 import { Copy } from "../parts/Copy";
 import { Field } from "../parts/Field";
+import { Table } from "../parts/Table";
 import { may, projects } from "../store/desk";
 import { ask, post } from "../store/http";
 import { reveal } from "../text/reveal";
@@ -39,40 +40,33 @@ function All() {
 
 function List({ tokens, reading }: { tokens: readonly Token[]; reading: Reading<Tokens> }) {
   return (
-    <div class="table-frame" tabIndex={0} role="region" aria-label={t.admin.pages["tokens"]}>
-      <table class="list">
-        <thead>
-          <tr>
-            <th>{t.admin.name}</th>
-            <th>{t.admin.role}</th>
-            <th>{t.admin.kind}</th>
-            <th>{t.admin.created}</th>
-            <th>{t.admin.used}</th>
-            <th>{t.admin.expires}</th>
-            <th>
-              <span class="unseen">{t.admin.acts}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {tokens.map((token) => (
-            <tr key={token.id}>
-              <td>
-                {reveal(token.name)}
-                {token.project && <span class="quiet-text"> {t.admin.project(reveal(projects.value.find((each) => each.id === token.project)?.name ?? token.project))}</span>}
-              </td>
-              <td>{token.role}</td>
-              <td>{token.kind}</td>
-              <td class="nowrap">{moment(token.created_at)}</td>
-              <td class="nowrap">{token.last_used_at ? moment(token.last_used_at) : t.admin.never}</td>
-              <td class="nowrap">{token.revoked_at ? t.admin.revoked(moment(token.revoked_at)) : token.expires_at ? moment(token.expires_at) : "–"}</td>
-              <td>{!token.revoked_at && <Confirm says={t.admin.revoke} really={t.admin.revokeReally} act={() => void reading.act(() => ask("DELETE", `/api/tokens/${encodeURIComponent(token.id)}`))} />}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table label={t.admin.pages["tokens"] ?? ""} heads={[t.admin.name, t.admin.role, t.admin.kind, t.admin.created, t.admin.used, t.admin.expires]} acts>
+      {tokens.map((token) => (
+        <tr key={token.id}>
+          <td>
+            {reveal(token.name)}
+            {token.project && <span class="quiet-text"> {t.admin.project(reveal(projects.value.find((each) => each.id === token.project)?.name ?? token.project))}</span>}
+          </td>
+          <td>{token.role}</td>
+          <td>{token.kind}</td>
+          <td class="nowrap">{moment(token.created_at)}</td>
+          <td class="nowrap">{token.last_used_at ? moment(token.last_used_at) : t.admin.never}</td>
+          <td class="nowrap">{goodUntil(token)}</td>
+          <td>{!token.revoked_at && !isExpired(token) && <Confirm says={t.admin.revoke} really={t.admin.revokeReally} act={() => void reading.act(() => ask("DELETE", `/api/tokens/${encodeURIComponent(token.id)}`))} />}</td>
+        </tr>
+      ))}
+    </Table>
   );
+}
+
+function goodUntil(token: Token): string {
+  if (token.revoked_at) return t.admin.revoked(moment(token.revoked_at));
+  if (!token.expires_at) return "–";
+  return isExpired(token) ? t.admin.expired(moment(token.expires_at)) : moment(token.expires_at);
+}
+
+function isExpired(token: Token): boolean {
+  return token.expires_at !== null && Date.parse(token.expires_at) <= Date.now();
 }
 
 function Make({ reading }: { reading: Reading<Tokens> }) {

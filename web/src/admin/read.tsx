@@ -1,6 +1,6 @@
 /** What an administration page reads from the hub, and how it says that it cannot. */
 import { useSignal, type Signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { get, inWords } from "../store/http";
 import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
@@ -42,6 +42,10 @@ export function Loading({ reading }: { reading: { trouble: Signal<string | null>
   return reading.trouble.value ? null : <p class="empty">{t.loading}</p>;
 }
 
+/** It stands on top of its page, and whoever pressed a button further down is brought there. */
 export function Trouble({ reading }: { reading: { trouble: Signal<string | null> } }) {
-  return reading.trouble.value ? <p class="note trouble" role="alert">{reveal(reading.trouble.value)}</p> : null;
+  const note = useRef<HTMLParagraphElement>(null);
+  const says = reading.trouble.value;
+  useEffect(() => note.current?.scrollIntoView({ block: "nearest" }), [says]);
+  return says ? <p class="note trouble" role="alert" ref={note}>{reveal(says)}</p> : null;
 }

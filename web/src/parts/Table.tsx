@@ -1,0 +1,34 @@
+/** A list in columns; where it is wider than the page, it scrolls by itself. */
+import type { ComponentChildren } from "preact";
+import { texts as t } from "../texts";
+
+interface Props {
+  label: string;
+  heads: readonly string[];
+  /** Whether the last column holds what can be done with a row. */
+  acts?: boolean;
+  kind?: string;
+  children: ComponentChildren;
+}
+
+export function Table({ label, heads, acts = false, kind = "", children }: Props) {
+  return (
+    <div class="table-frame" tabIndex={0} role="region" aria-label={label}>
+      <table class={`list ${kind}`}>
+        <thead>
+          <tr>
+            {heads.map((each) => (
+              <th key={each}>{each}</th>
+            ))}
+            {acts && (
+              <th>
+                <span class="unseen">{t.admin.acts}</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}
