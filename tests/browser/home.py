@@ -38,7 +38,7 @@ async def home(tmp: Path, script: Scripted, *, run: str = "1", **settings: Any) 
     (tmp / "home").mkdir()
     async with ScriptedModel({"script": script}) as model:
         around = environment(model.url("script", run), str(tmp / "home"))
-        made = Home(Service(tmp / "state", locate(), around, port=_free_port(), **settings), work, model)
+        made = Home(Service(tmp / "state", locate(), around, port=free_port(), **settings), work, model)
         try:
             yield made
         finally:
@@ -46,7 +46,8 @@ async def home(tmp: Path, script: Scripted, *, run: str = "1", **settings: Any) 
                 await last.hub.crew.stop_all()
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """One that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 from playwright.async_api import Browser, ConsoleMessage, Page, ViewportSize, async_playwright, expect
@@ -51,6 +51,13 @@ async def nothing_waits(page: Page) -> None:
     await expect(page.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
 
 
+class Reachable(Protocol):
+    """Somewhere that a hub is up."""
+
+    @property
+    def base(self) -> str: ...
+
+
 @dataclass
 class Window:
     """A browser, and what its pages complained about."""
@@ -69,7 +76,7 @@ class Window:
         await expect(page.locator(".connection.live").first).to_be_attached()
         return page
 
-    async def stranger(self, up: Serving, *, script: str | None = None, **context: Any) -> Page:
+    async def stranger(self, up: Reachable, *, script: str | None = None, **context: Any) -> Page:
         """A page of a browser that the hub does not know."""
         context.setdefault("viewport", WIDE)
         made = await self.browser.new_context(base_url=up.base, **context)
