@@ -1,6 +1,7 @@
 """`handraise serve` and `handraise demo`."""
 
 import asyncio
+import gc
 import os
 import resource
 import sys
@@ -78,6 +79,7 @@ def _run(service: "Service", *, stop_sessions: bool, link: bool) -> None:
         # Before anything is open: whoever stops a hub that has just said it is up finds it ending cleanly.
         with signals() as told:
             async with serving(service) as up:
+                gc.freeze()  # what was loaded stays: looking through it again and again would hold everybody up
                 await _attend(up, told, stop_sessions=stop_sessions, link=link)
 
     _raise_limit_of_files()
