@@ -42,7 +42,7 @@ class Desk:
         return await self.until(ask_id(caller, reference), lambda ask: ask is not None and ask.settlement is not None)
 
     async def until(self, ask: str, fits: Callable[[Ask | None], bool]) -> Ask:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while True:
                 found = await self.room.store.ask(ask)
                 if fits(found):
@@ -248,7 +248,7 @@ async def test_progress_is_told_while_somebody_waits(store: MemoryStore) -> None
 
         call = here.call(waited=waited)
         ask = await here.opened()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(told) < 3:
                 await asyncio.sleep(0)
         await here.answer(ask)

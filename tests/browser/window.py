@@ -20,7 +20,7 @@ PROGRAM = next(
 PAGE = Path(str(files("handraise.surfaces.web"))) / "page"
 WIDE = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=390, height=844)
-PATIENCE = 15_000
+PATIENCE = 45_000
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",

@@ -9,7 +9,7 @@ from playwright.async_api import BrowserContext, CDPSession, Page, Worker
 
 from surfaces.push.vendor import Phone, b64
 
-DEADLINE = 30.0
+DEADLINE = 60.0
 
 # Chromium has no push service to reach here, so that this browser gets its address and keys from the test.
 SUBSCRIBING = """

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from handraise.claude.process import Identity
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 @contextmanager

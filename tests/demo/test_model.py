@@ -84,7 +84,7 @@ async def test_a_held_reply_waits_for_its_release() -> None:
     def held(told: Told) -> Script:
         yield [say("before "), hold("gate"), say("after")]
 
-    async with ScriptedModel({"held": held}) as model, asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+    async with ScriptedModel({"held": held}) as model, asyncio.timeout(60), asyncio.TaskGroup() as tasks:
         answer = tasks.create_task(ask(model.url("held")))
         await model.held("gate")
         assert not answer.done()
@@ -97,7 +97,7 @@ async def test_a_release_may_come_before_its_hold() -> None:
     def held(told: Told) -> Script:
         yield [hold("gate"), say("through")]
 
-    async with ScriptedModel({"held": held}) as model, asyncio.timeout(10):
+    async with ScriptedModel({"held": held}) as model, asyncio.timeout(60):
         model.release("gate")
         assert text_of((await ask(model.url("held"))).text) == "through"
 
@@ -109,7 +109,7 @@ async def test_the_model_closes_at_once_though_a_reply_is_open(
     def stuck(told: Told) -> Script:
         yield [say("before"), silence, say("after")]
 
-    async with asyncio.timeout(10), httpx2.AsyncClient() as client:
+    async with asyncio.timeout(60), httpx2.AsyncClient() as client:
         async with ScriptedModel({"stuck": stuck}) as model:
             call = client.build_request("POST", f"{model.url('stuck')}/v1/messages", json=body(user("Ada")))
             response = await client.send(call, stream=True)
@@ -132,7 +132,7 @@ async def test_without_stretch_no_pause_is_made() -> None:
     def slow(told: Told) -> Script:
         yield [wait(3600), say("a b c", pace=3600)]
 
-    async with ScriptedModel({"slow": slow}, stretch=0) as model, asyncio.timeout(10):
+    async with ScriptedModel({"slow": slow}, stretch=0) as model, asyncio.timeout(60):
         assert text_of((await ask(model.url("slow"))).text) == "a b c"
 
 

@@ -30,7 +30,7 @@ from handraise.model.rules import Rule
 from handraise.model.sessions import Ended
 from handraise.store.changes import Prune
 
-DEADLINE = 30.0
+DEADLINE = 60.0
 SQLITE, POSTGRES = Choices((Choice(("SQLite",)),)), Choices((Choice(("Postgres",)),))
 ANA, BEN = Person("ana"), Person("ben")
 

@@ -209,7 +209,7 @@ async def test_a_real_timer_ends_patience_without_anybody_asking(memory: Store) 
         await here.open(an_ask(), patience=Patience(permission=0.01))
         here.clock.forward(1)
 
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await expired.wait()
 
 

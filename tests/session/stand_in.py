@@ -26,7 +26,7 @@ from handraise.store.interface import Store
 from handraise.wire.connection import Connection
 from session.claude_says import NOON, Line
 
-DEADLINE = 30.0
+DEADLINE = 60.0
 
 
 class StandIn:

@@ -77,7 +77,7 @@ async def desk(tmp: Path, script: Scripted) -> AsyncIterator[tuple[Desk, Serving
 
 async def opened(up: Serving, kind: type[Body]) -> Ask:
     """The first open ask of this kind."""
-    async with asyncio.timeout(40), up.hub.desk.follow(0) as follower:
+    async with asyncio.timeout(60), up.hub.desk.follow(0) as follower:
         async for _ in follower:
             for ask in await up.hub.desk.asks():
                 if isinstance(ask.body, kind):

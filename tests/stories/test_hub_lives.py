@@ -99,7 +99,7 @@ async def test_a_claude_that_died_while_nobody_looked_is_lost_and_resumed_in_one
 
 async def transcribed(home: House, session: Session) -> None:
     """Until Claude has its question in its transcript: killed before that, there is nothing to resume."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not any(
             "AskUserQuestion" in each.read_text()
             for each in (home.tmp / "home" / ".claude" / "projects").glob(f"*/{session.claude_id}.jsonl")

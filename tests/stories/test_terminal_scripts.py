@@ -127,7 +127,7 @@ async def test_a_session_that_was_stopped_goes_on_and_is_forked(tmp_path: Path) 
         _, out, _ = await laid.script("run", "--json", "One.")
         session = json.loads(out.splitlines()[0])["session"]
         await laid.script("stop", session)
-        async with asyncio.timeout(40), up.hub.desk.follow(0, session) as follower:
+        async with asyncio.timeout(60), up.hub.desk.follow(0, session) as follower:
             async for _ in follower:
                 if (await up.hub.desk.session(session)).session.phase == "ended":
                     break
