@@ -32,7 +32,7 @@ def stand_in(folder: str) -> Path:
 
 async def be_hub(folder: str, program: Path) -> None:
     """Prints its address and a token."""
-    service = Service(Path(folder, "state"), program, dict(os.environ), port=0, limit=1000)
+    service = Service(Path(folder, "state"), program, dict(os.environ), port=0, limit=1000, most_open=1000)
     with signals() as told:
         async with serving(service) as up:
             made = await up.gate.make("bench", "admin", Person("bench"), "bench")

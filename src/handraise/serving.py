@@ -32,6 +32,7 @@ from handraise.surfaces.web.door import OWNER, Door, TrustedProxy
 from handraise.surfaces.web.entering import Entrance
 from handraise.surfaces.web.page import Page
 from handraise.surfaces.web.server import Listening, listen_on_port, listen_on_socket
+from handraise.surfaces.web.staying import MOST, Stays
 from handraise.surfaces.web.stream import Streams
 from handraise.surfaces.web.visit import Way
 from handraise.workspaces import Workspaces
@@ -75,6 +76,8 @@ class Service:
     database: Path | None = None
     """Where it is, if not in the state folder."""
     push: Terms = field(default_factory=Terms)
+    most_open: int = MOST
+    """How many requests of one token may be open at once."""
     page: Path | None = None
     """Where the built page lies, if not beside the code."""
 
@@ -186,6 +189,7 @@ def _app(
         cookie=cookie,
         secure=secure,
         troubles=(StoreError,),
+        stays=Stays(service.most_open),
     )
     proxies = service.proxy.addresses if service.proxy else frozenset()
     entrance = Entrance(page, secure=secure, base=link_base, cookie=cookie, proxies=proxies)

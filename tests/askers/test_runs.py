@@ -102,6 +102,21 @@ def test_a_run_whose_agent_is_connected_does_not_become_stale(tmp_path: Path) ->
     assert runs.find(token) is None
 
 
+async def test_who_is_connected_to_a_run_is_told_when_it_ends(tmp_path: Path) -> None:
+    runs = runs_in(tmp_path, Time())
+    closed, _ = runs.open("p_1")
+    removed, path = runs.open("p_1")
+    lasting, _ = runs.open("p_1")
+    with runs.alive(closed) as first, runs.alive(removed) as second, runs.alive(lasting) as third:
+        runs.close(closed)
+        assert (first.is_set(), second.is_set()) == (True, False)
+        path.unlink()
+        runs.sweep()
+        assert (second.is_set(), third.is_set()) == (True, False)
+    with runs.alive(closed) as late:
+        assert late.is_set()
+
+
 def test_a_hub_that_only_others_can_reach_has_no_runs(tmp_path: Path) -> None:
     runs = Runs(tmp_path / "runs", "http://192.168.1.5:8420", tmp_path / "hub.sock", bytes, Time())
 

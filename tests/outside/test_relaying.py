@@ -10,6 +10,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from handraise.askers import chunks
+from handraise.model.asks import Withdrawn
 from handraise.model.projects import Options
 from handraise.serving import Service, Serving, serving
 from handraise.surfaces.web.stream import Streams
@@ -253,7 +255,7 @@ async def test_the_question_is_on_the_stream_as_the_page_waits_for_it(stream: St
     async with stream.page.stream("GET", "/api/feed", params={"after": 0}) as feed:
         lines = feed.aiter_lines()
         ask = (await stream.relay(options=OPTIONS)).json()["askId"]
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             async for line in lines:
                 if line == "event: ask_user_question":
                     break
@@ -286,7 +288,7 @@ async def events(client: httpx2.AsyncClient, secret: str = "") -> list[str]:
     """What is told beside the items to who follows from the beginning."""
     headers = {"authorization": f"Bearer {secret}"} if secret else {}
     told, is_opened = [], False
-    async with asyncio.timeout(30), client.stream("GET", "/api/feed", params={"after": 0}, headers=headers) as feed:
+    async with asyncio.timeout(60), client.stream("GET", "/api/feed", params={"after": 0}, headers=headers) as feed:
         async for line in feed.aiter_lines():
             is_opened = is_opened or '"ask.opened"' in line
             told += [line.removeprefix("event: ")] if line.startswith("event: ") else []
@@ -299,6 +301,44 @@ async def test_a_run_that_has_ended_asks_nothing_more(stream: Stream) -> None:
     assert (await stream.page.delete(f"/api/runs/{stream.token}")).status_code == 200
     assert (await stream.relay()).status_code == 403
     assert (await stream.page.delete(f"/api/runs/{stream.token}")).status_code == 404
+
+
+async def test_who_waits_in_a_run_that_ends_is_sent_away_and_has_withdrawn(stream: Stream, tmp_path: Path) -> None:
+    await stream.relay()
+    desk = stream.served.hub.desk
+    [ask] = await desk.asks()
+    file = tmp_path / "state" / "runs" / f"{stream.token}.json"
+    heard_of = file.stat().st_mtime_ns
+    held = asyncio.create_task(stream.poll(wait=60))
+    while file.stat().st_mtime_ns == heard_of:
+        await asyncio.sleep(0.01)
+
+    assert (await stream.page.delete(f"/api/runs/{stream.token}")).status_code == 200
+
+    assert (await held).status_code == 403
+    async with desk.follow(0) as follower:
+        while (settlement := (await desk.ask(ask.id)).settlement) is None:
+            await anext(follower)
+    assert isinstance(settlement, Withdrawn)
+    assert settlement.reason == "the agent is gone"
+
+
+async def test_the_relay_of_a_run_that_ends_is_hung_up_on(stream: Stream) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(stream.served.base.rpartition(":")[2]))
+    headers = {
+        "Host": "localhost",
+        "Handraise-Conversation": "a" * 32,
+        "Handraise-Stream": stream.token,
+        "Handraise-Project": stream.project.encode().hex(),
+    }
+    writer.write(chunks.head("/mcp/lines", headers))
+    writer.write(chunks.chunk(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'))
+    await reader.readuntil(b'"result"')
+
+    assert (await stream.page.delete(f"/api/runs/{stream.token}")).status_code == 200
+
+    await reader.readuntil(chunks.END)
+    writer.close()
 
 
 async def test_an_answer_outlives_the_hub(tmp_path: Path) -> None:

@@ -210,10 +210,11 @@ class Counter:
             self._withdraw(ask, "the agent cancelled it")
 
     def leave(self, caller: Caller) -> None:
-        """The agent is gone for good."""
+        """The agent is gone for good, with every conversation that is a part of its own."""
         if self._closing.is_set():
             return
-        for ask in [ask for ask, asker in self._open.items() if asker == caller.conversation]:
+        inside = f"{caller.conversation}/"
+        for ask in [ask for ask, asker in self._open.items() if asker and f"{asker}/".startswith(inside)]:
             self._withdraw(ask, "the agent is gone")
 
     async def _where(self, caller: Caller) -> Whereabouts:

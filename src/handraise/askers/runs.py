@@ -3,9 +3,10 @@
 The file is the record: a stream token is good as long as its file is there.
 """
 
+import asyncio
 import json
 import os
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
@@ -32,7 +33,8 @@ class Runs:
         self._socket = socket
         self._entropy = entropy
         self._now = now
-        self._alive: Counter[str] = Counter()
+        self._alive: dict[str, set[asyncio.Event]] = defaultdict(set)
+        """What tells those who are connected that their run has ended."""
 
     def open(self, project: str, timeout: int | None = None) -> tuple[str, Path]:
         """A new run: its stream token, and the file to name in `ASK_USER_CONFIG`. Raises BadRunFile."""
@@ -73,25 +75,38 @@ class Runs:
         """The run has ended; whether there was one."""
         if self.find(token) is None:
             return False
-        self._path(token).unlink(missing_ok=True)
+        path = self._path(token)
+        path.unlink(missing_ok=True)
+        self._end(path)
         return True
 
     @contextmanager
-    def alive(self, token: str) -> Iterator[None]:
-        """Somebody of this run is connected as long as this is entered: it does not become stale."""
-        name = self._path(token).name
-        self._alive[name] += 1
+    def alive(self, token: str) -> Iterator[asyncio.Event]:
+        """Somebody of this run is connected as long as this is entered: it does not become stale.
+
+        What is given is set when the run ends.
+        """
+        path = self._path(token)
+        ended = asyncio.Event()
+        self._alive[path.name].add(ended)
+        if not path.exists():
+            ended.set()
         try:
-            yield
+            yield ended
         finally:
-            self._hear(self._path(token))
-            self._alive[name] -= 1
+            self._hear(path)
+            self._alive[path.name].discard(ended)
+            if not self._alive[path.name]:
+                del self._alive[path.name]
 
     def sweep(self) -> None:
-        """Removes what was left behind."""
+        """Removes what was left behind; who is connected to a run that somebody else has removed is told."""
+        for name in list(self._alive):
+            path = self._folder / name
+            self._hear(path)
+            if not path.exists():
+                self._end(path)
         for path in self._folder.glob("*.json"):
-            if self._alive[path.name]:
-                self._hear(path)
             with suppress(FileNotFoundError):
                 if self._now() - path.stat().st_mtime > STALE:
                     path.unlink()
@@ -100,6 +115,10 @@ class Runs:
         """The stream token of the run that people know by this name."""
         tokens = (path.stem for path in self._folder.glob("*.json"))
         return next((token for token in tokens if name_of(token) == name), None)
+
+    def _end(self, path: Path) -> None:
+        for ended in self._alive.get(path.name, ()):
+            ended.set()
 
     def _hear(self, path: Path) -> None:
         with suppress(FileNotFoundError):

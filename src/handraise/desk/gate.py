@@ -3,7 +3,8 @@
 import asyncio
 import hmac
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from secrets import token_urlsafe
 from typing import Literal, Self
@@ -35,13 +36,42 @@ _LOOK = 30.0
 log = logging.getLogger("handraise.gate")
 
 
+class Leave(asyncio.Event):
+    """Set when somebody may no longer be here."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stays: set[asyncio.Timeout] = set()
+
+    @contextmanager
+    def ending(self, stay: asyncio.Timeout) -> Iterator[None]:
+        """While this is entered the stay, which must be entered too, is over as soon as it is set."""
+        self._stays.add(stay)
+        try:
+            if self.is_set():
+                _end(stay)
+            yield
+        finally:
+            self._stays.discard(stay)
+
+    def set(self) -> None:
+        super().set()
+        for stay in self._stays:
+            _end(stay)
+
+
+def _end(stay: asyncio.Timeout) -> None:
+    if not stay.expired():
+        stay.reschedule(asyncio.get_running_loop().time())
+
+
 class Visitor(Struct, frozen=True):
-    """Somebody who was let in. `left` is set when they no longer may be here: open streams end with it."""
+    """Somebody who was let in. `left` is set when they no longer may be here: what is open by them ends with it."""
 
     person: Person
     role: Role
     token: Token | None = None
-    left: asyncio.Event | None = None
+    left: Leave | None = None
     seconds: float | None = None
     """How long they may stay, where that is known."""
 
@@ -60,7 +90,7 @@ class Gate:
         self._store = store
         self._clock = clock
         self._entropy = entropy
-        self._left: dict[str, asyncio.Event] = {}
+        self._left: dict[str, Leave] = {}
         self._refusals: Repeats[Entry] = Repeats()
         self._tidied: datetime | None = None
 
@@ -88,7 +118,7 @@ class Gate:
             return None
         if token.last_used_at is None or now - token.last_used_at > _TOUCH:
             await self._touch(replace(token, last_used_at=now))
-        left = self._left.setdefault(token.id, asyncio.Event())
+        left = self._left.setdefault(token.id, Leave())
         return Visitor(Person(token.name), token.role, token, left, self.seconds_left(token))
 
     async def make(
@@ -142,7 +172,7 @@ class Gate:
         for token in await self._store.tokens():
             if token.id == token_id:
                 await self._keep(replace(token, revoked_at=self._clock()), "token revoked", by, source)
-                self._left.setdefault(token_id, asyncio.Event()).set()
+                self._left.setdefault(token_id, Leave()).set()
                 return
         raise NotFound(f"There is no token {token_id}.")
 

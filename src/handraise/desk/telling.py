@@ -16,6 +16,7 @@ _ERRORS: dict[str, type[DeskError]] = {
     "invalid": interface.Refused,
     "unfit": interface.Unfit,
     "unavailable": interface.Unreached,
+    "too_many_open": interface.Unreached,
 }
 _NOT_LET_IN = ("unknown_token", "login_needed", "not_allowed", "wrong_host", "foreign_page")
 

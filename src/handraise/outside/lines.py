@@ -20,12 +20,19 @@ _AHEAD = 16
 
 
 class Lines(Response):
-    """Ends when the relay does, and when the hub stops. The end of the body is a goodbye; a lost connection is not."""
+    """Ends when the relay or its run does, and when the hub stops.
+
+    The end of the body is a goodbye; a lost connection is not.
+    """
 
     media_type = "application/x-ndjson"
 
     def __init__(
-        self, counter: Counter, caller: Caller, closing: asyncio.Event, alive: AbstractContextManager[None]
+        self,
+        counter: Counter,
+        caller: Caller,
+        closing: asyncio.Event,
+        alive: AbstractContextManager[asyncio.Event | None],
     ) -> None:
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
@@ -35,17 +42,19 @@ class Lines(Response):
         self._alive = alive
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
-        with self._alive:
-            await self._carry(receive, send)
+        with self._alive as ended:
+            await self._carry(receive, send, ended)
 
-    async def _carry(self, receive: Receive, send: Send) -> None:
+    async def _carry(self, receive: Receive, send: Send, ended: asyncio.Event | None) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         said, heard = anyio.create_memory_object_stream[SessionMessage | Exception](_AHEAD)
         told, replies = anyio.create_memory_object_stream[SessionMessage](_AHEAD)
         async with said, heard, told, replies, anyio.create_task_group() as tasks:
             tasks.start_soon(self._read, receive, said)
             tasks.start_soon(_write, replies, send)
-            tasks.start_soon(self._close, tasks.cancel_scope)
+            for over in (self._closing, ended):
+                if over is not None:
+                    tasks.start_soon(_close, over, tasks.cancel_scope)
             await speaker.serve(speaker.speaker_for_lines(self._counter), heard, told, self._caller)
             tasks.cancel_scope.cancel()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -67,9 +76,10 @@ class Lines(Response):
                 if len(rest) > LONGEST_LINE:
                     return
 
-    async def _close(self, scope: anyio.CancelScope) -> None:
-        await self._closing.wait()
-        scope.cancel()
+
+async def _close(over: asyncio.Event, scope: anyio.CancelScope) -> None:
+    await over.wait()
+    scope.cancel()
 
 
 async def _write(replies: MemoryObjectReceiveStream[SessionMessage], send: Send) -> None:

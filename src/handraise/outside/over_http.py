@@ -20,6 +20,7 @@ from handraise.askers.counter import Caller, Counter, ask_id
 from handraise.askers.speaker import Context, Speaker
 from handraise.inbox.errors import NoSuchAsk
 from handraise.model.asks import Ask
+from handraise.surfaces.web.staying import is_event_stream
 
 _CALL = "handraise.call"
 _RETRY = 500
@@ -65,7 +66,7 @@ class Exchange(Response):
         async def send_named(message: MutableMapping[str, Any]) -> None:
             self._begun = True
             await send(message)
-            if message["type"] == "http.response.start" and _is_stream(message):
+            if message["type"] == "http.response.start" and is_event_stream(message):
                 self._streams = True
                 await send(self._name())
 
@@ -181,13 +182,6 @@ def _call(context: Context) -> tuple[Caller, str]:
         raise TypeError("a call over HTTP without its request")
     called: tuple[Caller, str] = context.request.scope[_CALL]
     return called
-
-
-def _is_stream(message: MutableMapping[str, Any]) -> bool:
-    return any(
-        name.lower() == b"content-type" and value.startswith(b"text/event-stream")
-        for name, value in message.get("headers", [])
-    )
 
 
 async def _gone(receive: Receive) -> None:

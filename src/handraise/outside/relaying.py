@@ -78,7 +78,7 @@ class Relaying:
         ask = await self._asked(run, visit.text("askId"), newest=True)
         wait = visit.number("wait", most=_LONGEST_HOLD) or 0
         if ask is not None and ask.settlement is None and wait:
-            ask = await self._hold(ask, wait)
+            ask = await self._hold(run, ask, wait)
         if ask is None or ask.settlement is None:
             if ask is not None:
                 self._counter.seen(ask.id)
@@ -144,6 +144,7 @@ class Relaying:
                 self.poll_answer,
                 "The answer to it, once",
                 parameters=(_P, token, ask, wait),
+                lasts=True,
             ),
             Way("POST", "/claude/submit-answer", "approver", self.submit_answer, "Answer it", parameters=(_P,)),
         )
@@ -174,12 +175,18 @@ class Relaying:
             raise BadRequest("Several questions of this stream are open: name one by its askId.")
         return asks[-1] if asks else None
 
-    async def _hold(self, ask: Ask, seconds: float) -> Ask:
-        try:
-            async with asyncio.timeout(seconds):
-                return await self._counter.awaited(ask)
-        except TimeoutError:
-            return ask
+    async def _hold(self, run: Run, ask: Ask, seconds: float) -> Ask:
+        with self._runs.alive(run.stream_token) as ended:
+            awaited, over = asyncio.ensure_future(self._counter.awaited(ask)), asyncio.ensure_future(ended.wait())
+            try:
+                await asyncio.wait([awaited, over], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+                if ended.is_set():
+                    raise Forbidden
+                return awaited.result() if awaited.done() else ask
+            finally:
+                awaited.cancel()
+                over.cancel()
+                await asyncio.gather(awaited, over, return_exceptions=True)
 
 
 def _object(sent: bytes) -> dict[str, Any]:

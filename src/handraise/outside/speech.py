@@ -26,7 +26,7 @@ class Speech:
     async def __aexit__(self, *raised: object) -> None:
         await self._stack.aclose()
 
-    def lines(self, caller: Caller, alive: AbstractContextManager[None]) -> Response:
+    def lines(self, caller: Caller, alive: AbstractContextManager[asyncio.Event | None]) -> Response:
         """A connection of a relay; `alive` is entered as long as it lasts."""
         return Lines(self._counter, caller, self._closing, alive)
 

@@ -78,8 +78,26 @@ class Outside:
     def ways(self) -> tuple[Way, ...]:
         p = Parameter("p", "a project: its id, name or path")
         return (
-            Way("POST", "/mcp", "agent", self.call, "MCP over HTTP", parameters=(p,), largest=_LARGEST_CALL),
-            Way("GET", "/mcp", "agent", self.resume, "Goes on with a call", parameters=(p,), media="text/event-stream"),
+            Way(
+                "POST",
+                "/mcp",
+                "agent",
+                self.call,
+                "MCP over HTTP",
+                parameters=(p,),
+                largest=_LARGEST_CALL,
+                lasts=True,
+            ),
+            Way(
+                "GET",
+                "/mcp",
+                "agent",
+                self.resume,
+                "Goes on with a call",
+                parameters=(p,),
+                media="text/event-stream",
+                lasts=True,
+            ),
             Way(
                 "POST",
                 "/mcp/lines",
@@ -87,6 +105,7 @@ class Outside:
                 self.carry,
                 "MCP as lines, for `handraise mcp`",
                 media="application/x-ndjson",
+                lasts=True,
                 own_guard=True,
             ),
             Way("POST", "/api/runs", "admin", self.open_run, "Begin a run", NewRun, MadeRun, 201),
@@ -128,8 +147,11 @@ class Outside:
         return answer(MadeRun(str(path), token), 201)
 
     async def close_run(self, visit: Visit) -> Response:
-        if not self._runs.close(visit.path("id")):
+        run = self._runs.find(visit.path("id"))
+        if run is None:
             raise NotFound("There is no such run.")
+        self._runs.close(run.stream_token)
+        self.counter.leave(caller_in(run, _NOWHERE))
         return answer(shapes.Done())
 
     async def _caller_by_token(self, visit: Visit) -> Caller:

@@ -371,7 +371,7 @@ async def _exchange(hub: Served, sent: bytes, *, close: bool = False, until: byt
     reader, writer = await asyncio.open_connection(host, int(port))
     received = b""
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             writer.write(sent)
             if close and writer.can_write_eof():
                 writer.write_eof()

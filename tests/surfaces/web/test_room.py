@@ -28,6 +28,7 @@ def test_who_was_let_in_stays_until_the_request_is_answered() -> None:
     room = Room(3)
     known, other, _ = entered(room, 3)
     room.know(known)
+    room.hear(known)
 
     crowd = entered(room, 10)
     assert known.is_there
@@ -44,11 +45,27 @@ def test_where_everybody_is_known_the_newest_has_to_go() -> None:
     known = entered(room, 2)
     for client in known:
         room.know(client)
+        room.hear(client)
 
     (newest,) = entered(room, 1)
 
     assert not newest.is_there
     assert all(client.is_there for client in known)
+
+
+def test_who_was_let_in_and_does_not_say_all_stays_only_while_there_are_strangers() -> None:
+    room = Room(3)
+    speaker, known, stranger = entered(room, 3)
+    room.know(speaker)
+    room.know(known)
+    room.hear(known)
+
+    (second,) = entered(room, 1)
+    assert (speaker.is_there, stranger.is_there) == (True, False)
+
+    room.know(second)
+    (third,) = entered(room, 1)
+    assert (speaker.is_there, known.is_there, second.is_there, third.is_there) == (False, True, True, True)
 
 
 def test_who_has_left_takes_no_room_and_does_not_come_back() -> None:

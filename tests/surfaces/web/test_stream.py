@@ -157,7 +157,7 @@ async def test_a_client_that_does_not_read_is_cut_off_and_holds_nobody_up(tmp_pa
                 await hub.publish("still here")
                 assert await items(stream, 1) == [121]
             # Nothing is kept for it: it finds the connection broken, not the rest of what was sent.
-            slow.settimeout(10)
+            slow.settimeout(60)
             read = await asyncio.to_thread(_read_all, slow)
             assert read < 12_000_000
 
@@ -210,12 +210,20 @@ async def test_a_revoked_token_ends_its_streams_at_once_and_no_others(tmp_path: 
 
 async def test_a_stream_ends_when_its_token_does(tmp_path: Path) -> None:
     async with served(tmp_path) as hub:
-        secret = await hub.token("viewer", expires_at=datetime.now(UTC) + timedelta(seconds=0.7))
-        headers = {"authorization": f"Bearer {secret}"}
-        async with httpx2.AsyncClient(base_url=hub.up.base, headers=headers, timeout=30) as client:
-            async with feed(client) as stream:
-                assert [event.kind async for event in stream] == ["place"]
-            assert (await client.get("/api/me")).status_code == 401
+        for seconds in (0.5, 2, 8, 32):
+            secret = await hub.token("viewer", expires_at=datetime.now(UTC) + timedelta(seconds=seconds))
+            headers = {"authorization": f"Bearer {secret}"}
+            async with httpx2.AsyncClient(base_url=hub.up.base, headers=headers, timeout=60) as client:
+                async with client.stream("GET", "/api/feed") as response:
+                    kinds = [event.kind async for event in events(response)]
+                assert (await client.get("/api/me")).status_code == 401
+            if response.status_code == 200:
+                break
+            # The machine was so slow that it was over before it began.
+            assert response.status_code == 401
+        assert response.status_code == 200
+        assert kinds[:1] == ["place"]
+        assert set(kinds[1:]) <= {"ping"}
 
 
 async def test_a_hundred_and_fifty_disconnects_lose_and_repeat_nothing(tmp_path: Path) -> None:
@@ -276,6 +284,6 @@ def _read_all(end: socket.socket) -> int:
 
 
 async def _until(true: Any) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not true():
             await asyncio.sleep(0.01)

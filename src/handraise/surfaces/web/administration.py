@@ -201,5 +201,6 @@ WAYS = (
         parameters=_AUDIT,
         or_media=_LINES,
         squeezes=True,
+        lasts=True,
     ),
 )

@@ -13,12 +13,12 @@ from starlette.types import Receive, Scope, Send
 
 import handraise
 from handraise.surfaces.web import administration, asks, guards, sessions, shapes
-from handraise.surfaces.web.door import Door, failed
+from handraise.surfaces.web.door import Door
 from handraise.surfaces.web.entering import Entrance
 from handraise.surfaces.web.openapi import document
 from handraise.surfaces.web.page import Page
 from handraise.surfaces.web.stream import Streams
-from handraise.surfaces.web.visit import Visit, Way, answer
+from handraise.surfaces.web.visit import Visit, Way, answer, failed
 
 
 class WebApp:

@@ -2,11 +2,12 @@
 
 import logging
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from handraise.desk import interface
 from handraise.desk.gate import Gate, Visitor
@@ -18,7 +19,8 @@ from handraise.surfaces.web import guards, shapes
 from handraise.surfaces.web.forwarded import spelled
 from handraise.surfaces.web.receiving import receive_body
 from handraise.surfaces.web.squeezing import squeeze
-from handraise.surfaces.web.visit import BadRequest, Visit, Way, answer
+from handraise.surfaces.web.staying import Staying, Stays, while_let_in
+from handraise.surfaces.web.visit import BadRequest, Visit, Way, answer, failed
 
 OWNER = "owner"
 Address = tuple[str, int]
@@ -70,6 +72,7 @@ class Door:
     """Whether browsers come by TLS."""
     troubles: tuple[type[Exception], ...] = ()
     """What the parts behind the desk raise when they cannot work for now; the text is a sentence."""
+    stays: Stays = field(default_factory=Stays)
 
     async def enter(self, way: Way, request: Request) -> Response:
         """Performs a way for whoever may, and says why to whoever may not."""
@@ -101,12 +104,23 @@ class Door:
         sent = b""
         if not way.own_guard:
             self._check_page(request, source, by_cookie=by_cookie)
-            sent = await receive_body(request, way.largest, json_only=by_cookie)
+            async with while_let_in(visitor):
+                sent = await receive_body(request, way.largest, json_only=by_cookie)
+        request.scope["extensions"]["handraise.heard"]()
         desk = self.desk.seat(visitor.person, source if by_cookie else _surface(request) or source)
-        response = await way.act(Visit(request, visitor, desk, self.gate, sent))
-        if way.squeezes and source != "terminal" and not isinstance(response, StreamingResponse):
+        visit = Visit(request, visitor, desk, self.gate, sent)
+        response = await (self._stay(way, visit) if way.lasts else way.act(visit))
+        if way.squeezes and source != "terminal" and type(response) is Response:
             response = await squeeze(response, request.headers.get("accept-encoding", ""))
         return response
+
+    async def _stay(self, way: Way, visit: Visit) -> Response:
+        with ExitStack() as held:
+            if visit.visitor is not _NOBODY:
+                held.enter_context(self.stays.hold(visit.visitor))
+            async with while_let_in(visit.visitor):
+                response = await way.act(visit)
+            return response if type(response) is Response else Staying(response, visit.visitor, held.pop_all())
 
     async def _recognise(self, way: Way, request: Request) -> tuple[Visitor, str, bool]:
         """Who it is, from where, and whether only a cookie or a proxy says so."""
@@ -163,11 +177,6 @@ def _neighbour(process: int, is_agent: bool) -> Visitor:
     if is_agent:
         return Visitor(Person(f"process {process}, a tool of Claude"), "agent")
     return Visitor(Person(OWNER), "admin")
-
-
-def failed(status: int, code: str, message: str) -> Response:
-    """Every error has this shape."""
-    return answer(shapes.Failed(shapes.Problem(code, message)), status)
 
 
 def _told(error: interface.DeskError) -> Response:

@@ -9,11 +9,11 @@ from starlette.responses import RedirectResponse, Response
 
 from handraise.desk.gate import BROWSER_LIFE, Made
 from handraise.surfaces.web import shapes
-from handraise.surfaces.web.door import Unreachable, failed
+from handraise.surfaces.web.door import Unreachable
 from handraise.surfaces.web.forwarded import HEADER, address_of, client_of
 from handraise.surfaces.web.limits import Attempts
 from handraise.surfaces.web.page import Page
-from handraise.surfaces.web.visit import Parameter, Visit, Way, answer
+from handraise.surfaces.web.visit import Parameter, Visit, Way, answer, failed
 
 _LARGEST_LOGIN = 4096
 _ONE_TIME = (Parameter("code", "the one-time code"),)

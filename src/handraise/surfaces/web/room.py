@@ -1,5 +1,6 @@
 """How many clients can be connected at once. When there is no room left, strangers go first. Pure."""
 
+from itertools import chain
 from typing import Protocol
 
 
@@ -12,33 +13,44 @@ class Guest(Protocol):
 class Room:
     """Connections of which nobody has shown who they are can be ended at any time, the oldest first.
 
-    So whoever opens many, and says nothing or says it slowly, shuts nobody out.
+    So whoever opens many, and says nothing or says it slowly, shuts nobody out. When no stranger is left, those have to
+    go who were let in and have not said all yet: a good token is no way to shut others out either.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._all: set[Guest] = set()
         self._strangers: dict[Guest, None] = {}
+        self._speakers: dict[Guest, None] = {}
 
     def enter(self, guest: Guest) -> None:
-        """As a stranger; somebody else has to go, if need be, or the new one if there are no other strangers."""
-        self._all.add(guest)
-        self._strangers[guest] = None
-        if len(self._all) > self._most:
-            oldest = next(iter(self._strangers))
+        """As a stranger; somebody else has to go, if need be, or the new one if everybody else may stay."""
+        if len(self._all) >= self._most:
+            oldest = next(chain(self._strangers, self._speakers, (guest,)))
             self.leave(oldest)
             oldest.cut_off()
+            if oldest is guest:
+                return
+        self._all.add(guest)
+        self._strangers[guest] = None
 
     def know(self, guest: Guest) -> None:
-        """Somebody was let in, and stays as long as their request takes."""
-        self._strangers.pop(guest, None)
+        """Somebody was let in, who has more to say."""
+        if self._strangers.pop(guest, self) is None:
+            self._speakers[guest] = None
+
+    def hear(self, guest: Guest) -> None:
+        """All was said: they stay as long as the answer takes."""
+        self._speakers.pop(guest, None)
 
     def forget(self, guest: Guest) -> None:
         """The request is answered: the next one has to show again who it is."""
         if guest in self._all:
             self._strangers.pop(guest, None)
+            self._speakers.pop(guest, None)
             self._strangers[guest] = None
 
     def leave(self, guest: Guest) -> None:
         self._all.discard(guest)
         self._strangers.pop(guest, None)
+        self._speakers.pop(guest, None)

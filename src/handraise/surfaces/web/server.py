@@ -17,8 +17,8 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from handraise.surfaces.web import guards
-from handraise.surfaces.web.door import failed
 from handraise.surfaces.web.room import Room
+from handraise.surfaces.web.visit import failed
 
 LARGEST_HEAD = 64 * 1024
 """How many bytes a request may have before its body."""
@@ -174,7 +174,11 @@ class _Connection(HttpToolsProtocol):
         if size > LARGEST_HEAD:
             self._head = size
             raise HeadTooLarge
-        extensions: dict[str, Any] = {"handraise.cut_off": self.cut_off, "handraise.let_in": self._let_in}
+        extensions: dict[str, Any] = {
+            "handraise.cut_off": self.cut_off,
+            "handraise.let_in": self._let_in,
+            "handraise.heard": self._heard,
+        }
         if self._peer is not None:
             extensions["handraise.peer"] = self._peer
         self.scope["extensions"] = extensions
@@ -201,6 +205,9 @@ class _Connection(HttpToolsProtocol):
 
     def _let_in(self) -> None:
         self._room.know(self)
+
+    def _heard(self) -> None:
+        self._room.hear(self)
 
     def _await_head(self) -> None:
         self._head_is_there()

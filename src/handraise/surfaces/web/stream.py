@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Sequence
-from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -15,12 +14,12 @@ from handraise.desk.interface import CutOff, DeskError, Follower, LostPlace, Par
 from handraise.model.items import Item
 from handraise.model.tokens import may
 from handraise.surfaces.web import shapes
+from handraise.surfaces.web.staying import cut_off, end
 from handraise.surfaces.web.visit import Parameter, Visit, Way
 
 KEEP_ALIVE = 15.0
 SLOW = 20.0
 """How long a client may leave unread what was sent."""
-_FAREWELL = 1.0
 _SHARED = 4096
 # As an event, not as a comment: proxies strip comments. Without an id, so that it moves nobody's place.
 _PING = b"event: ping\ndata: {}\n\n"
@@ -74,6 +73,7 @@ class Streams:
                     Parameter("session", "only this session's"),
                 ),
                 media="text/event-stream",
+                lasts=True,
             ),
         )
 
@@ -90,7 +90,7 @@ def _nothing(_: Item) -> bytes:
 
 
 class EventStream(Response):
-    """Ends when the client goes or reads too slowly, when it may no longer be here, and when the hub stops."""
+    """Ends when the client goes or reads too slowly, and when the hub stops."""
 
     media_type = "text/event-stream"
 
@@ -107,25 +107,13 @@ class EventStream(Response):
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         self._streams.open += 1
         try:
-            await _until_first(self._send_all(send), _gone(receive), *self._endings())
+            await _until_first(self._send_all(send), _gone(receive), self._streams.closing.wait())
         finally:
             self._streams.open -= 1
         if self._is_read:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_FAREWELL):
-                    await send({"type": "http.response.body", "body": b"", "more_body": False})
-                    return
-        # What is left unread would otherwise be kept for a client that may never read it.
-        scope["extensions"]["handraise.cut_off"]()
-
-    def _endings(self) -> list[Coroutine[Any, Any, object]]:
-        visitor = self._visit.visitor
-        endings: list[Coroutine[Any, Any, object]] = [self._streams.closing.wait()]
-        if visitor.left is not None:
-            endings.append(visitor.left.wait())
-        if visitor.seconds is not None:
-            endings.append(asyncio.sleep(visitor.seconds))
-        return endings
+            await end(scope, send)
+        else:
+            cut_off(scope)
 
     async def _send_all(self, send: Send) -> None:
         try:

@@ -14,7 +14,7 @@ from handraise.desk.gate import Gate, Visitor
 from handraise.desk.interface import Desk
 from handraise.model.tokens import Role
 from handraise.surfaces.web.misspelled import explain
-from handraise.surfaces.web.shapes import Moment
+from handraise.surfaces.web.shapes import Failed, Moment, Problem
 
 S = TypeVar("S", bound=Struct)
 
@@ -122,6 +122,8 @@ class Way:
     """What it gives to who wants it so."""
     squeezes: bool = False
     """Whether long answers may be compressed: none that shows a secret."""
+    lasts: bool = False
+    """Whether its answer may be long in coming or go on for long: it ends when who asked may no longer be here."""
     own_guard: bool = False
     """The act itself reads what was sent, and lets in who shows a secret there; no cookie speaks for anybody."""
 
@@ -129,3 +131,8 @@ class Way:
 def answer(value: object, status: int = 200) -> Response:
     """JSON, in the shape that the API promises."""
     return Response(msgspec.json.encode(value), status, media_type="application/json")
+
+
+def failed(status: int, code: str, message: str) -> Response:
+    """Every error has this shape."""
+    return answer(Failed(Problem(code, message)), status)
