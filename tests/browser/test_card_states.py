@@ -227,6 +227,12 @@ async def test_every_kind_of_card_by_keyboard_alone(tmp_path: Path) -> None:
 
         ask = await put(hub, page, Question((one, many, free)))
         await page.keyboard.press("Enter")  # nothing is said yet, so nothing is sent
+        # Arrows pass over the options, as in every list; only a number or a click moves on.
+        await page.get_by_role("radio", name="A").focus()
+        await page.keyboard.press("ArrowDown")
+        await expect(page.get_by_role("radio", name="B")).to_be_checked()
+        await page.evaluate("() => new Promise((done) => setTimeout(done, 300))")
+        await expect(page.locator(".card legend")).to_have_text("Which?")
         await page.keyboard.press("2")
         await expect(page.locator(".card legend")).to_have_text("Which ones?")
         await page.keyboard.press("1")

@@ -5,13 +5,15 @@ from pathlib import Path
 
 from playwright.async_api import Page, Route, expect
 
-from browser.home import home
+from browser.home import free_port, home
 from browser.window import PAGE, armed, needs_browser, window
+from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.told import Told
 from handraise.model.actors import Person
 from handraise.model.answers import Deny
 from handraise.model.asks import Answered, Permission
+from stories.serving_house import desk, serve, settle_in, stop_all, surroundings
 from surfaces.web.served import served
 
 pytestmark = needs_browser
@@ -120,13 +122,14 @@ async def answer_by_key(page: Page, ask: str) -> None:
     await expect(page.locator(f"#card-{ask}.stage-kept")).to_be_visible()
 
 
-async def test_whoever_was_logged_out_with_a_card_open_goes_on_after_logging_in(tmp_path: Path) -> None:  # lesson 50
-    def ask_then_write(told: Told) -> Script:
-        yield [use("Bash", command="touch first", description="Make a file")]
-        yield [say("Half done."), use("Bash", command="touch second", description="Make another")]
-        yield [say("All done.")]
+def ask_twice(told: Told) -> Script:
+    yield [use("Bash", command="touch first", description="Make a file")]
+    yield [say("Half done."), use("Bash", command="touch second", description="Make another")]
+    yield [say("All done.")]
 
-    async with home(tmp_path, ask_then_write) as at, at.serve() as up, window() as screen:
+
+async def test_whoever_was_logged_out_with_a_card_open_goes_on_after_logging_in(tmp_path: Path) -> None:  # lesson 50
+    async with home(tmp_path, ask_twice) as at, at.serve() as up, window() as screen:
         session = (await up.hub.desk.start("Write.", str(at.work))).session
         page = await screen.open(up, f"/sessions/{session.id}")
         await armed(page, "permission")
@@ -160,6 +163,46 @@ async def test_an_answer_that_somebody_kept_is_not_sent_by_whoever_logs_in_next(
         settled = (await hub.up.hub.desk.ask(ask.id)).settlement
         assert isinstance(settled, Answered)
         assert settled.answer == Deny("Not like this.")
+
+
+async def test_a_hub_that_is_killed_under_an_open_page_loses_nothing(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    settle_in(tmp_path)
+    port = ("--port", str(free_port()))
+    async with ScriptedModel({"script": ask_twice}) as model, window() as screen:
+        environ = surroundings(tmp_path, model.url("script"))
+        try:
+            with screen.trouble_expected():
+                async with serve(tmp_path, environ, *port) as first:
+                    page = await screen.stranger(first)
+                    await page.goto(first.link)
+                    async with desk(tmp_path) as owner:
+                        await owner.start("Write.", str(work))
+                    await page.locator("a.session").click()
+                    await armed(page, "permission")
+                    await page.keyboard.press("a")
+                    await expect(page.locator(".card .asked")).to_have_text("Run touch second?")
+                    await armed(page, "permission")
+                    await page.evaluate("window.notReloaded = true")
+                await expect(page.locator(".connection.offline").first).to_be_attached()
+                await page.keyboard.press("a")
+                await expect(page.locator(".card.stage-kept")).to_contain_text("Not sent")
+                async with serve(tmp_path, environ, *port):
+                    await expect(page.locator("main").get_by_text("All done.")).to_be_visible()
+                    await expect(page.locator(".line-card")).to_have_count(2)
+                    await expect(page.locator(".line-card").last).to_contain_text("delivered")
+                    await expect(page.locator("main").get_by_text("Half done.")).to_have_count(1)
+                    await page.locator(".side-inbox").click()
+                    await expect(page.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
+                # Killed again, and nobody knows whether anything waits.
+                await expect(page.locator("main").get_by_text("this may not be all")).to_be_visible()
+                await expect(page.get_by_text("Nothing needs you.")).to_have_count(0)
+                assert await page.evaluate("window.notReloaded")
+                await page.close()
+            assert (work / "second").exists()
+        finally:
+            await stop_all(tmp_path, environ)
 
 
 async def log_in(page: Page, secret: str) -> None:

@@ -11,7 +11,8 @@ interface Props {
   prompt: Prompt;
   given: Given;
   disabled: boolean;
-  pick: (label: string) => void;
+  /** `pointed`: by a click, and not by arrows that pass over one after the other. */
+  pick: (label: string, pointed: boolean) => void;
   openOther: () => void;
   say: (said: string) => void;
   text: RefObject<HTMLTextAreaElement | null>;
@@ -31,7 +32,7 @@ export function Options({ name, prompt, given, disabled, pick, openOther, say, t
         <div class="rows">
           {prompt.options.map((option, index) => (
             <label key={index} class="row">
-              <input type={kind} name={name} checked={given.labels.includes(option.label) && (prompt.multi_select || !given.other)} onClick={() => pick(option.label)} />
+              <input type={kind} name={name} checked={given.labels.includes(option.label) && (prompt.multi_select || !given.other)} onClick={(event) => pick(option.label, event.detail > 0)} />
               <span class="row-text">
                 <strong>{reveal(option.label)}</strong>
                 {option.description && <span class="quiet-text">{reveal(option.description)}</span>}

@@ -32,11 +32,11 @@ export function QuestionCard({ ask, act, disabled, all }: Acting & { ask: AskOf<
     setDraft({ ...latest.current, given: prompts.map((_, index) => (index === at ? next : (latest.current.given[index] ?? NOTHING))) });
     if (move && at < prompts.length - 1) setTimeout(() => latest.current.at === at && go(at + 1), BLINK);
   };
-  const pick = (label: string) => {
+  const pick = (label: string, moves = true) => {
     if (prompt.multi_select) {
       const has = given.labels.includes(label);
       change({ ...given, labels: has ? given.labels.filter((each) => each !== label) : [...given.labels, label] });
-    } else change({ ...given, labels: [label], other: false }, true);
+    } else change({ ...given, labels: [label], other: false }, moves);
   };
   const openOther = () => {
     change(prompt.multi_select ? { ...given, other: !given.other || given.text === "" } : { ...given, labels: [], other: true });
