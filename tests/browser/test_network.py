@@ -6,6 +6,7 @@ from pathlib import Path
 from playwright.async_api import Page, Route, expect
 
 from browser.home import free_port, home
+from browser.relay import relay
 from browser.window import PAGE, armed, needs_browser, window
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
@@ -88,6 +89,28 @@ async def test_what_happened_while_offline_comes_by_the_cursor_and_the_answer_go
         # By its place in the feed, and not by reading everything anew.
         assert any(re.fullmatch(r"GET /api/feed\?after=[1-9]\d*", each) for each in sent)
         assert not [each for each in sent if each.startswith(("GET /api/sessions", "GET /api/asks"))]
+
+
+async def test_a_stream_that_went_dead_in_its_sleep_is_left_and_what_was_missed_comes(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, relay(hub.up.base) as wire, window() as screen:
+        session = await hub.session(phase="working")
+        await hub.publish("Before.", session=session.id)
+        page = await screen.stranger(wire)
+        await page.clock.install()
+        await page.goto(f"/login?code={await hub.up.gate.make_code('owner', 'admin', ANN, 'test')}")
+        await page.goto(f"/sessions/{session.id}")
+        await expect(page.locator("main .prose")).to_have_text(["Before."])
+        await expect(page.locator(".connection.live").first).to_be_attached()
+        await page.evaluate("window.notReloaded = true")
+        wire.freeze_streams()
+        ask = await hub.ask(TOUCH, session=session.id)
+        await hub.publish("Meanwhile.", session=session.id)
+        await expect(page.locator(".connection.live").first).to_be_attached()  # nobody told it otherwise
+        await page.clock.fast_forward("10:00")
+        await expect(page.locator(f"#card-{ask.id}.stage-open")).to_be_visible()
+        await expect(page.locator("main .prose")).to_have_text(["Before.", "Meanwhile."])
+        await expect(page.locator(".connection.live").first).to_be_attached()
+        assert await page.evaluate("window.notReloaded")
 
 
 async def test_a_kept_answer_survives_a_reload_can_be_taken_back_and_loses_to_whoever_was_first(tmp_path: Path) -> None:

@@ -1,0 +1,54 @@
+"""A wire between a browser and a hub, on which a connection can go dead without a word, as after a laptop's sleep."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from urllib.parse import urlsplit
+
+
+class Relay:
+    """Passes bytes on, both ways. `base` is where a browser finds the hub."""
+
+    def __init__(self, hub: str) -> None:
+        self.base = ""
+        self._hub = urlsplit(hub)
+        self._streams: set[asyncio.Event] = set()
+
+    def freeze_streams(self) -> None:
+        """Not a byte comes by the streams that are open now, and nobody hears that they are dead."""
+        for each in self._streams:
+            each.set()
+
+    async def carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection of a browser, until either end closes it."""
+        dead = asyncio.Event()
+        away, back = await asyncio.open_connection(self._hub.hostname, self._hub.port)
+        passing = [asyncio.create_task(self._pass(*way, dead)) for way in ((reader, back), (away, writer))]
+        await asyncio.wait(passing, return_when=asyncio.FIRST_COMPLETED)
+        for each in passing:
+            each.cancel()
+        await asyncio.gather(*passing, return_exceptions=True)
+        writer.close()
+        back.close()
+
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, dead: asyncio.Event) -> None:
+        with suppress(ConnectionError):
+            while said := await reader.read(65_536):
+                if b"GET /api/feed" in said:
+                    self._streams.add(dead)
+                if dead.is_set():
+                    await asyncio.Event().wait()
+                writer.write(said)
+                await writer.drain()
+
+
+@asynccontextmanager
+async def relay(hub: str) -> AsyncIterator[Relay]:
+    """Listening while this is entered."""
+    made = Relay(hub)
+    server = await asyncio.start_server(made.carry, "127.0.0.1", 0)
+    made.base = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    try:
+        yield made
+    finally:
+        server.close()
