@@ -34,6 +34,9 @@ async def test_an_answer_whose_reply_was_lost_counts_once(tmp_path: Path) -> Non
     sent: list[int] = []
 
     async def lose_the_reply(route: Route) -> None:
+        # As long as the hub has not got it, the card stays, and says so.
+        if not sent:
+            await expect(page.locator(".card.stage-sending")).to_contain_text("Sending…")
         taken = await route.fetch()
         sent.append(taken.status)
         if len(sent) == 1:

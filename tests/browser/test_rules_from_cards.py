@@ -86,6 +86,8 @@ async def test_what_claude_suggests_is_granted_as_it_is_and_the_line_says_so(tmp
         session = (await up.hub.desk.start("Write files.", str(at.work))).session
         page = await screen.open(up, f"/sessions/{session.id}")
         await armed(page, "permission")
+        await page.locator(".card").get_by_text("The whole input").click()
+        await expect(page.locator(".card .unfolded pre")).to_contain_text('"content": "one\\n"')
         await page.locator(".card").get_by_text("Claude suggests").click()
         await page.locator(".card .offer", has_text="Switch to the mode acceptEdits").click()
         await expect(page.locator("main").get_by_text("Both written.")).to_be_visible()

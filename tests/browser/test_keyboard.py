@@ -1,0 +1,137 @@
+"""Cards by keyboard alone: every kind, every answer, and never one that nobody sees."""
+
+from pathlib import Path
+
+from playwright.async_api import Page, expect
+
+from browser.window import PAGE, needs_browser, nothing_waits, window
+from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise
+from handraise.model.asks import Answered, Body, Form, Option, Permission, Plan, Prompt, Question
+from surfaces.web.served import Served, served
+
+pytestmark = needs_browser
+
+
+async def test_every_kind_of_card_by_keyboard_alone(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        page = await screen.open(hub.up)
+        one = Prompt("Which?", "Which", (Option("A", "first"), Option("B", "second", "a preview")))
+        many = Prompt("Which ones?", "Many", (Option("C"), Option("D"), Option("E")), True)
+        free = Prompt("What name?", "Name")
+
+        ask = await put(hub, page, Question((one, many, free)))
+        await page.keyboard.press("Enter")  # nothing is said yet, so nothing is sent
+        # Arrows pass over the options, as in every list; only a number or a click moves on.
+        await page.get_by_role("radio", name="A").focus()
+        await page.keyboard.press("ArrowDown")
+        await expect(page.get_by_role("radio", name="B")).to_be_checked()
+        await page.evaluate("() => new Promise((done) => setTimeout(done, 300))")
+        await expect(page.locator(".card legend")).to_have_text("Which?")
+        await page.keyboard.press("2")
+        await expect(page.locator(".card legend")).to_have_text("Which ones?")
+        await page.keyboard.press("1")
+        await page.keyboard.press("3")
+        await page.keyboard.press("0")
+        await expect(page.get_by_label("Your own answer")).to_be_focused()
+        await page.keyboard.type("and 4")
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("ArrowRight")
+        await expect(page.locator(".card legend")).to_have_text("What name?")
+        await page.keyboard.press("o")
+        await expect(page.get_by_label("Your answer")).to_be_focused()
+        await page.keyboard.type("Wren")
+        await page.keyboard.press("Control+Enter")
+        await settled(hub, page, ask, Choices((Choice(("B",)), Choice(("C", "E"), "and 4"), Choice((), "Wren"))))
+
+        ask = await put(hub, page, Permission("Bash", {"command": "rm a", "timeout": 5}))
+        await page.keyboard.press("e")
+        await expect(page.get_by_label("Edit command before it is allowed")).to_be_focused()
+        await page.keyboard.press("Control+a")
+        await page.keyboard.type("rm b")
+        await page.keyboard.press("Control+Enter")
+        await settled(hub, page, ask, Allow(input={"command": "rm b", "timeout": 5}))
+
+        ask = await put(hub, page, Permission("Bash", {"command": "rm c"}))
+        await page.keyboard.press("d")
+        await expect(page.get_by_label("Tell Claude what to do instead")).to_be_focused()
+        await page.keyboard.type("Keep it.")
+        await page.keyboard.press("Enter")
+        await settled(hub, page, ask, Deny("Keep it."))
+
+        ask = await put(hub, page, Permission("Bash", {"command": "rm d"}))
+        await page.keyboard.press("d")
+        await expect(page.get_by_label("Tell Claude what to do instead")).to_be_focused()
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Tab")
+        await expect(page.get_by_role("button", name="Deny, and end the turn")).to_be_focused()
+        await page.keyboard.press("Enter")
+        await settled(hub, page, ask, Deny(interrupt=True))
+
+        ask = await put(hub, page, Plan("# Steps"))
+        await page.keyboard.press("e")
+        await expect(page.get_by_label("Edit the plan before it is approved")).to_be_focused()
+        await page.keyboard.press("Control+End")
+        await page.keyboard.type("\n\n- and tests")
+        await page.keyboard.press("Escape")
+        await expect(page.locator(".plan-text li")).to_have_text("and tests")
+        await page.keyboard.press("y")
+        await settled(hub, page, ask, Approve("acceptEdits", "# Steps\n\n- and tests"))
+
+        ask = await put(hub, page, Plan("# More steps"))
+        await page.keyboard.press("d")
+        await expect(page.get_by_label("What should be different?")).to_be_focused()
+        await page.keyboard.type("Fewer.")
+        await page.keyboard.press("Enter")
+        await settled(hub, page, ask, Revise("Fewer."))
+
+        ask = await put(hub, page, Plan("# Yet more"))
+        await page.keyboard.press("p")
+        await settled(hub, page, ask, Outline())
+
+        fields = {"street": {"type": "string", "title": "Street"}, "lift": {"type": "boolean", "title": "Lift"}}
+        ask = await put(hub, page, Form("Where?", "forms", {"properties": fields, "required": ["street"]}))
+        await page.keyboard.press("e")
+        await expect(page.get_by_label("Street")).to_be_focused()
+        await page.keyboard.type("Odeon 4")
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Space")
+        await page.keyboard.press("Control+Enter")
+        await settled(hub, page, ask, Filled("accept", {"street": "Odeon 4", "lift": True}))
+
+        ask = await put(hub, page, Form("Really?", "forms", {"properties": {}}))
+        await page.keyboard.press("d")
+        await expect(page.get_by_role("button", name="Decline")).to_be_focused()
+        await page.keyboard.press("Enter")
+        await settled(hub, page, ask, Filled("decline"))
+        await nothing_waits(page)
+
+
+async def test_a_card_out_of_sight_is_shown_before_a_key_answers_it(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        session = await hub.session(phase="working")
+        await hub.publish(*(f"Line {number}." for number in range(80)), session=session.id)
+        ask = await hub.ask(Permission("Bash", {"command": "npm test"}), session=session.id)
+        page = await screen.open(hub.up, f"/sessions/{session.id}")
+        await expect(page.locator(f"#card-{ask.id}[data-armed]")).to_be_in_viewport()
+        await page.locator(".history").evaluate("element => element.scrollTo({ top: 0 })")
+        await expect(page.locator(f"#card-{ask.id}")).not_to_be_in_viewport()
+        await page.keyboard.press("a")
+        await expect(page.locator(f"#card-{ask.id} .controls")).to_be_in_viewport()
+        await expect(page.locator(f"#card-{ask.id}")).to_contain_text("Press the key once more.")
+        assert (await hub.up.hub.desk.ask(ask.id)).settlement is None
+        await page.keyboard.press("a")
+        await settled(hub, page, ask.id, Allow())
+
+
+async def put(hub: Served, page: Page, body: Body) -> str:
+    """An ask whose card takes keys."""
+    ask = await hub.ask(body)
+    await expect(page.locator(f"#card-{ask.id}.stage-open[data-armed]")).to_be_visible()
+    return ask.id
+
+
+async def settled(hub: Served, page: Page, ask: str, answer: Answer) -> None:
+    await expect(page.locator(f"#card-{ask}.line-card")).to_be_visible()
+    found = (await hub.up.hub.desk.ask(ask)).settlement
+    assert isinstance(found, Answered)
+    assert found.answer == answer
