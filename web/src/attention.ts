@@ -14,6 +14,8 @@ export interface Wishes {
 }
 
 const KEY = "handraise.attention";
+/** Milliseconds: a card is painted by then. */
+const SOON = 100;
 
 export const wishes = signal<Wishes>(read());
 
@@ -27,33 +29,44 @@ export function setWishes(next: Wishes): void {
 }
 
 export function watchAttention(): void {
-  let drawing: ReturnType<typeof setTimeout> | undefined;
+  let soon: ReturnType<typeof setTimeout> | undefined;
+  const attend = () => {
+    clearTimeout(soon);
+    soon = undefined;
+    count(openAsks.peek().length);
+    if (ready.peek()) callFor(openAsks.peek());
+  };
   effect(() => {
-    const count = openAsks.value.length;
-    document.title = count ? `(${count}) ${t.name}` : t.name;
-    // The card comes first: the icon is drawn when it is on the screen.
-    clearTimeout(drawing);
-    drawing = setTimeout(() => drawIcon(count), 100);
-    void (navigator as Navigator & { setAppBadge?: (count: number) => Promise<void> }).setAppBadge?.(count).catch(() => undefined);
+    void [openAsks.value, ready.value];
+    // Where somebody looks, the card comes first, and this when it is on the screen.
+    if (document.hidden) attend();
+    else soon ??= setTimeout(attend, SOON);
   });
-  effect(() => {
-    const asks = openAsks.value;
-    if (!ready.value) return;
-    for (const ask of asks) {
-      if (known.has(ask.id)) continue;
-      known.add(ask.id);
-      // What waited before the page was opened is on the screen already.
-      if (began) call(ask);
-    }
-    began = true;
-    const open = new Set(asks.map((ask) => ask.id));
-    for (const [id, notification] of shown) {
-      if (open.has(id)) continue;
-      notification.close();
-      shown.delete(id);
-    }
-    void closeSettled(open);
-  });
+}
+
+/** How many wait, where a browser shows it. */
+function count(waiting: number): void {
+  document.title = waiting ? `(${waiting}) ${t.name}` : t.name;
+  drawIcon(waiting);
+  void (navigator as Navigator & { setAppBadge?: (count: number) => Promise<void> }).setAppBadge?.(waiting).catch(() => undefined);
+}
+
+/** Calls for those that are new, and takes back what was shown of those that are over. */
+function callFor(asks: readonly Ask[]): void {
+  for (const ask of asks) {
+    if (known.has(ask.id)) continue;
+    known.add(ask.id);
+    // What waited before the page was opened is on the screen already.
+    if (began) call(ask);
+  }
+  began = true;
+  const open = new Set(asks.map((ask) => ask.id));
+  for (const [id, notification] of shown) {
+    if (open.has(id)) continue;
+    notification.close();
+    shown.delete(id);
+  }
+  void closeSettled(open);
 }
 
 function call(ask: Ask): void {

@@ -8,6 +8,7 @@ import { watchPush } from "./push";
 import { dropOldDrafts } from "./store/drafts";
 import { watchSending } from "./store/sending";
 import { begin } from "./store/stream";
+import { warmUp } from "./text/markdown";
 import { showTheme } from "./theme";
 import "./styles/all.css";
 
@@ -20,4 +21,5 @@ watchInstall();
 watchPush();
 render(<App />, document.getElementById("page") as HTMLElement);
 void begin();
+(globalThis.requestIdleCallback ?? setTimeout)(warmUp);
 if ("serviceWorker" in navigator) navigator.serviceWorker.register("/worker.js").catch(() => undefined);

@@ -79,3 +79,9 @@ test("ten thousand items are read at once", () => {
   assert.equal(new Timeline(many).length, 5000);
   assert.ok(performance.now() - began < 2000);
 });
+
+test("a block is small, and a run of reads stays in one", () => {
+  const timeline = new Timeline([text("first"), ...Array.from({ length: 12 }, (_, at) => started(`r${at}`, "Read")), ...Array.from({ length: 12 }, () => text("more"))]);
+  assert.equal(timeline.blocks[0]?.length, 13);
+  assert.deepEqual(timeline.blocks.slice(1).map((block) => block.length), [6, 6]);
+});

@@ -16,8 +16,8 @@ import { Block, Thought } from "./Entry";
 import { useReading } from "./scrolling";
 import { SessionHead } from "./SessionHead";
 
-/** How many blocks at the end are drawn at once. */
-const SOON = 3;
+/** How many blocks at the end are drawn at once: about a screen. */
+const SOON = 2;
 
 export function Chat({ id }: { id: string }) {
   const session = sessionOf(id);

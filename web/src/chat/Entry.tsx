@@ -3,7 +3,7 @@ import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Card } from "../cards/Card";
 import type { ItemOf } from "../feed/model";
-import type { Entry } from "../feed/timeline";
+import { isRead, type Entry } from "../feed/timeline";
 import { Machine, Unfolds } from "../parts/Folded";
 import { Markdown } from "../parts/Markdown";
 import { memo } from "../parts/memo";
@@ -17,19 +17,30 @@ import { Action, Output, Reads } from "./Action";
 /** Whether messages that are not known here are shown, too. */
 export const everything = signal(false);
 
-const READING = new Set(["Read", "Glob", "Grep", "LS", "NotebookRead", "ToolSearch"]);
+/** Pixels of a quiet line, pixels of a row of words, letters in such a row. */
+const [LINE, ROW, WIDTH] = [40, 25, 84];
 
 /** A block of entries; runs of reads are one line. One that is far away is drawn when somebody comes near. */
 export const Block = memo(({ entries, late }: { entries: readonly Entry[]; late: boolean }) => {
   const drawn = useSignal(!late || entries.some(waits));
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => (drawn.value || !frame.current ? undefined : whenNear(frame.current, () => (drawn.value = true))), []);
+  const tall = `${tallOf(entries)}px`;
   return (
-    <div class={drawn.value ? "entries" : "entries later"} ref={frame}>
+    <div class={late ? "entries" : "entries end"} style={drawn.value ? { containIntrinsicHeight: `auto ${tall}` } : { height: tall }} ref={frame}>
       {drawn.value && <Entries entries={entries} />}
     </div>
   );
 });
+
+/** About how tall they will be. */
+function tallOf(entries: readonly Entry[]): number {
+  return entries.reduce((tall, entry) => tall + (entry.kind === "text" ? textTall(entry.item.text) : LINE), 0);
+}
+
+function textTall(text: string): number {
+  return text.split("\n").reduce((tall, line) => tall + (line ? Math.ceil(line.length / WIDTH) * ROW : ROW / 2), ROW / 2);
+}
 
 /** A card that can be answered is always there. */
 function waits(entry: Entry): boolean {
@@ -165,7 +176,7 @@ function runsOf(entries: readonly Entry[]): Entry[][] {
     if (entry.kind === "frame" && !everything.value) continue;
     if (isToldAgain(entry, entries[at + 1])) continue;
     const last = runs.at(-1);
-    if (last && isRead(entry) && last[0] && isRead(last[0])) last.push(entry);
+    if (last && isQuiet(entry) && last[0] && isQuiet(last[0])) last.push(entry);
     else runs.push([entry]);
   }
   return runs;
@@ -176,6 +187,6 @@ function isToldAgain(entry: Entry, next: Entry | undefined): boolean {
   return entry.kind === "text" && next?.kind === "turn" && next.item.is_error && next.item.error === entry.item.text;
 }
 
-function isRead(entry: Entry): boolean {
-  return entry.kind === "action" && READING.has(entry.started.tool) && entry.ask === null && entry.ended?.ok !== false && !entry.inside.length;
+function isQuiet(entry: Entry): boolean {
+  return isRead(entry) && entry.ask === null && entry.ended?.ok !== false && !entry.inside.length;
 }

@@ -4,6 +4,8 @@ import { useEffect, useMemo } from "preact/hooks";
 
 /** Nearer to the end than this is at the end. */
 const NEAR = 80;
+/** What ends within this many pixels is out of sight. */
+const MARGIN = 4;
 /** History is read when less than this is left above. */
 const EARLY = 1600;
 
@@ -62,13 +64,22 @@ export class Reading {
 
   /** The first entry that can be seen, and where it is. */
   private find(frame: HTMLElement): { entry: Element; top: number } | null {
-    const box = frame.getBoundingClientRect();
-    for (const down of [4, 24, 60]) {
-      const entry = document.elementFromPoint(box.left + box.width / 2, box.top + down)?.closest(".entries > *, .entries");
-      if (entry) return { entry, top: entry.getBoundingClientRect().top - box.top };
-    }
-    return this.anchor;
+    const { top } = frame.getBoundingClientRect();
+    const block = firstBelow(frame.getElementsByClassName("entries"), top + MARGIN);
+    const entry = (block && firstBelow(block.children, top + MARGIN)) ?? block;
+    return entry ? { entry, top: entry.getBoundingClientRect().top - top } : this.anchor;
   }
+}
+
+/** The first of these, which stand one below the other, that ends below this height. */
+function firstBelow(elements: HTMLCollection, height: number): Element | undefined {
+  let [from, to] = [0, elements.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((elements[middle] as Element).getBoundingClientRect().bottom > height) to = middle;
+    else from = middle + 1;
+  }
+  return elements[from];
 }
 
 export function useReading(early: () => void, frame: { current: HTMLElement | null }): Reading {

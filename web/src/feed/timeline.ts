@@ -29,7 +29,14 @@ export type Entry =
   | (Placed & { readonly kind: "orphan"; readonly item: ItemOf<"action.ended"> })
   | (Placed & { readonly kind: "frame"; readonly item: ItemOf<"frame"> });
 
-const BLOCK = 20;
+/** Few enough to be drawn between two frames. A run of reads, which is one line, is not torn apart. */
+const [BLOCK, RUN] = [6, 100];
+const READING = new Set(["Read", "Glob", "Grep", "LS", "NotebookRead", "ToolSearch"]);
+
+/** An action that looks at something and changes nothing. */
+export function isRead(entry: Entry | undefined): entry is ActionEntry {
+  return entry?.kind === "action" && READING.has(entry.started.tool);
+}
 
 /** Built item by item. `blocks` hold entries; a block or entry that did not change is the very same as before. */
 export class Timeline {
@@ -121,7 +128,8 @@ export class Timeline {
   private put(entry: Entry, parent: string | null): void {
     if (parent !== null && this.change(parent, (above) => ({ ...above, inside: [...above.inside, entry] }))) return;
     const last = this.blocks.at(-1);
-    const fits = last && last.length < BLOCK && !this.begins.has(entry.key);
+    const most = isRead(entry) && isRead(last?.at(-1)) ? RUN : BLOCK;
+    const fits = last && last.length < most && !this.begins.has(entry.key);
     if (this.unseen) {
       if (fits) last.push(entry);
       else this.blocks.push([entry]);

@@ -1,5 +1,6 @@
 /** Colours for code, loaded when the first code is shown. */
 import DOMPurify from "dompurify";
+import { isColoured } from "./plain";
 
 type Highlighter = typeof import("./languages");
 
@@ -19,5 +20,5 @@ export async function highlight(code: string, name: string): Promise<string | nu
   const { highlighter } = await loaded;
   if (!highlighter.getLanguage(language)) return null;
   const html = highlighter.highlight(code, { language, ignoreIllegals: true }).value;
-  return DOMPurify.sanitize(html, { ALLOWED_TAGS: ["span"], ALLOWED_ATTR: ["class"] });
+  return isColoured(html) ? html : DOMPurify.sanitize(html, { ALLOWED_TAGS: ["span"], ALLOWED_ATTR: ["class"] });
 }

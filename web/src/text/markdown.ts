@@ -1,6 +1,7 @@
 /** Markdown of strangers, as harmless HTML: no raw HTML, no pictures, links that show where they go. */
 import DOMPurify from "dompurify";
 import { Marked, type Token, type Tokens } from "marked";
+import { isProse } from "./plain";
 import { revealLetters, revealTurns } from "./reveal";
 
 const TAGS = ["p", "br", "hr", "em", "strong", "del", "code", "pre", "a", "ul", "ol", "li", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "span", "input"];
@@ -24,17 +25,27 @@ export function blocksOf(text: string): Token[] {
   return marked.lexer(revealTurns(text)).filter((token) => token.type !== "space");
 }
 
+/** Markdown is read for the first time, which takes longest, while nobody waits for it. */
+export function warmUp(): void {
+  for (const token of blocksOf("# a\n\nb *c* **d** `e` [f](https://g.h)\n\n- i\n\n> j\n\n| k |\n|---|\n| l |\n\n```\nm\n```")) htmlOf(token, false);
+}
+
 /** One block as HTML that may be put into the page. `strict` is for what somebody decides upon: every hidden character shows. */
 export function htmlOf(token: Token, strict: boolean): string {
-  const html = DOMPurify.sanitize(marked.parser([token]), {
+  const made = marked.parser([token]);
+  const html = isProse(made) ? made : sanitize(made);
+  // Once more, since an entity (`&#x202e;`) is a character only now.
+  return strict ? revealLetters(html) : revealTurns(html);
+}
+
+function sanitize(html: string): string {
+  return DOMPurify.sanitize(html, {
     ALLOWED_TAGS: TAGS,
     ALLOWED_ATTR: ["href", "class", "start", "align"],
     ALLOWED_URI_REGEXP: SAFE,
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
   });
-  // Once more, since an entity (`&#x202e;`) is a character only now.
-  return strict ? revealLetters(html) : revealTurns(html);
 }
 
 export function isCode(token: Token): token is Tokens.Code {

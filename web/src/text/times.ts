@@ -17,11 +17,14 @@ export function countdown(milliseconds: number): string {
   return hours ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
+const CLOCK = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit" });
+const DAY = new Intl.DateTimeFormat([], { month: "short", day: "numeric" });
+
 /** `14:02`, with the day in front where it is not today. */
 export function moment(at: string): string {
   const date = new Date(at);
-  const time = date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
-  return date.toDateString() === new Date().toDateString() ? time : `${date.toLocaleDateString([], { month: "short", day: "numeric" })} ${time}`;
+  const time = CLOCK.format(date);
+  return date.toDateString() === new Date().toDateString() ? time : `${DAY.format(date)} ${time}`;
 }
 
 export function dollars(amount: number): string {
