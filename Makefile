@@ -6,7 +6,7 @@ JOBS ?= 4
 # The page is built anew when something it is made of has changed.
 PAGE := web/node_modules/.built
 PAGE_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/src/generated/*') \
-  dev/page src/handraise/surfaces/web/shapes.py src/handraise/surfaces/web/ask_shapes.py \
+  dev/page $(wildcard src/handraise/surfaces/web/*shapes.py) \
   src/handraise/surfaces/web/openapi.py src/handraise/model/answers.py \
   src/handraise/model/items.py src/handraise/model/asks.py
 

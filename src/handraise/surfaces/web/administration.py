@@ -13,7 +13,8 @@ from handraise.model.audit import Entry, What
 from handraise.model.options import BadOption, check
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
-from handraise.surfaces.web import shapes
+from handraise.surfaces.web import administration_shapes as shapes
+from handraise.surfaces.web.shapes import Done
 from handraise.surfaces.web.visit import ORDER, BadRequest, Parameter, Visit, Way, answer
 
 _ENTRIES = 500
@@ -51,7 +52,7 @@ async def add_rule(visit: Visit) -> Response:
 
 async def revoke_rule(visit: Visit) -> Response:
     await visit.desk.revoke(visit.path("id"))
-    return answer(shapes.Done())
+    return answer(Done())
 
 
 async def list_tokens(visit: Visit) -> Response:
@@ -80,7 +81,7 @@ async def make_token(visit: Visit) -> Response:
 
 async def revoke_token(visit: Visit) -> Response:
     await visit.gate.revoke(visit.path("id"), visit.desk.person, visit.desk.source)
-    return answer(shapes.Done())
+    return answer(Done())
 
 
 async def audit(visit: Visit) -> Response:
@@ -187,10 +188,10 @@ WAYS = (
     Way("PATCH", "/api/projects/{id}", "admin", change_project, "Change one", shapes.ProjectChange, Project),
     Way("GET", "/api/rules", "viewer", list_rules, "The rules, in order", gives=shapes.Rules, squeezes=True),
     Way("POST", "/api/rules", "admin", add_rule, "Add one", shapes.NewRule, Rule, 201),
-    Way("DELETE", "/api/rules/{id}", "admin", revoke_rule, "Revoke one", gives=shapes.Done),
+    Way("DELETE", "/api/rules/{id}", "admin", revoke_rule, "Revoke one", gives=Done),
     Way("GET", "/api/tokens", "admin", list_tokens, "The tokens", gives=shapes.Tokens, parameters=_WHICH_TOKENS),
     Way("POST", "/api/tokens", "admin", make_token, "Make one", shapes.NewToken, shapes.MadeToken, 201),
-    Way("DELETE", "/api/tokens/{id}", "admin", revoke_token, "Revoke one, at once", gives=shapes.Done),
+    Way("DELETE", "/api/tokens/{id}", "admin", revoke_token, "Revoke one, at once", gives=Done),
     Way(
         "GET",
         "/api/audit",

@@ -123,6 +123,14 @@ class FormAsk(Ask, frozen=True, kw_only=True):
     body: asks.Form
 
 
+class Asks(Struct, frozen=True):
+    """A page; `next` goes on from here. `cursor` is the place in the feed that it was read at."""
+
+    asks: list[AnAsk]
+    next: str | None
+    cursor: int
+
+
 class Answering(Struct, frozen=True, forbid_unknown_fields=True):
     """An answer, and the digest of what was shown."""
 

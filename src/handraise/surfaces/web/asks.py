@@ -7,8 +7,7 @@ from starlette.responses import Response
 from handraise.desk.interface import Unfit
 from handraise.model.answers import Misfit, read_answer
 from handraise.model.asks import KINDS, STATES, ask_as_json
-from handraise.surfaces.web import shapes
-from handraise.surfaces.web.ask_shapes import Answering, Ask
+from handraise.surfaces.web.ask_shapes import Answering, Ask, Asks
 from handraise.surfaces.web.visit import ORDER, BadRequest, Parameter, Visit, Way, answer
 
 _PAGE = 2_000
@@ -75,7 +74,7 @@ _FILTERS = (
 )
 
 WAYS = (
-    Way("GET", "/api/asks", "viewer", list_all, "The inbox", gives=shapes.Asks, parameters=_FILTERS, squeezes=True),
+    Way("GET", "/api/asks", "viewer", list_all, "The inbox", gives=Asks, parameters=_FILTERS, squeezes=True),
     Way("GET", "/api/asks/{id}", "viewer", look, "One ask", gives=Ask, squeezes=True),
     Way(
         "POST",

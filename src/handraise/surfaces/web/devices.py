@@ -6,7 +6,8 @@ from starlette.responses import Response
 
 from handraise.desk.gate import Visitor
 from handraise.model.devices import Device, Subscription, Unusable
-from handraise.surfaces.web import shapes
+from handraise.surfaces.web import device_shapes as shapes
+from handraise.surfaces.web.shapes import Done
 from handraise.surfaces.web.visit import BadRequest, Visit, Way, answer
 
 _LARGEST = 16 * 1024
@@ -64,7 +65,7 @@ class Devices:
 
     async def remove(self, visit: Visit) -> Response:
         await self._bell.remove(visit.path("id"), visit.visitor, visit.desk.source)
-        return answer(shapes.Done())
+        return answer(Done())
 
     async def try_out(self, visit: Visit) -> Response:
         trouble = await self._bell.try_out(visit.path("id"), visit.visitor)
@@ -72,7 +73,7 @@ class Devices:
 
     async def closed(self, visit: Visit) -> Response:
         await self._bell.closed(visit.path("id"), visit.visitor, visit.body(shapes.ClosedNotice).ask)
-        return answer(shapes.Done())
+        return answer(Done())
 
     def ways(self) -> tuple[Way, ...]:
         one = "/api/push/devices/{id}"
@@ -90,7 +91,7 @@ class Devices:
                 201,
                 largest=_LARGEST,
             ),
-            Way("DELETE", one, "viewer", self.remove, "Tell one nothing more", gives=shapes.Done),
+            Way("DELETE", one, "viewer", self.remove, "Tell one nothing more", gives=Done),
             Way("POST", f"{one}/test", "viewer", self.try_out, "Send one something to see", gives=shapes.Tried),
             Way(
                 "POST",
@@ -99,7 +100,7 @@ class Devices:
                 self.closed,
                 "It shows this ask no longer",
                 shapes.ClosedNotice,
-                shapes.Done,
+                Done,
                 largest=_LARGEST,
             ),
         )

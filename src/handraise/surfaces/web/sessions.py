@@ -7,7 +7,8 @@ from starlette.responses import Response
 
 from handraise.desk.interface import Refused, Seen
 from handraise.model.sessions import state_of
-from handraise.surfaces.web import shapes
+from handraise.surfaces.web import session_shapes as shapes
+from handraise.surfaces.web.shapes import Done
 from handraise.surfaces.web.visit import BadRequest, Parameter, Visit, Way, answer
 
 _SAYING = 40 * 1024 * 1024
@@ -64,22 +65,22 @@ async def say(visit: Visit) -> Response:
 
 async def interrupt(visit: Visit) -> Response:
     await visit.desk.interrupt(visit.path("id"))
-    return answer(shapes.Done(), 202)
+    return answer(Done(), 202)
 
 
 async def stop(visit: Visit) -> Response:
     await visit.desk.stop(visit.path("id"))
-    return answer(shapes.Done(), 202)
+    return answer(Done(), 202)
 
 
 async def change_mode(visit: Visit) -> Response:
     await visit.desk.change_mode(visit.path("id"), visit.body(shapes.Mode).mode)
-    return answer(shapes.Done(), 202)
+    return answer(Done(), 202)
 
 
 async def change_model(visit: Visit) -> Response:
     await visit.desk.change_model(visit.path("id"), visit.body(shapes.Model).model)
-    return answer(shapes.Done(), 202)
+    return answer(Done(), 202)
 
 
 async def resume(visit: Visit) -> Response:
@@ -213,8 +214,8 @@ WAYS = (
         202,
         largest=_SAYING,
     ),
-    Way("POST", "/api/sessions/{id}/interrupt", "approver", interrupt, "End the turn", None, shapes.Done, 202),
-    Way("POST", "/api/sessions/{id}/stop", "admin", stop, "End Claude; it can be resumed", None, shapes.Done, 202),
+    Way("POST", "/api/sessions/{id}/interrupt", "approver", interrupt, "End the turn", None, Done, 202),
+    Way("POST", "/api/sessions/{id}/stop", "admin", stop, "End Claude; it can be resumed", None, Done, 202),
     Way(
         "POST",
         "/api/sessions/{id}/mode",
@@ -222,10 +223,10 @@ WAYS = (
         change_mode,
         "Change the permission mode",
         shapes.Mode,
-        shapes.Done,
+        Done,
         202,
     ),
-    Way("POST", "/api/sessions/{id}/model", "admin", change_model, "Change the model", shapes.Model, shapes.Done, 202),
+    Way("POST", "/api/sessions/{id}/model", "admin", change_model, "Change the model", shapes.Model, Done, 202),
     Way(
         "POST",
         "/api/sessions/{id}/resume",
