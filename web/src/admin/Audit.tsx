@@ -38,13 +38,16 @@ function List() {
   const next = useSignal<number | null>(null);
   const trouble = useSignal<string | null>(null);
   const read = async (before: number | null) => {
+    const asked = wanted.value;
     trouble.value = null;
     try {
-      const page = await get<Audit>(`/api/audit?${queryOf(wanted.value, before)}`);
+      const page = await get<Audit>(`/api/audit?${queryOf(asked, before)}`);
+      // Somebody wants something else by now.
+      if (asked !== wanted.value) return;
       entries.value = [...(before === null ? [] : (entries.value ?? [])), ...page.entries];
       next.value = page.next;
     } catch (error) {
-      trouble.value = inWords(error, t.away);
+      if (asked === wanted.value) trouble.value = inWords(error, t.away);
     }
   };
   useEffect(() => void read(null), [wanted.value]);

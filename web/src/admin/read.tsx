@@ -16,10 +16,13 @@ export interface Reading<T> {
 export function useReading<T>(path: string): Reading<T> {
   const value = useSignal<T | null>(null);
   const trouble = useSignal<string | null>(null);
+  const last = useRef(0);
   const again = () => {
+    const number = (last.current += 1);
+    // What was asked for before and comes later is not shown any more.
     get<T>(path).then(
-      (read) => (value.value = read),
-      (error: unknown) => (trouble.value = inWords(error, t.away)),
+      (read) => number === last.current && (value.value = read),
+      (error: unknown) => number === last.current && (trouble.value = inWords(error, t.away)),
     );
   };
   useEffect(again, [path]);
