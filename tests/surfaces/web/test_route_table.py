@@ -1,6 +1,7 @@
 """The table of ways: each is in the document, and each lets in whom it says and nobody else."""
 
 import itertools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from handraise.model.tokens import ROLES, Role, may
 from handraise.surfaces.web.visit import Way
 from surfaces.web.served import served, told
 
+DESCRIBED = Path(__file__).parents[3] / "docs" / "api.md"
 PROMISED = {
     ("POST", "/api/sessions"),
     ("GET", "/api/sessions"),
@@ -62,6 +64,17 @@ async def test_every_route_is_in_the_document_and_nothing_else_is(tmp_path: Path
             assert "default" in operation["responses"]
         ids = [each["operationId"] for operations in document["paths"].values() for each in operations.values()]
         assert len(ids) == len(set(ids))
+
+
+async def test_every_route_is_described_for_people_with_its_role_and_nothing_else_is(tmp_path: Path) -> None:
+    described = set()
+    for row in DESCRIBED.read_text().partition("## Every route")[2].splitlines():
+        cells = [cell.strip() for cell in row.split("|")]
+        for method, path in re.findall(r"`([A-Z]+) (/[^`]*)`", cells[1] if len(cells) > 2 else ""):
+            assert (method, path, cells[2]) not in described
+            described.add((method, path, cells[2]))
+    async with served(tmp_path) as hub:
+        assert described == {(way.method, way.path, way.role or "everybody") for way in hub.up.app.ways}
 
 
 async def test_everything_that_the_document_refers_to_is_in_it(tmp_path: Path) -> None:
