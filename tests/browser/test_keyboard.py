@@ -1,15 +1,20 @@
 """Cards by keyboard alone: every kind, every answer, and never one that nobody sees."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 from playwright.async_api import Page, expect
 
 from browser.window import PAGE, needs_browser, nothing_waits, window
+from handraise.model.actors import Person
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise
-from handraise.model.asks import Answered, Body, Form, Option, Permission, Plan, Prompt, Question
+from handraise.model.asks import Answered, Body, Expired, Form, Option, Permission, Plan, Prompt, Question
+from handraise.store.changes import SettleAsk
 from surfaces.web.served import Served, served
 
 pytestmark = needs_browser
+
+ANN = Person("ann")
 
 
 async def test_every_kind_of_card_by_keyboard_alone(tmp_path: Path) -> None:
@@ -121,6 +126,54 @@ async def test_a_card_out_of_sight_is_shown_before_a_key_answers_it(tmp_path: Pa
         assert (await hub.up.hub.desk.ask(ask.id)).settlement is None
         await page.keyboard.press("a")
         await settled(hub, page, ask.id, Allow())
+
+
+async def test_what_is_written_into_a_card_that_goes_away_answers_no_other(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        asked = await hub.ask(Question((Prompt("What name?"),)))
+        other = await hub.ask(Permission("Bash", {"command": "rm -rf build"}))
+        page = await screen.stranger(hub.up)
+        await page.clock.install()
+        await page.goto(f"/login?code={await hub.up.gate.make_code('owner', 'admin', ANN, 'test')}")
+        await page.locator(f"#card-{asked.id}[data-armed]").wait_for()
+        await page.keyboard.press("o")
+        await expect(page.get_by_label("Your answer")).to_be_focused()
+        await page.clock.pause_at(await page.evaluate("Date.now() + 1000"))
+        await page.keyboard.type("Ba")
+        await hub.up.hub.desk.seat(ANN, "terminal").answer(asked.id, Choices((Choice((), "Wren"),)))
+        # Somebody types on, ten letters a second, while the one card goes and the other one comes and is armed.
+        card = page.locator(f"#card-{other.id}.stage-open[data-armed]")
+        after = 0
+        while after < 5:
+            await page.keyboard.press("a")
+            await page.clock.run_for(100)
+            after += await card.count()
+        await expect(page.locator(".over")).to_contain_text("Answered elsewhere by ann: Wren")
+        await expect(card).to_be_visible()
+        assert (await hub.up.hub.desk.ask(other.id)).settlement is None
+        await page.clock.run_for(2000)
+        await page.keyboard.press("a")
+        await page.clock.resume()
+        await settled(hub, page, other.id, Allow())
+
+
+async def test_whoever_writes_while_the_time_runs_out_goes_on_writing(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        session = await hub.session(phase="working")
+        asked = await hub.ask(Question((Prompt("What name?"),)), session=session.id)
+        page = await screen.open(hub.up, f"/sessions/{session.id}")
+        await page.locator(f"#card-{asked.id}[data-armed]").wait_for()
+        await page.keyboard.press("o")
+        text = page.get_by_label("Your answer")
+        await expect(text).to_be_focused()
+        await page.keyboard.type("Wr")
+        await hub.up.hub.store.apply([SettleAsk(asked.id, Expired(datetime.now(UTC)))])
+        await expect(page.locator(f"#card-{asked.id}")).to_contain_text(
+            "What you say now still reaches it, as guidance."
+        )
+        await expect(text).to_be_focused()
+        await page.keyboard.type("en")
+        await expect(text).to_have_value("Wren")
 
 
 async def put(hub: Served, page: Page, body: Body) -> str:

@@ -11,15 +11,33 @@ import { texts as t } from "./texts";
 export const showKeys = signal(false);
 
 let afterG = 0;
+/** When somebody last wrote into a text and did not leave it: 0 if they have. */
+let wrote = 0;
+/** Keys that leave a text on purpose. */
+const LEAVING = ["Escape", "Enter", "Tab"];
+const PAUSE = 1000;
 
 export function watchKeyboard(): void {
+  addEventListener("pointerdown", () => (wrote = 0), true);
   addEventListener("keydown", (event) => {
+    if (isWritingOn(event)) return;
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isWriting(event)) return;
     if (document.querySelector("dialog[open]")) return;
     // A key that is held down must not answer one card after the other.
     if (event.repeat && event.key !== "j" && event.key !== "k") return;
     if (take(event.key, event)) event.preventDefault();
   });
+}
+
+/** A card may be settled elsewhere while somebody writes into it: what they go on to write answers no other card. */
+function isWritingOn(event: KeyboardEvent): boolean {
+  const now = Date.now();
+  if (isWriting(event)) wrote = LEAVING.includes(event.key) ? 0 : now;
+  else if (now - wrote < PAUSE) {
+    wrote = now;
+    return true;
+  }
+  return false;
 }
 
 function take(key: string, event: KeyboardEvent): boolean {

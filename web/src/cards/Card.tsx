@@ -41,6 +41,10 @@ export function Card({ ask, where }: { ask: Ask; where: Where }) {
   const stage = stageOf(ask, sent);
   const unfolded = useSignal(false);
   const isOpen = stage.is === "open" || stage.is === "sending" || stage.is === "kept" || stage.is === "sent";
+  const wasOpen = useRef(isOpen);
+  // Whoever writes an answer while the time runs out goes on writing, and is told that it is late.
+  if (wasOpen.current && stage.is === "expired" && document.getElementById(`card-${ask.id}`)?.contains(document.activeElement)) unfolded.value = true;
+  wasOpen.current = isOpen;
   if (isOpen || unfolded.value) return <Whole ask={ask} stage={stage} where={where} fold={isOpen ? null : () => (unfolded.value = false)} />;
   return <Line ask={ask} stage={stage} unfold={() => (unfolded.value = true)} />;
 }
