@@ -6,7 +6,7 @@ import time
 
 
 def main() -> None:
-    """Obeys what is said to it: `texts COUNT SECONDS`, `asks COUNT`, `busy`."""
+    """Obeys what is said to it: `texts COUNT SECONDS`, `asks COUNT`, `busy`, `meets`, `wonders`, `plays FILE`."""
     for line in sys.stdin:
         told = json.loads(line)
         if told["type"] == "control_request":
@@ -27,6 +27,14 @@ def obey(what: str, *numbers: str) -> None:
             ask(f"r{time.monotonic_ns()}", number)
     elif what == "busy":
         be_busy()
+    elif what == "plays":
+        play(*numbers)
+        return
+    elif what in ("meets", "wonders"):
+        meet()
+        if what == "wonders":
+            call("tools/call", name="ask_user", arguments={"question": "Which?"})
+            return
     say({"type": "result", "subtype": "success", "is_error": False, "result": "", "total_cost_usd": 0})
 
 
@@ -39,6 +47,27 @@ def ask(name: str, number: int) -> None:
         if name in line:
             text(f"@{read_at:.9f}")
             return
+
+
+def play(path: str) -> None:
+    """Says all that is in a file, as fast as it is taken, and when that was; the turn goes on."""
+    with open(path) as file:
+        sys.stdout.write(file.read())
+    text(f"@{time.monotonic():.9f}")
+
+
+def meet() -> None:
+    """As Claude does with an MCP server at the other end of its own pipe."""
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "child", "version": "1"}}
+    call("initialize", **client)
+    call("tools/list")
+
+
+def call(method: str, **params: object) -> None:
+    name = f"m{time.monotonic_ns()}"
+    message = {"jsonrpc": "2.0", "id": name, "method": method, "params": params}
+    request = {"subtype": "mcp_message", "server_name": "handraise", "message": message}
+    say({"type": "control_request", "request_id": name, "request": request})
 
 
 def be_busy() -> None:
