@@ -56,7 +56,7 @@ async def test_a_card_that_nobody_sees_calls_once_and_is_taken_back_when_it_is_o
         await page.wait_for_function("() => window.shown.length === 2")
         await page.evaluate("window.last.onclick(new Event('click'))")
         await expect(page).to_have_url(f"{hub.up.base}/sessions/{session.id}")
-        await expect(page.locator(f"#card-{second.id}[data-armed]")).to_be_visible()
+        await expect(page.locator(f"#card-{second.id}.current[data-armed]")).to_be_in_viewport()
 
         # Now they are looked at: this one is seen as it comes, in the conversation and in silence.
         third = await hub.ask(Permission("Bash", {"command": "pwd"}), session=session.id)

@@ -2,9 +2,9 @@
 import { effect, signal } from "@preact/signals";
 import { sentence } from "./cards/sentence";
 import type { Ask } from "./feed/model";
-import { closeSettled, isPushed, thisDevice } from "./push";
+import { closeSettled, isPushed, openCard, thisDevice } from "./push";
 import { openAsks, ready, sessions } from "./store/desk";
-import { current, go, pathOf } from "./store/place";
+import { current, pathOf } from "./store/place";
 import { texts as t } from "./texts";
 
 export interface Wishes {
@@ -82,7 +82,7 @@ function call(ask: Ask): void {
     const notification = new Notification(title, { body, tag: ask.id, icon: "/icon-192.png" });
     notification.onclick = () => {
       window.focus();
-      go(session ? pathOf({ view: "session", id: session.id }) : "/");
+      openCard(`${session ? pathOf({ view: "session", id: session.id }) : "/"}#card-${ask.id}`);
       notification.close();
     };
     shown.set(ask.id, notification);

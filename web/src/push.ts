@@ -160,7 +160,7 @@ function whyNot(): PushState | null {
 }
 
 /** Goes to a path with a card in its hash, and brings that card into view when it is there. */
-function openCard(path: string): void {
+export function openCard(path: string): void {
   const [where = "/", hash = ""] = path.split("#");
   const card = hash.replace(/^card-/, "");
   go(where);
