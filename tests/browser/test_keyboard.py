@@ -26,6 +26,10 @@ async def test_every_kind_of_card_by_keyboard_alone(tmp_path: Path) -> None:
 
         ask = await put(hub, page, Question((one, many, free)))
         await page.keyboard.press("Enter")  # nothing is said yet, so nothing is sent
+        await expect(page.locator(".steps .chip")).to_have_text(["Which", "Many", "Name"])
+        await expect(page.locator(".card .controls")).to_contain_text("3 questions are not answered yet")
+        await expect(page.get_by_role("button", name="Send answers")).to_be_disabled()
+        await expect(page.locator(".card .preview")).to_contain_text("a preview")
         # Arrows pass over the options, as in every list; only a number or a click moves on.
         await page.get_by_role("radio", name="A").focus()
         await page.keyboard.press("ArrowDown")

@@ -141,6 +141,19 @@ async def test_a_kept_answer_survives_a_reload_can_be_taken_back_and_loses_to_wh
         assert (await hub.up.hub.desk.ask(mine.id)).settlement is None
 
 
+async def test_a_browser_that_can_write_nothing_down_still_sends(tmp_path: Path) -> None:
+    full = "Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError'); };"
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        ask = await hub.ask(TOUCH)
+        page = await screen.open(hub.up, script=full)
+        await armed(page, "permission")
+        with screen.trouble_expected():
+            await page.route(ANSWER, lambda route: route.abort())
+            await answer_by_key(page, ask.id)
+            await page.unroute(ANSWER)
+            await expect(page.locator(".over")).to_contain_text("You allowed touch done")
+
+
 async def answer_by_key(page: Page, ask: str) -> None:
     """Allows it, and it cannot be sent."""
     await expect(page.locator(f"#card-{ask}.stage-open[data-armed]")).to_be_visible()

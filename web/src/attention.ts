@@ -110,6 +110,8 @@ function isNight(): boolean {
 }
 
 function ring(): void {
+  // Browsers let nothing sound in a page that nobody has touched yet.
+  if (navigator.userActivation?.hasBeenActive === false) return;
   try {
     const audio = new AudioContext();
     const tone = audio.createOscillator();

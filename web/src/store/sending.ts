@@ -136,7 +136,11 @@ function mark(ask: string, how: Sending | null): void {
   sending.value = changed;
 }
 
+/** What this browser could not write down, because it is full or forbids it: it lives as long as the page. */
+let aside: Unsent[] | null = null;
+
 function unsent(): Unsent[] {
+  if (aside) return aside;
   try {
     return JSON.parse(localStorage.getItem(KEY) ?? "[]") as Unsent[];
   } catch {
@@ -145,6 +149,11 @@ function unsent(): Unsent[] {
 }
 
 function keep(list: Unsent[]): void {
-  if (list.length) localStorage.setItem(KEY, JSON.stringify(list));
-  else localStorage.removeItem(KEY);
+  aside = null;
+  try {
+    if (list.length) localStorage.setItem(KEY, JSON.stringify(list));
+    else localStorage.removeItem(KEY);
+  } catch {
+    aside = list;
+  }
 }
