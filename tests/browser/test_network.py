@@ -14,6 +14,7 @@ from handraise.demo.told import Told
 from handraise.model.actors import Person
 from handraise.model.answers import Deny
 from handraise.model.asks import Answered, Permission
+from handraise.store.sqlite.store import SqliteStore
 from stories.serving_house import desk, serve, settle_in, stop_all, surroundings
 from surfaces.web.served import served
 
@@ -139,6 +140,26 @@ async def test_a_kept_answer_survives_a_reload_can_be_taken_back_and_loses_to_wh
         assert await page.evaluate(UNSENT) is None
         await expect(page.locator(f"#card-{mine.id}.stage-open")).to_be_visible()
         assert (await hub.up.hub.desk.ask(mine.id)).settlement is None
+
+
+async def test_a_hub_whose_disk_is_full_says_so_and_takes_the_answer_when_there_is_room(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        await hub.ask(TOUCH)
+        page = await screen.open(hub.up)
+        await armed(page, "permission")
+        store = hub.up.hub.store
+        assert isinstance(store, SqliteStore)
+        disk = store._writer.connection
+        room = disk.pragma("max_page_count")
+        disk.pragma("max_page_count", disk.pragma("page_count"))
+        await page.keyboard.press("d")
+        await page.get_by_label("Tell Claude what to do instead").fill("No. " * 20_000)
+        with screen.trouble_expected():
+            await page.get_by_role("button", name="Deny", exact=True).click()
+            await expect(page.locator(".card.stage-kept")).to_contain_text("Free some space")
+            await expect(page.locator(".connection.live").first).to_be_attached()
+            disk.pragma("max_page_count", room)
+            await expect(page.locator(".over")).to_contain_text("You denied touch done: “No. No.")
 
 
 async def test_a_browser_that_can_write_nothing_down_still_sends(tmp_path: Path) -> None:

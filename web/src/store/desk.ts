@@ -154,7 +154,7 @@ export async function meet(id: string): Promise<void> {
     const session = await get<Session>(`/api/sessions/${encodeURIComponent(id)}`);
     sessions.value = new Map(sessions.value).set(session.id, session);
   } catch (error) {
-    if (!(error instanceof Refused)) setTimeout(() => void meet(id), 2000);
+    if (!(error instanceof Refused) || error.status >= 500) setTimeout(() => void meet(id), 2000);
   }
 }
 

@@ -26,11 +26,15 @@ const PATIENCE = 20_000;
 
 export async function ask<T>(method: string, path: string, body?: unknown, patience = PATIENCE): Promise<T> {
   const response = await send(method, path, body, patience);
-  if (response.status >= 502 && response.status <= 504) throw new Unreachable(`${response.status}`);
   const text = await response.text().catch(() => {
     throw new Unreachable("the answer broke off");
   });
-  if (!response.ok) throw new Refused(response.status, read<Failed>(text));
+  if (!response.ok) {
+    const told = read<Failed>(text);
+    // A proxy says so of a hub that is away. The hub itself, in trouble of its own, says which.
+    if (response.status >= 502 && response.status <= 504 && !told?.error) throw new Unreachable(`${response.status}`);
+    throw new Refused(response.status, told);
+  }
   return read<T>(text) as T;
 }
 
