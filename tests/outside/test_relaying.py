@@ -231,6 +231,23 @@ async def test_an_answer_that_does_not_fit_leaves_the_question_open(stream: Stre
     assert (await stream.poll()).status_code == 202
 
 
+async def test_names_with_half_an_emoji_in_them_are_names_too(stream: Stream) -> None:
+    half = "ab\ud83d"
+    told = json.dumps({"streamToken": stream.token, "question": half, "reference": half})
+    for _ in range(2):
+        relayed = await stream.server.post("/claude/relay-question", params={"p": stream.project}, content=told)
+        assert relayed.status_code == 200
+    [ask] = await stream.served.hub.desk.asks()
+    assert relayed.json()["askId"] == ask.id
+
+    told = json.dumps({"streamToken": stream.token, "askId": half, "answer": "x"})
+    headers = {"content-type": "application/json"}
+    unknown = await stream.page.post(
+        "/claude/submit-answer", params={"p": stream.project}, content=told, headers=headers
+    )
+    assert unknown.status_code == 403
+
+
 async def test_only_somebody_who_is_logged_in_and_on_our_page_answers(stream: Stream) -> None:  # lesson 45
     await stream.relay()
     told = {"streamToken": stream.token, "answer": "x"}

@@ -25,6 +25,7 @@ from handraise.surfaces.web.staying import is_event_stream
 _CALL = "handraise.call"
 _RETRY = 500
 _KEEP_ALIVE = 15.0
+_UNREADABLE = (ValueError, KeyError, TypeError, RecursionError)
 _EVENT_STREAM = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
 
 
@@ -153,7 +154,7 @@ def reference_of(sent: bytes, chance: str) -> str:
     try:
         message = json.loads(sent)
         named = message["params"]["_meta"]["claudecode/toolUseId"]
-    except (ValueError, KeyError, TypeError):
+    except _UNREADABLE:
         return chance
     return f"{named}/{json.dumps(message.get('id'))}" if isinstance(named, str) else chance
 
@@ -162,7 +163,7 @@ def event_id(caller: Caller, reference: str, sent: bytes) -> str:
     """Names a call's ask, and the id that its result has to carry."""
     try:
         request_id = json.loads(sent)["id"]
-    except (ValueError, KeyError, TypeError):
+    except _UNREADABLE:
         request_id = None
     spelled = urlsafe_b64encode(json.dumps(request_id).encode()).decode().rstrip("=")
     return f"{ask_id(caller, reference)}.{spelled}"
@@ -173,7 +174,7 @@ def read_event_id(event: str) -> tuple[str, Any]:
     ask, _, spelled = event.partition(".")
     try:
         return ask, json.loads(urlsafe_b64decode(spelled + "=" * (-len(spelled) % 4)))
-    except ValueError:
+    except _UNREADABLE:
         raise NoSuchAsk(ask[:40]) from None
 
 

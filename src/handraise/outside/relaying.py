@@ -59,13 +59,13 @@ class Relaying:
         told = _object(await receive_body(visit.request, _LARGEST, json_only=False))
         run = self._run(visit, told.get("streamToken"))
         arguments = {key: told[key] for key in ("question", "options", "multiSelect") if told.get(key) is not None}
-        reference = told.get("reference")
+        reference = _name(told.get("reference"))
         caller = await self._caller(run)
         if not await self._counter.offers(caller, ASK_USER):
             raise BadRequest("ask_user is switched off in this project.", 403, "not_allowed")
         try:
             ask = await self._counter.raise_ask(
-                caller, reference if isinstance(reference, str) else self._chance(), ASK_USER, arguments
+                caller, self._chance() if reference is None else reference, ASK_USER, arguments
             )
         except Malformed as error:
             raise BadRequest(str(error)) from error
@@ -91,8 +91,8 @@ class Relaying:
         """What the page of the specification sends; whoever is at it is let in as everywhere else."""
         told = _object(visit.sent)
         run = self._run(visit, told.get("streamToken"))
-        named = told.get("askId")
-        ask = await self._asked(run, named if isinstance(named, str) else None, newest=False)
+        named = _name(told.get("askId"))
+        ask = await self._asked(run, named, newest=False)
         if ask is None:
             raise BadRequest("There is no question of this stream to answer.", 404, "not_found")
         chosen = _choices(ask, told, is_named=named is not None)
@@ -192,11 +192,16 @@ class Relaying:
 def _object(sent: bytes) -> dict[str, Any]:
     try:
         told = json.loads(sent)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise BadRequest("The body is not valid JSON.") from None
     if not isinstance(told, dict):
         raise BadRequest("The body must be a JSON object.")
     return told
+
+
+def _name(told: object) -> str | None:
+    """What something is called, if that is a text; half of an emoji, which is none, becomes a question mark."""
+    return told.encode(errors="replace").decode() if isinstance(told, str) else None
 
 
 def _choices(ask: Ask, told: dict[str, Any], *, is_named: bool) -> Choices:

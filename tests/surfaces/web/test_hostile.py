@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from base64 import urlsafe_b64encode
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
@@ -325,6 +326,52 @@ async def test_headers_cookies_cursors_and_paths_of_any_bytes_are_refused_and_no
             raw = await _exchange(hub, head.encode() + noise(30) + b"\r\n\r\n", until=b"}")
             assert raw.startswith((b"HTTP/1.1 200", b"HTTP/1.1 400")), raw
         assert not any(status >= 500 for status in hub.up.app.answered)
+
+
+BOMBS = (
+    b"[" * 100_000,
+    b'{"a":' * 100_000,
+    b"[" * 900 + b"]" * 900,
+    b'{"streamToken":"\\ud800","reference":"\\ud800","name":"\\ud800","say":"\\ud800"}',
+    b'{"name":NaN,"limit":-Infinity}',
+    b'{"jsonrpc":"2.0","id":%s,"method":"x"}' % (b"9" * 5000),
+    b'{"name":"a","name":"b","role":"viewer","role":"king"}',
+    b'{"name":"a","role":"viewer","decision":"deny","tool":"Read","expires_at":"9999-12-31T23:59:59-23:59"}',
+    b"\xff\xfe{",
+    b"null",
+    b"",
+)
+
+
+async def test_no_json_is_a_fault_on_any_way(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client("admin") as admin, hub.client("agent") as agent:
+        for way in hub.up.app.ways:
+            if way.method in ("POST", "PATCH"):
+                client = agent if way.role == "agent" else admin
+                for bomb in BOMBS:
+                    headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+                    told = await client.request(way.method, _path(way), content=bomb, headers=headers)
+                    assert told.status_code < 500, (way.path, bomb[:40], told.text)
+        last = "a_x." + urlsafe_b64encode(b"[" * 40_000).decode()
+        assert (await agent.get("/mcp", headers={"last-event-id": last})).status_code == 404
+        # What could not be read again must not have been kept.
+        for path in ("/api/tokens", "/api/rules", "/api/sessions", "/api/asks"):
+            assert (await admin.get(path)).status_code == 200
+
+
+async def test_a_time_that_some_zone_does_not_have_is_refused(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client("admin") as admin:
+        for path, wanted in (
+            ("/api/tokens", {"name": "x", "role": "viewer"}),
+            ("/api/rules", {"decision": "deny", "tool": "Read"}),
+        ):
+            for at, status in (("9999-12-31T23:59:59-23:59", 422), ("9999-12-31T23:59:59Z", 201)):
+                told_of = await admin.post(path, json={**wanted, "expires_at": at})
+                assert told_of.status_code == status
+                if status == 422:
+                    assert told(told_of)["message"] == "This time is too far away."
+        for far in (await admin.get("/api/tokens")).json()["tokens"]:
+            assert far["expires_at"] in (None, "9999-12-31T23:59:59Z")
 
 
 async def test_a_huge_query_is_no_trouble(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from handraise.model.audit import Entry
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Decision, Rule
 from handraise.model.tokens import Role
-from handraise.surfaces.web.shapes import Moment, Name
+from handraise.surfaces.web.shapes import Moment, Name, check_time
 
 
 class Projects(Struct, frozen=True):
@@ -52,6 +52,9 @@ class NewRule(Struct, frozen=True, forbid_unknown_fields=True):
     message: str = ""
     expires_at: Moment | None = None
 
+    def __post_init__(self) -> None:
+        check_time(self.expires_at)
+
 
 class Token(Struct, frozen=True):
     """A token, without what makes it one."""
@@ -80,6 +83,9 @@ class NewToken(Struct, frozen=True, forbid_unknown_fields=True):
     role: Role
     expires_at: Moment | None = None
     project: str | None = None
+
+    def __post_init__(self) -> None:
+        check_time(self.expires_at)
 
 
 class MadeToken(Struct, frozen=True):

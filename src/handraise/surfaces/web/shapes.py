@@ -1,6 +1,6 @@
 """The shapes that all of HTTP shares; those of one noun are beside it. The OpenAPI document is made of them."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
@@ -11,6 +11,15 @@ from handraise.surfaces.web.ask_shapes import AnAsk, ASettlement
 Moment = Annotated[datetime, Meta(tz=True)]
 """With a time zone: without one nobody knows when it is."""
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+def check_time(moment: datetime | None) -> None:
+    """At the end of time a zone leads beyond it: what is kept must be a time in every zone. Raises ValueError."""
+    try:
+        if moment is not None:
+            moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("This time is too far away") from None
 
 
 class Done(Struct, frozen=True):
