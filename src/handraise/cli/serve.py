@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from handraise.cli.browser import show
 from handraise.cli.loop import run
 from handraise.cli.places import state_folder, state_option
 
@@ -65,7 +66,7 @@ def demo(port: int, verbose: bool) -> None:
 
     logs.configure(sys.stderr, verbose=verbose)
     with tempfile.TemporaryDirectory(prefix="handraise-demo-") as folder:
-        run(demonstrate(Path(folder), port, click.echo, lambda served: click.launch(served.link)))
+        run(demonstrate(Path(folder), port, click.echo, lambda served: show(served.link)))
 
 
 def _run(service: "Service", *, stop_sessions: bool, link: bool) -> None:
