@@ -18,7 +18,7 @@ except ChildProcessError:
     pass
 """
 # Complains on both streams, as xdg-open does, and keeps what it was given.
-OPENER = '#!/bin/sh\necho "xdg-open: no method available for opening $1"\necho "no browser" >&2\necho "$1" > "$KEPT"\nexit 3\n'
+OPENER = '#!/bin/sh\necho "no method for opening $1"\necho "no browser" >&2\necho "$1" > "$KEPT"\nexit 3\n'
 
 
 def shown(folder: Path, **environ: str) -> tuple[str, str | None]:
