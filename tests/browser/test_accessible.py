@@ -1,0 +1,171 @@
+"""Every view, dialog and menu, wide and on a phone, in both themes: no barrier, no sideways scrolling, no motion."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, ViewportSize, expect
+
+from browser.showroom import BYPASS, Showroom
+from browser.talk import LONG
+from browser.window import PAGE, PHONE, WIDE, armed, needs_browser, window
+from surfaces.web.served import served
+
+pytestmark = needs_browser
+
+AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
+LOOK = """
+  async ([where, only]) => {
+    const wanted = only ? { runOnly: only } : { rules: { "target-size": { enabled: true } } };
+    const { violations } = await axe.run(where, { ...wanted, resultTypes: ["violations"] });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" ")}`);
+  }
+"""
+MOVES = "document.getAnimations().filter(({ playState }) => playState === 'running').length"
+WIDER = "document.documentElement.scrollWidth - innerWidth"
+UNFOLD = """
+  () => {
+    const closed = [...document.querySelectorAll("main details:not([open])")];
+    closed.forEach((each) => { each.open = true; });
+    return !closed.length;
+  }
+"""
+GO = "(path) => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
+
+Walk = AsyncIterator[tuple[str, str]]
+"""The name of a place that is there to be looked at, and the part of the page that it is about."""
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+async def test_nobody_meets_a_barrier_anywhere(tmp_path: Path, size: ViewportSize) -> None:
+    found: dict[str, list[str]] = {}
+    phone = size is PHONE
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        await Showroom(hub.up).fill()
+        page = await screen.open(
+            hub.up, viewport=size, has_touch=phone, is_mobile=phone, reduced_motion="reduce", bypass_csp=True
+        )
+        await page.add_script_tag(path=AXE)
+        for part in (inbox, dialogs, chats, sessions, administration):
+            async for name, where in part(page):
+                troubles: list[str] = await page.evaluate(LOOK, [where, None])
+                await page.emulate_media(color_scheme="dark")
+                troubles += await page.evaluate(LOOK, [where, ["color-contrast"]])
+                await page.emulate_media(color_scheme="light")
+                if await page.evaluate(WIDER) > 0:
+                    troubles.append("wider than the screen")
+                if await page.evaluate(MOVES):
+                    troubles.append("something moves")
+                found |= {name: troubles} if troubles else {}
+    assert found == {}, json.dumps(found, indent=1)
+
+
+async def inbox(page: Page) -> Walk:
+    card = page.locator(".card.current")
+    await expect(page.locator("main .card").first).to_be_visible()
+    yield "inbox", "body"
+    seen: set[str] = set()
+    for _ in range(8):
+        kind = f"{await card.get_attribute('class')} with {await card.locator('.diff').count()} diffs"
+        if kind not in seen:
+            await unfold(page)
+            yield kind, ".card.current"
+        seen.add(kind)
+        await page.keyboard.press("j")
+    assert len(seen) > 4
+    for key in "ed":
+        await page.evaluate(GO, "/sessions/s_limit")
+        await armed(page, "permission")
+        await page.keyboard.press(key)
+        await expect(page.locator(".card.current :is(textarea, input):focus")).to_have_count(1)
+        yield f"card, key {key}", ".card.current"
+        await page.evaluate(GO, "/")
+
+
+async def dialogs(page: Page) -> Walk:
+    dialog = page.locator("dialog")
+    await page.keyboard.press("?")
+    await expect(dialog.get_by_text("this list")).to_be_visible()
+    yield "keys", "dialog"
+    await page.keyboard.press("Escape")
+    await expect(dialog).to_have_count(0)
+    await page.keyboard.press("n")
+    await dialog.get_by_role("combobox", name="Mode", exact=True).select_option("Never ask")
+    yield "new session", "dialog"
+    await page.keyboard.press("Escape")
+    await expect(dialog).to_have_count(0)
+
+
+async def chats(page: Page) -> Walk:
+    dialog = page.locator("dialog")
+    await page.evaluate(GO, f"/sessions/{BYPASS}")
+    await expect(page.locator(".bypass-sign")).to_be_visible()
+    yield "bypass", "body"
+    await page.evaluate(GO, "/sessions/s_end0")
+    await expect(page.get_by_role("button", name="Resume")).to_be_visible()
+    yield "failed", "main"
+    await page.evaluate(GO, f"/sessions/{LONG}")
+    await expect(page.locator("main").get_by_text("Leave the health check alone.")).to_be_visible()
+    await unfold(page)
+    yield "conversation", "main"
+    await page.get_by_label("More about this session").click()
+    await expect(page.locator(".menu-body")).to_be_visible()
+    yield "menu", ".menu"
+    await page.keyboard.press("Escape")
+    for act in ("Rename…", "Model…", "Fork…", "Stop…"):
+        await page.get_by_label("More about this session").click()
+        await page.get_by_role("button", name=act).click()
+        await expect(dialog).to_be_visible()
+        yield act, "dialog"
+        await page.keyboard.press("Escape")
+        await expect(dialog).to_have_count(0)
+
+
+async def sessions(page: Page) -> Walk:
+    await page.evaluate(GO, "/sessions")
+    await page.get_by_role("button", name="Filters").click()
+    await expect(page.get_by_role("combobox", name="Cost")).to_be_visible()
+    yield "sessions", ".sessions"
+
+
+async def administration(page: Page) -> Walk:
+    main = page.locator("main")
+    await page.evaluate(GO, "/admin/projects")
+    await expect(main.get_by_role("heading", name="web-shop")).to_be_visible()
+    await unfold(page)
+    yield "projects", "main"
+    await page.evaluate(GO, "/admin/rules")
+    await main.get_by_role("button", name="Revoke").first.click()
+    await expect(main.get_by_role("button", name="Really revoke")).to_be_visible()
+    yield "rules", "main"
+    await main.get_by_role("button", name="Make a rule…").first.click()
+    await expect(page.locator("dialog")).to_be_visible()
+    yield "make a rule", "dialog"
+    await page.keyboard.press("Escape")
+    await expect(page.locator("dialog")).to_have_count(0)
+    await page.evaluate(GO, "/admin/tokens")
+    await main.get_by_label("Name").fill("phone")
+    await main.get_by_role("button", name="Make a token").click()
+    await expect(main.locator(".secret")).to_be_visible()
+    yield "tokens", "main"
+    await page.evaluate(GO, "/admin/audit")
+    await main.get_by_role("combobox", name="What", exact=True).select_option("rule made")
+    await expect(main.locator("tbody tr")).to_have_count(3)
+    await unfold(page)
+    yield "audit", "main"
+    await page.evaluate(GO, "/admin/statistics")
+    await expect(main.locator(".chart")).to_have_count(4)
+    await unfold(page)
+    yield "statistics", "main"
+    await page.evaluate(GO, "/admin/settings")
+    await expect(main.get_by_role("button", name="Log out")).to_be_visible()
+    yield "this browser", "main"
+    await main.get_by_role("button", name="Log out").click()
+    await expect(page.get_by_label("Token or one-time code")).to_be_visible()
+    yield "login", "body"
+
+
+async def unfold(page: Page) -> None:
+    """Everything that folds, what is inside of it, too."""
+    await page.wait_for_function(UNFOLD)
