@@ -20,6 +20,8 @@ export const texts = {
   showLess: "Show less",
   moreLines: (count: number) => some(count, "more line", "more lines"),
   loading: "Loading…",
+  partGone: "This part of the page could not be loaded. The hub may have been upgraded since you opened it; drafts survive a reload.",
+  reload: "Reload",
   refusal: (error: Refused) => {
     if (error.status === 410) return `${error.message} Your answer was not used.`;
     if (error.status === 409) return `${error.message} Yours was not used.`;

@@ -1,14 +1,9 @@
 /** Administration: the pages that are not needed every day. Loaded when somebody goes there. */
-import { useSignal } from "@preact/signals";
-import type { FunctionComponent } from "preact";
-import { useEffect } from "preact/hooks";
+import { Later } from "../parts/Later";
 import { ADMIN } from "../store/place";
 import { texts as t } from "../texts";
 
 export function Admin({ page }: { page: string }) {
-  const loaded = useSignal<Record<string, FunctionComponent> | null>(null);
-  useEffect(() => void import("./pages").then(({ PAGES }) => (loaded.value = PAGES)), []);
-  const Page = loaded.value?.[page];
   return (
     <main class="admin scrolls" tabIndex={-1}>
       <div class="admin-inner">
@@ -20,7 +15,12 @@ export function Admin({ page }: { page: string }) {
             </a>
           ))}
         </nav>
-        {Page ? <Page key={page} /> : <p class="empty">{t.loading}</p>}
+        <Later load={() => import("./pages")}>
+          {({ PAGES }) => {
+            const Page = PAGES[page];
+            return Page && <Page key={page} />;
+          }}
+        </Later>
       </div>
     </main>
   );

@@ -1,0 +1,26 @@
+/** A part of the page that is loaded when it is first needed. */
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import { texts as t } from "../texts";
+
+export function Later<T extends object>({ load, children }: { load: () => Promise<T>; children: (loaded: T) => ComponentChildren }) {
+  const loaded = useSignal<T | "failed" | null>(null);
+  useEffect(() => {
+    load().then(
+      (found) => (loaded.value = found),
+      () => (loaded.value = "failed"),
+    );
+  }, []);
+  if (loaded.value === null) return <p class="empty">{t.loading}</p>;
+  if (loaded.value !== "failed") return <>{children(loaded.value)}</>;
+  // The hub was upgraded, and this page is of the one before; or it is away.
+  return (
+    <div class="note trouble" role="alert">
+      <p>{t.partGone}</p>
+      <button type="button" onClick={() => location.reload()}>
+        {t.reload}
+      </button>
+    </div>
+  );
+}
