@@ -86,12 +86,14 @@ class Served:
 
 
 @asynccontextmanager
-async def served(tmp: Path, streams: Streams | None = None, **settings: Any) -> AsyncIterator[Served]:
-    """A hub on any port that is free."""
+async def served(
+    tmp: Path, streams: Streams | None = None, *, seconds: float = 200, **settings: Any
+) -> AsyncIterator[Served]:
+    """A hub on any port that is free, for so many seconds at most."""
     state = tmp / "state"
     settings.setdefault("page", tmp / "no page")
     service = Service(state, Path("/bin/false"), {}, port=0, **settings)
-    async with asyncio.timeout(100), serving(service, streams) as up:
+    async with asyncio.timeout(seconds), serving(service, streams) as up:
         yield Served(up, state)
 
 

@@ -37,7 +37,7 @@ def reached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reached]:
     folder = tmp_path_factory.mktemp("hub")
 
     async def serve() -> None:
-        async with served(folder, limit=1) as hub:
+        async with served(folder, limit=1, seconds=900) as hub:
             session = await hub.session(phase="idle")
             await hub.ask(session=session.id)
             async with hub.client("admin") as client:
@@ -76,7 +76,7 @@ def _try(operation: Any, mode: GenerationMode, base: str, session: requests.Sess
     @settings(max_examples=6, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(case=cases)
     def attempt(case: Any) -> None:
-        response = case.call(base_url=base, session=session, timeout=20, allow_redirects=False)
+        response = case.call(base_url=base, session=session, timeout=60, allow_redirects=False)
         tried.append(response.status_code)
         promised = [checks.not_a_server_error, checks.content_type_conformance, checks.response_schema_conformance]
         case.validate_response(response, checks=promised)
