@@ -98,21 +98,26 @@ async def test_what_happened_while_offline_comes_by_the_cursor_and_the_answer_go
 async def test_a_stream_that_went_dead_in_its_sleep_is_left_and_what_was_missed_comes(tmp_path: Path) -> None:
     async with served(tmp_path, page=PAGE) as hub, relay(hub.up.base) as wire, window() as screen:
         session = await hub.session(phase="working")
-        await hub.publish("Before.", session=session.id)
+        first = await hub.ask(TOUCH, session=session.id)
         page = await screen.stranger(wire)
         await page.clock.install()
         await page.goto(f"/login?code={await hub.up.gate.make_code('owner', 'admin', ANN, 'test')}")
-        await page.goto(f"/sessions/{session.id}")
-        await expect(page.locator("main .prose")).to_have_text(["Before."])
-        await expect(page.locator(".connection.live").first).to_be_attached()
+        await armed(page, "permission")
         await page.evaluate("window.notReloaded = true")
         wire.freeze_streams()
-        ask = await hub.ask(TOUCH, session=session.id)
-        await hub.publish("Meanwhile.", session=session.id)
-        await expect(page.locator(".connection.live").first).to_be_attached()  # nobody told it otherwise
+        # Nobody tells it anything, but who answers is told how it stands.
+        await hub.up.hub.desk.seat(ANN, "terminal").answer(first.id, Deny("Not today."))
+        with screen.trouble_expected():
+            await page.keyboard.press("a")
+            await expect(page.locator(".over .line-card")).to_contain_text(
+                "Answered elsewhere by ann: denied touch done"
+            )
+            await expect(page.locator(".over [role=alert]")).to_contain_text("Yours was not used.")
+        second = await hub.ask(TOUCH, session=session.id)
+        await expect(page.locator(".connection.live").first).to_be_attached()
         await page.clock.fast_forward("10:00")
-        await expect(page.locator(f"#card-{ask.id}.stage-open")).to_be_visible()
-        await expect(page.locator("main .prose")).to_have_text(["Before.", "Meanwhile."])
+        await expect(page.locator(f"#card-{second.id}.stage-open")).to_be_visible()
+        await expect(page.locator(".over .line-card")).to_have_count(1)
         await expect(page.locator(".connection.live").first).to_be_attached()
         assert await page.evaluate("window.notReloaded")
 

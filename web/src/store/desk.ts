@@ -2,7 +2,7 @@
 import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { Asks as AsksPage, Me, Projects, Sessions as SessionsPage } from "../generated/api";
 import { changeAsks, changeSessions, learnAsk, NO_ASKS, type Asks } from "../feed/known";
-import type { Ask, Item, Project, Session } from "../feed/model";
+import type { Ask, Item, Project, Session, Settlement } from "../feed/model";
 import { get, Refused } from "./http";
 
 export type Standing = "loading" | "out" | "in";
@@ -132,7 +132,7 @@ export function takeItems(items: readonly Item[]): void {
   batch(() => {
     for (const item of items) {
       sessions.value = changeSessions(sessions.value, item);
-      noteSettled(item);
+      if (item.type === "ask.settled") noteSettled(item.ask, item.settlement);
       known.value = changeAsks(known.value, item);
       noteLine(item);
       if (item.session !== null && !sessions.value.has(item.session)) strangers.add(item.session);
@@ -160,13 +160,14 @@ export async function meet(id: string): Promise<void> {
 
 /** An ask as the hub just told it, outside the feed: how it stands when an answer was refused. */
 export function takeAsk(ask: Ask): void {
+  if (ask.settlement) noteSettled(ask.id, ask.settlement);
   known.value = learnAsk(known.value, ask);
 }
 
-function noteSettled(item: Item): void {
-  if (item.type !== "ask.settled" || known.value.asks.get(item.ask)?.state !== "open") return;
-  if (item.settlement.state === "answered" && item.settlement.by.kind === "rule") return;
-  justSettled.value = [item.ask, ...justSettled.value].slice(0, RECENT);
+function noteSettled(ask: string, settlement: Settlement): void {
+  if (known.value.asks.get(ask)?.state !== "open") return;
+  if (settlement.state === "answered" && settlement.by.kind === "rule") return;
+  justSettled.value = [ask, ...justSettled.value].slice(0, RECENT);
 }
 
 function noteLine(item: Item): void {
