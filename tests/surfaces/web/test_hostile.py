@@ -2,6 +2,8 @@
 
 import asyncio
 import random
+import select
+import socket
 from base64 import urlsafe_b64encode
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -372,6 +374,25 @@ async def test_a_time_that_some_zone_does_not_have_is_refused(tmp_path: Path) ->
                     assert told(told_of)["message"] == "This time is too far away."
         for far in (await admin.get("/api/tokens")).json()["tokens"]:
             assert far["expires_at"] in (None, "9999-12-31T23:59:59Z")
+
+
+async def test_an_answer_that_is_not_read_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with served(tmp_path) as hub, hub.client("viewer") as client:
+        await hub.publish(*["x" * 100_000] * 100)
+        monkeypatch.setattr(server, "SLOW_READER", 0.2)
+        with socket.socket() as end:
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            host, _, port = hub.up.base.removeprefix("http://").partition(":")
+            end.connect((host, int(port)))
+            token = client.headers["authorization"]
+            end.sendall(f"GET /api/items HTTP/1.1\r\nhost: localhost\r\nauthorization: {token}\r\n\r\n".encode())
+            broken = select.poll()
+            broken.register(end, select.POLLHUP)
+            while not await asyncio.to_thread(broken.poll, 100):
+                pass
+        monkeypatch.undo()
+        whole = await client.get("/api/items", headers={"accept-encoding": "identity"})
+        assert len(whole.content) > 10_000_000
 
 
 async def test_a_huge_query_is_no_trouble(tmp_path: Path) -> None:

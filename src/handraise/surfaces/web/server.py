@@ -24,6 +24,9 @@ LARGEST_HEAD = 64 * 1024
 """How many bytes a request may have before its body."""
 SLOW_HEAD = 30.0
 """How long a client may take for them."""
+SLOW_READER = 20.0
+"""How long a client may take for a little of what was sent."""
+_LITTLE = 16 * 1024
 _SOCKET_PATH = 103
 _CREDENTIALS = struct.Struct("3i")
 _LOCAL_PEERPID = 2
@@ -133,6 +136,8 @@ class _Connection(HttpToolsProtocol):
     _peer: Peer | None = None
     _head = 0
     _waits: asyncio.TimerHandle | None = None
+    _unread = 0
+    _reads: asyncio.TimerHandle | None = None
 
     def __init__(self, *given: Any, room: Room, is_agent: Callable[[int], bool], **named: Any) -> None:  # noqa: ANN401
         super().__init__(*given, **named)
@@ -154,6 +159,7 @@ class _Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._head_is_there()
+        self._all_is_read()
         self._room.leave(self)
         super().connection_lost(exc)
 
@@ -163,6 +169,14 @@ class _Connection(HttpToolsProtocol):
             self._head += len(data)
         if self._head > LARGEST_HEAD and not self.transport.is_closing():
             self._refuse_head()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._await_reader()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._all_is_read()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -218,6 +232,22 @@ class _Connection(HttpToolsProtocol):
         if self._waits is not None:
             self._waits.cancel()
             self._waits = None
+
+    def _await_reader(self) -> None:
+        self._unread = self.transport.get_write_buffer_size()
+        self._reads = self.loop.call_later(SLOW_READER, self._look_at_reader)
+
+    def _look_at_reader(self) -> None:
+        """An answer that was sent whole waits here as long as the client likes, unless somebody looks."""
+        if self._unread - self.transport.get_write_buffer_size() < _LITTLE:
+            self.cut_off()
+        else:
+            self._await_reader()
+
+    def _all_is_read(self) -> None:
+        if self._reads is not None:
+            self._reads.cancel()
+            self._reads = None
 
     def _refuse_head(self) -> None:
         self._refuse(431, "too_large", f"The address and headers are larger than {LARGEST_HEAD} bytes.")
