@@ -26,6 +26,8 @@ BLOCK = {"type": "image", "source": {"type": "base64", **PICTURE}}
         ({"say": "hi", "project": "/", "mode": ""}, "$.mode"),
         ({"say": "hi", "resume": "s_1", "fork": "s_1"}, "not both"),
         ({"say": "hi", "project": "/", "images": [{"media_type": "image/svg+xml", "data": ""}]}, "$.images[0]"),
+        ({"say": "hi", "project": "/", "images": [{"media_type": "image/png", "data": "!!!"}]}, "must be Base64"),
+        ({"say": "hi", "project": "/", "images": [{"media_type": "image/png", "data": ""}]}, "must be Base64"),
     ],
 )
 async def test_what_is_wrong_with_a_new_session_is_named(tmp_path: Path, body: dict[str, Any], names: str) -> None:
@@ -53,6 +55,7 @@ async def test_a_project_that_is_not_there_is_not_found(tmp_path: Path, project:
         {"content": [{"type": "text"}]},
         {"content": [{"type": "text", "text": "hi", "cache": 1}]},
         {"content": [{"type": "text", "text": "hi"}], "text": "hi"},
+        {"content": [{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAA"}}]},
         {"text": "hi", "id": "not a uuid"},
         {"words": "hi"},
     ],

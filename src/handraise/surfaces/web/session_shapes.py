@@ -1,5 +1,7 @@
 """The shapes of sessions, and of what is said to them, over HTTP."""
 
+from base64 import b64decode
+from binascii import Error
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
@@ -18,6 +20,9 @@ class Image(Struct, frozen=True, forbid_unknown_fields=True):
     data: str
     """Base64."""
 
+    def __post_init__(self) -> None:
+        _check(self.data)
+
 
 class TextBlock(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="text"):
     """A piece of text."""
@@ -30,6 +35,9 @@ class Source(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", 
 
     media_type: str
     data: str
+
+    def __post_init__(self) -> None:
+        _check(self.data)
 
 
 class ImageBlock(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="image"):
@@ -142,3 +150,13 @@ class Items(Struct, frozen=True):
     items: list[dict[str, Any]]
     next: int | None
     cursor: int
+
+
+def _check(data: str) -> None:
+    """What cannot be read would stand in the conversation for good, and every turn of it would fail."""
+    try:
+        if b64decode(data, validate=True):
+            return
+    except (Error, ValueError):
+        pass
+    raise ValueError("What is sent along must be Base64, and not empty")
