@@ -1,14 +1,18 @@
 /** Administration: the pages that are not needed every day. Loaded when somebody goes there. */
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Later } from "../parts/Later";
 import { ADMIN } from "../store/place";
 import { texts as t } from "../texts";
 
 export function Admin({ page }: { page: string }) {
+  const nav = useRef<HTMLElement>(null);
+  // On a phone not all of them fit.
+  useLayoutEffect(() => nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }), [page]);
   return (
     <main class="admin scrolls" tabIndex={-1}>
       <div class="admin-inner">
         <h1>{t.admin.title}</h1>
-        <nav class="admin-nav" aria-label={t.admin.title}>
+        <nav class="admin-nav" ref={nav} aria-label={t.admin.title}>
           {ADMIN.map((each) => (
             <a key={each} data-inside href={`/admin/${each}`} aria-current={each === page ? "page" : undefined}>
               {t.admin.pages[each]}

@@ -29,12 +29,12 @@ const PATHS = {
   check: "M5 13l4.5 4.5L19 7",
   copy: "M9 9h11v11H9zM5 15H4V4h11v1",
   clock: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18ZM12 7.5V12l3 2",
-  more: "M6 12v.1M12 12v.1M18 12v.1",
+  more: "M5.5 12h.01M12 12h.01M18.5 12h.01M5.5 11.6v.8M12 11.6v.8M18.5 11.6v.8",
   dot: "M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
   filter: "M4 6h16M7 12h10M10 18h4",
   warning: "M12 4 3 20h18L12 4ZM12 10v4.5M12 17.5v.1",
   refresh: "M20 12a8 8 0 1 1-2.4-5.7M20 4v4h-4",
-  key: "M8 15a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM12 11h9M18 11v3.5M15 11v2.5",
+  key: "M3 6.5h18v11H3zM7 10.5v.1M10.3 10.5v.1M13.7 10.5v.1M17 10.5v.1M8.5 14h7",
 } as const;
 
 export type IconName = keyof typeof PATHS;
