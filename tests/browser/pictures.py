@@ -1,4 +1,4 @@
-"""Pictures of every view, in both themes and sizes, into a folder: `dev/pictures FOLDER`. For people to look at."""
+"""Pictures of every view, in both themes and sizes, for people to look at: `dev/pictures FOLDER [VIEW...]`."""
 
 import asyncio
 import sys
@@ -12,63 +12,136 @@ from playwright.async_api import Page, expect
 from browser.showroom import BYPASS, Showroom
 from browser.talk import LONG
 from browser.window import PAGE, PHONE, WIDE, Window, window
-from handraise.serving import Serving
-from surfaces.web.served import served
+from handraise.serving import Service, Serving, serving
+from surfaces.web.served import Served
 
-VIEWS = {
-    "inbox": "/",
-    "sessions": "/sessions",
-    "chat": f"/sessions/{LONG}",
-    "card": "/sessions/s_data",
-    "bypass": f"/sessions/{BYPASS}",
-    "failed": "/sessions/s_end0",
-    "projects": "/admin/projects",
-    "rules": "/admin/rules",
-    "tokens": "/admin/tokens",
-    "audit": "/admin/audit",
-    "statistics": "/admin/statistics",
-    "settings": "/admin/settings",
+Act = Callable[[Page], Awaitable[None]]
+
+LOOKS: dict[str, dict[str, Any]] = {
+    "wide": {"viewport": WIDE},
+    "phone": {"viewport": PHONE, "has_touch": True, "is_mobile": True, "device_scale_factor": 2},
+}
+CARDS = 9
+
+
+def press(*keys: str) -> Act:
+    async def act(page: Page) -> None:
+        for key in keys:
+            await page.keyboard.press(key)
+            await page.wait_for_timeout(300)
+
+    return act
+
+
+def click(*selectors: str) -> Act:
+    async def act(page: Page) -> None:
+        for selector in selectors:
+            await page.locator(selector).first.click(timeout=5_000)
+
+    return act
+
+
+async def look(_: Page) -> None:
+    """As it is."""
+
+
+async def upwards(page: Page) -> None:
+    await page.locator(".history").evaluate("element => element.scrollTo({ top: 0 })")
+
+
+async def unfolded(page: Page) -> None:
+    await upwards(page)
+    for each in (".thinking", ".action", ".action:has-text('Changed')", ".action.failed"):
+        await page.locator(f"{each} > details > summary, details{each} > summary").first.click()
+
+
+async def offline(page: Page) -> None:
+    await page.route("**/api/feed*", lambda route: route.abort())
+    await page.route("**/api/me", lambda route: route.abort())
+    await page.reload()
+    await expect(page.locator(".connection.offline").first).to_be_attached(timeout=10_000)
+
+
+async def whole_inbox(page: Page) -> None:
+    await page.locator("main .over").last.scroll_into_view_if_needed()
+
+
+# Name: address, and what is done there before the picture is taken.
+VIEWS: dict[str, tuple[str, Act]] = {
+    **{f"card{number}": ("/", press(*("j",) * number)) for number in range(CARDS)},
+    "missed": ("/", whole_inbox),
+    "deny": ("/", press("j", "d")),
+    "edit": ("/", press("j", "e")),
+    "why": ("/", click(".card .why summary")),
+    "rule": ("/", click(".waiting-row >> nth=0", ".card .why summary", ".card .why .row-of-buttons button")),
+    "sessions": ("/sessions", look),
+    "filters": ("/sessions", click(".side [aria-label*=ilter]")),
+    "chat": (f"/sessions/{LONG}", look),
+    "chat-begin": (f"/sessions/{LONG}", upwards),
+    "chat-unfolded": (f"/sessions/{LONG}", unfolded),
+    "menu": (f"/sessions/{LONG}", click(".session-head .menu > button")),
+    "rename": (f"/sessions/{LONG}", click(".session-head .menu > button", ".menu-body >> text=Rename")),
+    "fork": (f"/sessions/{LONG}", click(".session-head .menu > button", ".menu-body >> text=Fork")),
+    "stop": (f"/sessions/{LONG}", click(".session-head .menu > button", ".menu-body >> text=Stop")),
+    "own-card": ("/sessions/s_data", look),
+    "bypass": (f"/sessions/{BYPASS}", look),
+    "failed": ("/sessions/s_end0", look),
+    "new": ("/", press("n")),
+    "keys": ("/", press("?")),
+    **{each: (f"/admin/{each}", look) for each in ("projects", "rules", "tokens", "audit", "statistics", "settings")},
+    "new-token": ("/admin/tokens", click("main .primary")),
+    "project": ("/admin/projects", click("main .unfolds summary")),
+    "offline": ("/", offline),
 }
 
 
-async def each_card(page: Page, shoot: Callable[[str], Awaitable[None]]) -> None:
-    """Every open card of the inbox, one after the other."""
-    for number in range(8):
-        await shoot(f"card{number}")
-        await page.keyboard.press("j")
+async def take(
+    screen: Window, up: Serving, views: dict[str, tuple[str, Act]], shoot: Callable[[str], Path], **kind: Any
+) -> None:
+    page = await screen.open(up, **kind)
+    for name, (path, act) in views.items():
+        await page.goto(up.base + path)
+        await expect(page.locator(".connection.live").first).to_be_attached()
         await page.wait_for_timeout(300)
-
-
-async def take(folder: Path, screen: Window, up: Serving, only: set[str]) -> None:
-    for size, viewport in (("wide", WIDE), ("phone", PHONE)):
-        for theme in ("light", "dark"):
-            look: dict[str, Any] = {"color_scheme": theme, "viewport": viewport}
-            phone: dict[str, Any] = (
-                {"has_touch": True, "is_mobile": True, "device_scale_factor": 2} if size == "phone" else {}
-            )
-            page = await screen.open(up, **look, **phone)
-
-            async def shoot(name: str, page: Page = page, size: str = size, theme: str = theme) -> None:
-                await page.screenshot(path=folder / f"{name}-{size}-{theme}.png")
-
-            for name, path in VIEWS.items():
-                if only and name not in only:
-                    continue
-                await page.goto(up.base + path)
-                await expect(page.locator(".connection.live").first).to_be_attached()
-                await page.wait_for_timeout(400)
-                await shoot(name)
-                if name == "inbox":
-                    await each_card(page, shoot)
-            await page.context.close()
+        try:
+            await act(page)
+        except Exception as error:  # One view less is no reason to have no pictures at all.
+            sys.stderr.write(f"{name}: {str(error).splitlines()[0]}\n")
+        await page.wait_for_timeout(300)
+        await page.screenshot(path=shoot(name))
+    await page.context.close()
 
 
 async def main(folder: Path, only: set[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as state:
-        async with served(Path(state), page=PAGE) as hub, window() as screen:
-            await Showroom(hub.up).fill()
-            await take(folder, screen, hub.up, only)
+    views = {name: view for name, view in VIEWS.items() if not only or name in only}
+    for size, kind in LOOKS.items():
+        for theme in ("light", "dark"):
+
+            def shoot(name: str, size: str = size, theme: str = theme) -> Path:
+                return folder / f"{name}-{size}-{theme}.png"
+
+            with tempfile.TemporaryDirectory() as state:
+                service = Service(Path(state), Path("/bin/false"), {}, port=0, page=PAGE)
+                async with serving(service) as up, window() as screen:
+                    screen.complaints = Silent()
+                    if not only or "login" in only:
+                        page = await screen.stranger(up, color_scheme=theme, **kind)
+                        await page.goto(up.base)
+                        await page.wait_for_timeout(300)
+                        await page.screenshot(path=shoot("login"))
+                    if not only or "empty" in only:
+                        await Served(up, Path(state)).session(phase="working")
+                        await take(screen, up, {"empty": ("/", look)}, shoot, color_scheme=theme, **kind)
+                    await Showroom(up).fill()
+                    await take(screen, up, views, shoot, color_scheme=theme, **kind)
+
+
+class Silent(list[str]):
+    """Here nobody minds what a page complains about."""
+
+    def append(self, _: str) -> None:
+        pass
 
 
 if __name__ == "__main__":
