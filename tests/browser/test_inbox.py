@@ -106,6 +106,7 @@ async def test_identical_asks_are_answered_together_and_each_says_what_became_of
             told = page.locator(".over [role=status]")
             await expect(told).to_contain_text("Your answer was given to 2 of 4; 1 not sent yet, 1 not used")
             await expect(page.locator(f"#card-{asks[0].id}")).to_contain_text("You allowed npm test")
+            await expect(page.locator(f"#card-{asks[0].id}")).to_contain_text("Session 1")
             await expect(page.locator(f"#card-{asks[1].id}")).to_contain_text(
                 "Answered elsewhere by ann: denied npm test"
             )

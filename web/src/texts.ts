@@ -216,6 +216,7 @@ export const texts = {
     kept: "Not sent: there is no connection to the hub. It is kept here, and sent once when the hub is back.",
     keptBecause: (why: string) => `Not sent yet: ${why} It is kept here, and sent again in a moment.`,
     keptShort: "Not sent yet: there is no connection to the hub.",
+    keptTrouble: "Not sent yet: the hub is in trouble.",
     takeBack: "Take it back",
     again: "It is in view now. Press the key once more.",
     viewer: "You may look, not answer.",

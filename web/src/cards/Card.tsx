@@ -46,7 +46,7 @@ export function Card({ ask, where }: { ask: Ask; where: Where }) {
   if (wasOpen.current && stage.is === "expired" && document.getElementById(`card-${ask.id}`)?.contains(document.activeElement)) unfolded.value = true;
   wasOpen.current = isOpen;
   if (isOpen || unfolded.value) return <Whole ask={ask} stage={stage} where={where} fold={isOpen ? null : () => (unfolded.value = false)} />;
-  return <Line ask={ask} stage={stage} unfold={() => (unfolded.value = true)} />;
+  return <Line ask={ask} stage={stage} named={where === "inbox"} unfold={() => (unfolded.value = true)} />;
 }
 
 function Whole({ ask, stage, where, fold }: { ask: Ask; stage: Stage; where: Where; fold: (() => void) | null }) {

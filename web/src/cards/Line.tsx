@@ -9,14 +9,17 @@ import { texts as t } from "../texts";
 import { outcome, sentence } from "./sentence";
 import type { Stage } from "./stage";
 
-export function Line({ ask, stage, unfold }: { ask: Ask; stage: Stage; unfold: () => void }) {
+/** `named`: the session is not around it, and stands in the line. */
+export function Line({ ask, stage, named, unfold }: { ask: Ask; stage: Stage; named: boolean; unfold: () => void }) {
+  const session = sessionOf(ask.session);
   const denied = "settlement" in stage && "allow" in stage.settlement.answer && !stage.settlement.answer.allow;
   return (
     <section id={`card-${ask.id}`} class={`line-card ${ask.kind} stage-${stage.is}${denied ? " denied" : ""}`}>
       <button type="button" class="folded" aria-expanded={false} title={t.card.unfold} onClick={unfold}>
         <Icon name={ask.kind} />
         <span class="line-text">
-          <Quoted text={lineOf(ask, stage, sessionOf(ask.session)?.directory ?? null)} />
+          <Quoted text={lineOf(ask, stage, session?.directory ?? null)} />
+          {named && session && <span class="quiet-text"> · {reveal(session.title)}</span>}
         </span>
         {stage.is === "answered" && !stage.delivered && <span class="waiting">{t.card.underway}</span>}
         {stage.is === "expired" && <span class="waiting">{t.card.lateButton}</span>}

@@ -48,7 +48,7 @@ function Underway({ ask }: { ask: Ask }) {
   const sent = useComputed(() => sending.value.get(ask.id)).value;
   if (!sent) return null;
   if (sent.state === "refused") return <span class="trouble">{reveal(sent.message)}</span>;
-  if (sent.state === "kept") return <span class="trouble">{sent.why ? t.card.keptBecause(reveal(sent.why)) : t.card.keptShort}</span>;
+  if (sent.state === "kept") return <span class="trouble">{sent.why ? t.card.keptTrouble : t.card.keptShort}</span>;
   return <span class="quiet-text">{t.card.sending}</span>;
 }
 
