@@ -49,7 +49,7 @@ def conversation(settled: Settled) -> Iterable[Change]:
     yield from settled(NPM_TEST, LONG, 46, Answered(Allow(), RULED, "rule", ago(46)))
     yield from _told(45, _action("test", "command", "npm test", "Bash", {"command": "npm test"}, OUTPUT, ok=False))
     yield from _told(44, _agent())
-    retry = "The model could not be reached (529 overloaded_error); try 2 of 10."
+    retry = "The model is overloaded (529 overloaded_error); try 2 of 10."
     yield from _told(43, [Notice("warning", retry, "retry")])
     yield from settled(PUSH, LONG, 42, Answered(Deny("Never force. Open a pull request."), ANN, "telegram", ago(41)))
     yield from _told(40, [Text("Understood: no force. The tests pass, and a pull request is prepared.", "m4")])

@@ -17,6 +17,7 @@ def steered(told: Told) -> Script:
     told = yield [say("I look **right**."), hold("looking"), say("Nothing there.")]
     told = yield [say(f"You said: {told.text}"), hold("thinking"), say("never heard")]
     told = yield [fail(403, "permission_error", "no such luck")]
+    told = yield [fail(429, "rate_limit_error", retry_after=0)]
     told = yield [fail(529, "overloaded_error", retry_after=0)]
     yield [say("Here I am.")]
 
@@ -56,7 +57,8 @@ async def test_what_is_said_waits_until_it_is_taken_and_what_went_wrong_is_told_
         await say_field.fill("And now?")
         await page.keyboard.press("Enter")
         await expect(main.get_by_text("Here I am.")).to_be_visible()
-        await expect(page.locator(".event.warning")).to_contain_text("The model could not be reached (529")
+        await expect(page.locator(".event.warning")).to_contain_text("The model is overloaded (529")
+        await expect(page.locator(".event.warning")).to_contain_text("try 2 of 10")
         await expect(page.locator(".event.turn")).to_have_count(4)
         await expect(page.locator(".event.turn").last).to_contain_text("$0.05")
 

@@ -197,7 +197,7 @@ def test_a_retry_is_told() -> None:
 
     (told,) = heard({"type": "system", **retry})
 
-    assert told == Notice("warning", "The model could not be reached (529 overloaded); try 2 of 10.", "retry")
+    assert told == Notice("warning", "The model is overloaded (529 overloaded); try 2 of 10.", "retry")
 
 
 def test_what_we_do_not_know_is_kept_and_passed_on() -> None:  # lesson 12

@@ -85,3 +85,12 @@ test("a block is small, and a run of reads stays in one", () => {
   assert.equal(timeline.blocks[0]?.length, 13);
   assert.deepEqual(timeline.blocks.slice(1).map((block) => block.length), [6, 6]);
 });
+
+test("tries to reach the model, and an error with the words that say it, are not torn apart", () => {
+  const retry = () => item({ type: "notice", level: "warning", text: "again", about: "retry" });
+  const timeline = new Timeline([...Array.from({ length: 5 }, () => text("before")), ...Array.from({ length: 9 }, retry), text("no luck"), item({ type: "turn.ended", is_error: true, error: "no luck" })]);
+  assert.deepEqual(
+    timeline.blocks.map((block) => block.map((entry) => entry.kind).filter((kind, at, all) => kind !== all[at - 1])),
+    [["text", "notice"], ["text", "turn"]],
+  );
+});

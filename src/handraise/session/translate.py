@@ -37,6 +37,8 @@ OUTPUT = 64 * 1024
 INTERRUPTED = "The turn was interrupted."
 _ABORTED = "aborted"
 """How the reason of a turn begins that somebody ended: in a reply or in a tool."""
+_TROUBLES = {429: "takes nothing more for the moment", 500: "had an error of its own", 529: "is overloaded"}
+"""What a status of its API says of the model."""
 BACKGROUND = "task:"
 """How the names of actions begin that run in the background."""
 _UNDER_WAY = 1000
@@ -71,7 +73,8 @@ def translate(frame: frames.Frame, under_way: dict[str, Action]) -> list[Content
             return _rate_limit(left)
         case frames.ApiRetry(attempt=attempt, max_retries=most, error_status=status, error=error):
             what = " ".join(str(each) for each in (status, error) if each)
-            return [Notice("warning", f"The model could not be reached ({what}); try {attempt} of {most}.", "retry")]
+            trouble = _TROUBLES.get(status or 0, "could not be reached")
+            return [Notice("warning", f"The model {trouble} ({what}); try {attempt} of {most}.", "retry")]
         case frames.UnknownFrame(fields=fields):
             return [Frame(fields)]
         case frames.Unreadable(why=why, head=head, size=size):

@@ -3,7 +3,7 @@ import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Card } from "../cards/Card";
 import type { ItemOf } from "../feed/model";
-import { isRead, type Entry } from "../feed/timeline";
+import { isRead, isRetry, type Entry } from "../feed/timeline";
 import { Machine, Unfolds } from "../parts/Folded";
 import { Markdown } from "../parts/Markdown";
 import { memo } from "../parts/memo";
@@ -172,9 +172,9 @@ function UnknownFrame({ item }: { item: ItemOf<"frame"> }) {
 /** Reads that ended well and follow each other belong together. */
 function runsOf(entries: readonly Entry[]): Entry[][] {
   const runs: Entry[][] = [];
-  for (const [at, entry] of entries.entries()) {
-    if (entry.kind === "frame" && !everything.value) continue;
-    if (isToldAgain(entry, entries[at + 1])) continue;
+  const shown = entries.filter((entry) => entry.kind !== "frame" || everything.value);
+  for (const [at, entry] of shown.entries()) {
+    if (isToldAgain(entry, shown[at + 1])) continue;
     const last = runs.at(-1);
     if (last && isQuiet(entry) && last[0] && isQuiet(last[0])) last.push(entry);
     else runs.push([entry]);
@@ -182,8 +182,9 @@ function runsOf(entries: readonly Entry[]): Entry[][] {
   return runs;
 }
 
-/** Claude says an error of the model in its own words, too; it stands out once. */
+/** Claude says an error of the model in its own words, too, and each try again; it stands out once. */
 function isToldAgain(entry: Entry, next: Entry | undefined): boolean {
+  if (isRetry(entry)) return isRetry(next);
   return entry.kind === "text" && next?.kind === "turn" && next.item.is_error && next.item.error === entry.item.text;
 }
 

@@ -38,6 +38,16 @@ export function isRead(entry: Entry | undefined): entry is ActionEntry {
   return entry?.kind === "action" && READING.has(entry.started.tool);
 }
 
+/** A try to reach the model again. */
+export function isRetry(entry: Entry | undefined): boolean {
+  return entry?.kind === "notice" && entry.item.about === "retry";
+}
+
+/** Whether they may be drawn as one: reads, tries to reach the model, and an error with the words that say it. */
+function isOne(before: Entry | undefined, entry: Entry): boolean {
+  return (isRead(before) && isRead(entry)) || (isRetry(before) && isRetry(entry)) || (before?.kind === "text" && entry.kind === "turn");
+}
+
 /** Built item by item. `blocks` hold entries; a block or entry that did not change is the very same as before. */
 export class Timeline {
   blocks: Entry[][] = [];
@@ -128,7 +138,7 @@ export class Timeline {
   private put(entry: Entry, parent: string | null): void {
     if (parent !== null && this.change(parent, (above) => ({ ...above, inside: [...above.inside, entry] }))) return;
     const last = this.blocks.at(-1);
-    const most = isRead(entry) && isRead(last?.at(-1)) ? RUN : BLOCK;
+    const most = isOne(last?.at(-1), entry) ? RUN : BLOCK;
     const fits = last && last.length < most && !this.begins.has(entry.key);
     if (this.unseen) {
       if (fits) last.push(entry);
