@@ -349,8 +349,17 @@ async def test_the_relay_of_a_run_that_ends_is_hung_up_on(stream: Stream) -> Non
         "Handraise-Project": stream.project.encode().hex(),
     }
     writer.write(chunks.head("/mcp/lines", headers))
-    writer.write(chunks.chunk(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'))
-    await reader.readuntil(b'"result"')
+    # Pieces end where they like: in the middle of a line, and behind the beginning of the next.
+    for piece in (
+        b'{"jsonrpc": "2.0", ',
+        b'"id": 1, "method": ',
+        b'"ping"}\n\n{"jsonrpc": "2.0", "id": 2,',
+        b' "method": "ping"}\n',
+    ):
+        writer.write(chunks.chunk(piece))
+        await writer.drain()
+    for number in (b"1", b"2"):
+        await reader.readuntil(b'"id":%s' % number)
 
     assert (await stream.page.delete(f"/api/runs/{stream.token}")).status_code == 200
 

@@ -60,20 +60,24 @@ class Lines(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _read(self, receive: Receive, said: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
-        rest = b""
+        # Looked through only where it is new: a long line in small pieces would take ever longer.
+        begun = bytearray()
         async with said:
             while True:
                 event: MutableMapping[str, Any] = await receive()
                 if event["type"] == "http.disconnect":
                     return
-                *lines, rest = (rest + event.get("body", b"")).split(b"\n")
-                for line in lines:
-                    if line.strip():
-                        await said.send(speaker.read_line(line))
+                piece: bytes = event.get("body", b"")
+                begun += piece
+                if b"\n" in piece:
+                    *lines, begun = begun.split(b"\n")
+                    for line in lines:
+                        if line.strip():
+                            await said.send(speaker.read_line(bytes(line)))
                 if not event.get("more_body"):
                     self._counter.leave(self._caller)
                     return
-                if len(rest) > LONGEST_LINE:
+                if len(begun) > LONGEST_LINE:
                     return
 
 
