@@ -54,7 +54,8 @@ export function dismiss(ask: string): void {
 /** Whatever was kept is sent when the connection is live again, and once in a while as long as it is. */
 export function watchSending(): void {
   effect(() => {
-    if (me.value?.name !== undefined || standing.value !== "in") showKept();
+    void me.value;
+    showKept();
   });
   effect(() => {
     if (connection.value.state === "live" && standing.value === "in") sendKept();
