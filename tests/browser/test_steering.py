@@ -144,4 +144,18 @@ async def test_what_reached_the_hub_and_was_not_confirmed_is_said_once(tmp_path:
         await expect(page.locator(".composer [role=alert]")).to_have_count(0)
         await expect(main.get_by_text("You said: Once.")).to_be_visible()
         await expect(page.locator(".said")).to_have_count(2)
-        assert [each.content for each in await up.hub.store.says(session.id, waiting=False)] == ["Hello.", "Once."]
+
+        # So it is with what resumes a session that has ended, also where somebody else did so meanwhile.
+        await up.hub.desk.stop(session.id)
+        await expect(page.get_by_role("button", name="Resume")).to_be_visible()
+        await page.route("**/resume", lose)
+        with screen.trouble_expected():
+            await field.fill("Still once.")
+            await page.keyboard.press("Enter")
+            await expect(page.locator(".composer [role=alert]")).to_contain_text("The hub cannot be reached.")
+        await page.unroute("**/resume")
+        await expect(main.get_by_text("Resumed, process 2")).to_be_visible()
+        await field.press("Enter")
+        await expect(main.get_by_text("You said: Still once.")).to_be_visible()
+        said = [each.content for each in await up.hub.store.says(session.id, waiting=False)]
+        assert said == ["Hello.", "Once.", "Still once."]

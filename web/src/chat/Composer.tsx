@@ -5,7 +5,7 @@ import type { ItemOf, Session } from "../feed/model";
 import { Icon } from "../parts/Icons";
 import { may } from "../store/desk";
 import { dropDraft, useDraft } from "../store/drafts";
-import { inWords, post } from "../store/http";
+import { get, inWords, post, Refused } from "../store/http";
 import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
 import { PickPictures, Pictures, usePictures } from "./Pictures";
@@ -37,8 +37,8 @@ export function Composer({ session, waiting }: { session: Session; waiting: read
     say.current ??= crypto.randomUUID();
     try {
       const path = `/api/sessions/${encodeURIComponent(session.id)}`;
-      if (ended) await post(`${path}/resume`, { say: text, ...(images.length ? { images } : {}) });
-      else await post(`${path}/say`, { text, images, id: say.current });
+      if (ended) await resume(path);
+      await post(`${path}/say`, { text, images, id: say.current });
       say.current = null;
       setText("");
       dropDraft(`say.${session.id}`);
@@ -93,4 +93,13 @@ export function Composer({ session, waiting }: { session: Session; waiting: read
       </form>
     </div>
   );
+}
+
+/** That it was resumed meanwhile, by a try that was not confirmed or by somebody else, is as good. */
+async function resume(path: string): Promise<void> {
+  try {
+    await post(`${path}/resume`);
+  } catch (error) {
+    if (!(error instanceof Refused) || (await get<Session>(path)).ended) throw error;
+  }
 }
