@@ -44,12 +44,20 @@ Walk = AsyncIterator[tuple[str, str]]
 """The name of a place that is there to be looked at, and the part of the page that it is about."""
 
 
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-async def test_whoever_works_meets_no_barrier(tmp_path: Path, size: ViewportSize) -> None:
-    await look(tmp_path, size, inbox, dialogs, chats, sessions)
+sizes = pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 
 
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@sizes
+async def test_whoever_answers_meets_no_barrier(tmp_path: Path, size: ViewportSize) -> None:
+    await look(tmp_path, size, inbox, dialogs)
+
+
+@sizes
+async def test_whoever_talks_with_claude_meets_no_barrier(tmp_path: Path, size: ViewportSize) -> None:
+    await look(tmp_path, size, chats, sessions)
+
+
+@sizes
 async def test_whoever_administers_meets_no_barrier(tmp_path: Path, size: ViewportSize) -> None:
     await look(tmp_path, size, administration)
 
