@@ -89,6 +89,7 @@ export function Drawer() {
 /** Empty is said only when it is known. */
 function Nothing() {
   const state = connection.value.state;
+  if (state === "offline") return <p class="empty">{t.inbox.unknown}</p>;
   if (!ready.value || state === "connecting") return <p class="empty">{t.loading}</p>;
   if (state !== "live") return <p class="empty">{t.inbox.unknown}</p>;
   const alive = [...sessions.value.values()].filter((session) => !session.ended).sort((a, b) => (a.changed_at > b.changed_at ? -1 : 1));
