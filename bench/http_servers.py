@@ -5,6 +5,7 @@ the child's stdin. Nothing is decoded or checked; a second floor keeps everythin
 """
 
 import asyncio
+import gc
 import os
 import socket
 import subprocess
@@ -36,6 +37,7 @@ async def be_hub(folder: str, program: Path) -> None:
     with signals() as told:
         async with serving(service) as up:
             made = await up.gate.make("bench", "admin", Person("bench"), "bench")
+            gc.freeze()  # as `handraise serve` does
             print(up.base, made.secret, flush=True)
             await told.wait()
             await up.hub.crew.stop_all()
