@@ -1,5 +1,6 @@
 """Many tabs of one browser: one stream for all, whoever of them comes and goes."""
 
+import asyncio
 from pathlib import Path
 
 from playwright.async_api import expect
@@ -30,6 +31,8 @@ async def test_any_number_of_tabs_share_a_stream_and_none_misses_anything(tmp_pa
             await expect(tab.locator(f"#card-{asked.id}")).to_be_visible()
 
         await first.close()  # it held the stream: another one takes it up
+        while not streams:
+            await asyncio.sleep(0.02)
         more = await hub.ask(NPM_TEST)
         for tab in tabs:
             await expect(tab.locator("main").get_by_role("button", name="Run npm test?")).to_be_visible()

@@ -105,16 +105,17 @@ async def test_what_is_typed_in_an_editor_is_the_editors_and_what_comes_meanwhil
     file.write_text('#!/bin/sh\necho IN THE EDITOR\nread line\nread more\nprintf "%s" "$line $more" > "$1"\n')
     file.chmod(0o700)
     own = {"EDITOR": str(file), "TERM": "dumb"}
-    async with table(tmp_path) as laid, laid.terminal("inbox", environment=own) as terminal:
+    async with table(tmp_path) as laid:
         first = await laid.ask(NPM)
-        await terminal.until("A number, then Enter.")
-        terminal.type("5", ENTER)
-        await terminal.until("IN THE EDITOR")
-        terminal.type("npm run", ENTER)
         other = await laid.ask(Question((DATABASE,)))
-        await laid.answer(other, Choices((Choice(("SQLite",)),)))
-        terminal.type("lint", ENTER)
-        await terminal.until("│ npm run lint", "ann chose SQLite", "A number, then Enter. < goes back.")
-        terminal.type("1", ENTER)
-        await terminal.until("You allowed with changes")
+        async with laid.terminal("inbox", environment=own) as terminal:
+            await terminal.until("A number, then Enter.")
+            terminal.type("5", ENTER)
+            await terminal.until("IN THE EDITOR")
+            terminal.type("npm run", ENTER)
+            await laid.answer(other, Choices((Choice(("SQLite",)),)))
+            terminal.type("lint", ENTER)
+            await terminal.until("│ npm run lint", "ann chose SQLite", "A number, then Enter. < goes back.")
+            terminal.type("1", ENTER)
+            await terminal.until("You allowed with changes")
         assert await laid.given(first) == Allow(input={"command": "npm run lint", "description": "Run the tests"})

@@ -37,7 +37,8 @@ export function listen(place: () => number, tell: (heard: Heard) => void): () =>
   }
 
   function hear(heard: Heard): void {
-    if (holds) others?.postMessage(heard);
+    // That it was lost is not passed on: this tab may just be closing. Whoever takes it up finds out.
+    if (holds && heard.what !== "lost") others?.postMessage(heard);
     tell(heard);
   }
 
