@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
 from playwright.async_api import expect
 
 from browser.window import PAGE, PHONE, armed, needs_browser, window
