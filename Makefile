@@ -22,7 +22,7 @@ test: $(READY) $(PAGE)  ## everything that is tested, with the real CLI and a re
 	@dev/browser
 	@dev/shells
 	@dev/page test
-	@$(BIN)/python dev/test -n $(JOBS)
+	@$(BIN)/python dev/test -n $(JOBS) --dist worksteal
 
 check: lint types test  ## format, lint, strict types, import table, tests: what CI runs
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from playwright.async_api import BrowserContext, CDPSession, Page, Worker
@@ -10,6 +11,7 @@ from playwright.async_api import BrowserContext, CDPSession, Page, Worker
 from surfaces.push.vendor import Phone, b64
 
 DEADLINE = 60.0
+AGAIN = 150
 
 # Chromium has no push service to reach here, so that this browser gets its address and keys from the test.
 SUBSCRIBING = """
@@ -74,13 +76,14 @@ class Screen:
     base: str
     cdp: CDPSession
     registration: str
+    pushed: str = ""
 
     async def push(self, notice: dict[str, Any] | str) -> None:
         """Hands a message to the worker, as the browser does after it has opened it."""
-        message = notice if isinstance(notice, str) else json.dumps(notice)
+        self.pushed = notice if isinstance(notice, str) else json.dumps(notice)
         await self.cdp.send(
             "ServiceWorker.deliverPushMessage",
-            {"origin": self.base, "registrationId": self.registration, "data": message},
+            {"origin": self.base, "registrationId": self.registration, "data": self.pushed},
         )
 
     async def notifications(self) -> list[dict[str, Any]]:
@@ -88,13 +91,19 @@ class Screen:
         return shown
 
     async def until(self, **wanted: Any) -> dict[str, Any]:
-        """The notification of which all of this is true, as soon as there is one."""
+        """The notification of which all of this is true, as soon as there is one.
+
+        A worker that had just been started may have missed the push: it comes again, as from any push service.
+        """
         async with asyncio.timeout(DEADLINE):
-            while True:
+            for tries in count(1):
                 for each in await self.notifications():
                     if all(each[name] == value for name, value in wanted.items()):
                         return each
                 await asyncio.sleep(0.05)
+                if tries % AGAIN == 0 and self.pushed:
+                    await self.push(self.pushed)
+        raise AssertionError("there is always another try")
 
     async def until_none(self, tag: str) -> None:
         async with asyncio.timeout(DEADLINE):
