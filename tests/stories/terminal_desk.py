@@ -39,6 +39,7 @@ class Desk:
     @property
     def environment(self) -> dict[str, str]:
         kept = {key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ}
+        kept["ANTHROPIC_BASE_URL"] = self.home.environment["ANTHROPIC_BASE_URL"]  # whatever starts a Claude here
         return {"HANDRAISE_STATE": str(self.state), "HOME": str(self.home.tmp), **kept}
 
     def terminal(self, *arguments: str, environment: Mapping[str, str] | None = None, **size: int) -> Pseudo:
