@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from handraise.demo.pieces import Script, say
@@ -156,11 +157,20 @@ async def test_a_pipe_that_nobody_writes_to_holds_nothing_up(tmp_path: Path) -> 
 
 
 async def test_ctrl_c_while_the_hub_is_being_started_starts_no_session(tmp_path: Path) -> None:
+    # A hub that takes its time, so that it is surely not up when the key is pressed.
+    (tmp_path / "slow").mkdir()
+    slow = "import sys, time\nif 'serve' in sys.orig_argv: time.sleep(5)\n"
+    (tmp_path / "slow" / "sitecustomize.py").write_text(slow)
     async with House(tmp_path, choose_then_run) as home:
         laid = Desk(home)
+        slowly = {"PYTHONPATH": os.pathsep.join([str(tmp_path / "slow"), laid.environment.get("PYTHONPATH", "")])}
+        slowly["HANDRAISE_WEB_PORT"] = "0"
         try:
-            async with laid.terminal("run", "Hello.") as terminal:
+            async with laid.terminal("run", "Hello.", environment=slowly) as terminal:
                 await terminal.until("starting one in the background")
+                async with asyncio.timeout(60):
+                    while not _is_started(laid.state):
+                        await asyncio.sleep(0.01)
                 terminal.type(CTRL_C)
                 assert await terminal.end() == 1
                 assert "Interrupted. The hub goes on starting; no session was started." in terminal.screen
@@ -170,3 +180,13 @@ async def test_ctrl_c_while_the_hub_is_being_started_starts_no_session(tmp_path:
                     await asyncio.sleep(0.1)
         finally:
             await laid.stop_background_hub()
+
+
+def _is_started(state: Path) -> bool:
+    """Whether there is a process that is to be the hub of this folder."""
+    for each in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            said = each.read_bytes().split(b"\0")
+            if b"serve" in said and os.fsencode(state) in said:
+                return True
+    return False
