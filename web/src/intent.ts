@@ -1,0 +1,66 @@
+/**
+ * Whether a hand meant this very card. Pure; never looks at a clock.
+ *
+ * The same rule as `model/intent.py`, which says why. Both pass the cases in `tests/model/intent.json`.
+ */
+
+export type Surface = "terminal" | "page" | "push";
+/** What an act does: says no or not now, answers a question, or allows something. */
+export type Weight = "refuse" | "answer" | "grant";
+export type Verdict = "meant" | "repeated" | "moved" | "busy" | "unseen";
+
+export interface Act {
+  weight: Weight;
+  at: number;
+  /** A key that is held down, the second click of two, a paste. */
+  repeated?: boolean;
+}
+
+/** How one card stands before one person. Times in milliseconds. */
+export interface Attention {
+  readonly surface: Surface;
+  readonly stillSince: number;
+  readonly quietSince: number;
+  readonly scrolledAt: number | null;
+  readonly seen: boolean;
+  /** The person was shown that there is more, and chose to go on without it. */
+  readonly goingOn: boolean;
+}
+
+/** How long a card stands still, and the person types and clicks nothing, before an act counts. */
+export const CALM: Record<Surface, number> = { terminal: 1000, page: 700, push: 1000 };
+/** After the person's own scrolling: the card moved because they moved it. */
+export const SETTLED = 250;
+
+/** A card that has just appeared. `touchedAt`: when the person last typed or clicked anything. */
+export function attend(surface: Surface, at: number, touchedAt: number | null = null): Attention {
+  return { surface, stillSince: at, quietSince: touchedAt ?? at, scrolledAt: null, seen: false, goingOn: false };
+}
+
+/** It came into place, or moved by itself. */
+export const move = (card: Attention, at: number): Attention => ({ ...card, stillSince: at });
+/** It shows something else: what was seen before does not count. */
+export const change = (card: Attention, at: number): Attention => ({ ...card, stillSince: at, seen: false, goingOn: false });
+/** The person typed or clicked, and not to act on this card. */
+export const touch = (card: Attention, at: number): Attention => ({ ...card, quietSince: at });
+/** The person scrolled it. */
+export const scroll = (card: Attention, at: number): Attention => ({ ...card, scrolledAt: at });
+/** All of the evidence has been on the screen, its end included. */
+export const see = (card: Attention): Attention => ({ ...card, seen: true });
+/** The person knows that there is more, and goes on. */
+export const goOn = (card: Attention): Attention => ({ ...card, goingOn: true });
+
+/** When an act will count, if nothing happens until then. */
+export function calmAt(card: Attention): number {
+  const calm = Math.max(card.stillSince, card.quietSince) + CALM[card.surface];
+  return card.scrolledAt === null ? calm : Math.max(calm, card.scrolledAt + SETTLED);
+}
+
+/** Whether this act was meant for this card. */
+export function judge(card: Attention, act: Act): Verdict {
+  if (act.repeated) return "repeated";
+  if (act.weight === "refuse") return "meant";
+  if (act.at < calmAt(card)) return card.quietSince > card.stillSince ? "busy" : "moved";
+  if (act.weight === "grant" && !card.seen && !card.goingOn) return "unseen";
+  return "meant";
+}

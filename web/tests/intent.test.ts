@@ -1,0 +1,29 @@
+/** The page's rule of what was meant passes the same cases as Python's. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import cases from "../../tests/model/intent.json";
+import * as intent from "../src/intent";
+
+const TIMED = { move: intent.move, change: intent.change, touch: intent.touch, scroll: intent.scroll };
+const UNTIMED = { see: intent.see, go_on: intent.goOn };
+
+function after(surface: intent.Surface, events: [number, string][]): intent.Attention {
+  let card: intent.Attention | null = null;
+  let touched: number | null = null;
+  for (const [at, name] of events) {
+    if (card === null) {
+      if (name === "touch") touched = at;
+      else card = intent.attend(surface, at, touched);
+    } else if (name in UNTIMED) card = UNTIMED[name as keyof typeof UNTIMED](card);
+    else card = TIMED[name as keyof typeof TIMED](card, at);
+  }
+  assert.ok(card);
+  return card;
+}
+
+for (const { name, surface, events, act, verdict } of cases)
+  test(name, () => {
+    const [at, weight, repeated] = act as [number, intent.Weight, string?];
+    const card = after(surface as intent.Surface, events as [number, string][]);
+    assert.equal(intent.judge(card, { at, weight, repeated: repeated !== undefined }), verdict);
+  });
