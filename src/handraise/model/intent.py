@@ -1,8 +1,8 @@
 """Intent: whether a hand meant this very card. Decides from what was shown and done, and when; never looks at a clock.
 
-Whatever allows, approves or grants needs an act that was meant for this card: all of its evidence was seen (or the person
+What allows, approves or grants needs an act that was meant for this card: all of its evidence was seen (or the person
 chose to go on at its marked end), it stood still, and the person typed and clicked nothing for a while before. Refusing
-and asking back are held up by nothing but a key that repeats.
+and asking back wait for nothing; only a key that repeats is ignored.
 
 The page has the same rule in `web/src/intent.ts`. Both pass the cases in `tests/model/intent.json`.
 """
