@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from handraise.cli.main import main
-from handraise.model.asks import Form, Option, Permission, Plan, Prompt, Question
+from handraise.model.asks import Answered, Form, Option, Permission, Plan, Prompt, Question
 from surfaces.web.served import Served, served
 
 
@@ -57,7 +57,7 @@ async def test_what_went_wrong_is_a_sentence_and_a_code(tmp_path: Path) -> None:
             (["answer", ask.id, "--allow", "--input", "{"], 2),
             (["answer", "a_none", "--allow"], 1),
             (["answer", "a b/../c?d#e", "--allow"], 1),
-            (["answer", ask.id, "--allow", "--for", "always"], 1),
+            (["answer", ask.id, "--allow", "--for", "always"], 2),
             (["interrupt", "s_none"], 1),
             (["stop", "s_none"], 1),
             (["token", "revoke", "t_none"], 1),
@@ -66,9 +66,46 @@ async def test_what_went_wrong_is_a_sentence_and_a_code(tmp_path: Path) -> None:
             done = await typed(hub, *words)
             assert done.exit_code == code, (words, done.output)
             assert "Traceback" not in done.output
-            assert done.output.strip().endswith("."), done.output
+            assert done.output.splitlines()[-1 if code == 1 else 0].endswith("."), done.output
         await typed(hub, "answer", ask.id, "--deny", "No.")
         assert (await typed(hub, "answer", ask.id, "--allow")).exit_code == 4
+
+
+async def test_nothing_is_sent_unless_everything_fits(tmp_path: Path) -> None:
+    """What was tried: it was allowed, approved, and said to both questions."""
+    yes_no = Prompt("Really?", "", (Option("Yes"), Option("No")))
+    async with served(tmp_path) as hub:
+        run, plan = await hub.ask(Permission("Bash", {"command": "ls"})), await hub.ask(Plan("1."))
+        two = await hub.ask(Question((yes_no, yes_no)))
+        for words in (
+            [run.id, "--allow", "--deny", "no"],
+            [plan.id, "--approve", "--revise", "no"],
+            [two.id, "--choose", "Yes"],
+            [two.id, "--choose", "1=Yes", "--choose", "2=No", "--text", "1=but"],
+            [two.id, "--text", "1=a", "--text", "2=b", "--text", "2=c"],
+        ):
+            done = await typed(hub, "answer", *words)
+            assert done.exit_code == 2, done.output
+            assert "You can answer with:" in done.output
+        assert len(await hub.up.hub.desk.asks()) == 3
+        done = await typed(hub, "answer", two.id, "--choose", "2=No", "--text", "1=Yes, but", "--json")
+        assert json.loads(done.output)["settlement"]["answer"] == {
+            "answers": [{"labels": [], "text": "Yes, but"}, {"labels": ["No"], "text": None}]
+        }
+
+
+async def test_another_machines_hub_is_answered_by_its_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with served(tmp_path) as hub:
+        ask = await hub.ask(Permission("Bash", {"command": "ls"}))
+        elsewhere = ["answer", ask.id, "--deny", "No.", "--hub", hub.up.base]
+        assert (await typed(hub, *elsewhere)).exit_code == 4
+        secret = (await typed(hub, "token", "create", "CI", "--role", "approver")).output.strip()
+        monkeypatch.setenv("HANDRAISE_TOKEN", secret)
+        assert (await typed(hub, *elsewhere)).output == "Answered.\n"
+        settled = (await hub.up.hub.desk.ask(ask.id)).settlement
+        assert isinstance(settled, Answered)
+        assert (settled.by.name, settled.source) == ("CI", "terminal")
+        assert (await typed(hub, *elsewhere[:-1], "http://127.0.0.1:1")).exit_code == 3
 
 
 async def test_tokens_are_made_listed_and_revoked(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from handraise.cli.neighbour import Failed, NoHub
+from handraise.cli.neighbour import USAGE, Failed, NoHub
 
-WRONG, NO_HUB, REFUSED = 2, 3, 4
+FAILED, WRONG, NO_HUB, REFUSED = 1, 2, 3, 4
 # As they are listed: the commands by what they are for, each with the module of handraise.cli that it is in.
 GROUPS = {
     "Stay with Claude": {"run": "staying", "attach": "staying", "inbox": "staying", "ps": "ps"},
@@ -54,7 +54,7 @@ class Told(click.Group):
         except NoHub as error:
             _fail(str(error), NO_HUB)
         except Failed as error:
-            _fail(str(error), REFUSED if error.status in (401, 403, 409, 410) else 1)
+            _fail(str(error), _code(error))
         except KeyboardInterrupt:
             _fail("Interrupted.", 1)
 
@@ -77,6 +77,12 @@ def main() -> None:
     handraise run "Fix the failing test"  start Claude here, and stay with it
     handraise inbox                       answer whatever waits, from all sessions
     """
+
+
+def _code(error: Failed) -> int:
+    if error.code == USAGE:
+        return WRONG
+    return REFUSED if error.status in (401, 403, 409, 410) else FAILED
 
 
 def _fail(sentence: str, code: int) -> None:

@@ -1,4 +1,4 @@
-"""Talks to the hub of this machine over its Unix socket. On the smallest part of the standard library.
+"""Talks to a hub: this machine's over its Unix socket, another one's by its address. On the standard library alone.
 
 `http.client` alone takes longer to import than Python takes to start: only the feed pays for it.
 """
@@ -12,11 +12,15 @@ import socket
 TYPE_CHECKING = False  # type checkers take the name for true; importing `typing` would cost each command 4 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from http.client import HTTPResponse
+    from http.client import HTTPConnection, HTTPResponse
     from typing import Any
 
 _DEADLINE = 30.0
 _NONE_HERE = "No hub answers here. Start one with: handraise serve"
+
+
+USAGE = "usage"
+"""The code of what was typed wrong, and never sent."""
 
 
 class NoHub(Exception):
@@ -24,7 +28,7 @@ class NoHub(Exception):
 
 
 class Failed(Exception):
-    """The hub said no. The text is its sentence."""
+    """It was not done: the hub said no, or nothing was sent. The text is a sentence."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(message)
@@ -33,10 +37,11 @@ class Failed(Exception):
 
 
 class Neighbour:
-    """The hub whose state folder this is."""
+    """The hub whose state folder this is; with `address`, the one there, to which `$HANDRAISE_TOKEN` names us."""
 
-    def __init__(self, state: str | os.PathLike[str]) -> None:
+    def __init__(self, state: str | os.PathLike[str], address: str | None = None) -> None:
         self._socket = os.path.join(state, "hub.sock")
+        self._address = address
 
     def get(self, path: str, **query: object) -> Any:  # noqa: ANN401 (JSON)
         return self._ask("GET", _with(path, query))
@@ -81,6 +86,8 @@ class Neighbour:
 
     def _ask(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 (JSON)
         sent = b"" if body is None else json.dumps(body).encode()
+        if self._address is not None:
+            return self._ask_elsewhere(self._address, method, path, sent)
         head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {len(sent)}\r\n"
         try:
             with self._connect(_DEADLINE) as connection:
@@ -92,6 +99,22 @@ class Neighbour:
         if not first.startswith(b"HTTP/"):
             raise NoHub(_NONE_HERE)
         return _read(int(first.split(None, 2)[1]), content)
+
+    def _ask_elsewhere(self, address: str, method: str, path: str, sent: bytes) -> Any:  # noqa: ANN401 (JSON)
+        from contextlib import closing
+        from http.client import HTTPException
+
+        headers = {"Content-Type": "application/json", "handraise-surface": "terminal"}
+        token = os.environ.get("HANDRAISE_TOKEN")
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        try:
+            with closing(_connection_to(address)) as connection:
+                connection.request(method, path, sent, headers)
+                response = connection.getresponse()
+                return _read(response.status, response.read())
+        except (OSError, HTTPException, ValueError) as error:
+            raise NoHub(f"No hub answers at {address}.") from error
 
     def _stream(self, path: str) -> HTTPResponse:
         from http.client import HTTPConnection, HTTPException
@@ -118,6 +141,15 @@ class Neighbour:
         return connection
 
 
+def _connection_to(address: str) -> HTTPConnection:
+    from http.client import HTTPConnection, HTTPSConnection
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(address)
+    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    return kind(parts.hostname or "", parts.port, timeout=_DEADLINE)
+
+
 def _with(path: str, query: Mapping[str, object]) -> str:
     given = {key: value for key, value in query.items() if value is not None}
     if not given:
@@ -128,7 +160,10 @@ def _with(path: str, query: Mapping[str, object]) -> str:
 
 
 def _read(status: int, content: bytes) -> Any:  # noqa: ANN401 (JSON)
-    told = json.loads(content or b"null")
+    try:
+        told = json.loads(content or b"null")
+    except ValueError:
+        raise NoHub("What answers there is no hub.") from None
     if status >= 400:
         error = (told or {}).get("error", {})
         raise Failed(status, error.get("code", "error"), error.get("message", f"The hub said {status}."))

@@ -4,9 +4,19 @@ import click
 
 from handraise.cli.folder import state_folder
 
-__all__ = ["json_option", "state_folder", "state_option"]
+__all__ = ["address_in", "hub_option", "json_option", "state_folder", "state_option"]
 
 state_option = click.option(
     "--state", metavar="DIR", help="The hub's folder; $HANDRAISE_STATE, or the platform's place for state."
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+hub_option = click.option(
+    "--hub", metavar="URL", envvar="HANDRAISE_HUB", help="Another machine's hub; its token is in $HANDRAISE_TOKEN."
+)
+
+
+def address_in(hub: str | None) -> str | None:
+    """What `--hub` names, checked."""
+    if hub is not None and not hub.startswith(("http://", "https://")):
+        raise click.UsageError(f"--hub takes an address such as https://{hub}.")
+    return hub

@@ -13,7 +13,7 @@ import click
 
 from handraise.cli import completing
 from handraise.cli.neighbour import Failed, Neighbour
-from handraise.cli.places import state_folder, state_option
+from handraise.cli.places import address_in, hub_option, state_folder, state_option
 
 if TYPE_CHECKING:
     from handraise.cli.seat import Where
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 _SILENCE = 5.0
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
-hub_option = click.option(
-    "--hub", metavar="URL", envvar="HANDRAISE_HUB", help="Another machine's hub; its token is in $HANDRAISE_TOKEN."
-)
 patience_option = click.option(
     "--patience",
     type=click.FloatRange(min=0),
@@ -123,8 +120,7 @@ def inbox(state: str | None, hub: str | None, plain: bool, as_json: bool) -> Non
 def _where(state: str | None, hub: str | None) -> "Where":
     from handraise.cli.seat import Where
 
-    if hub is not None and not hub.startswith(("http://", "https://")):
-        raise click.UsageError(f"--hub takes an address such as https://{hub}.")
+    address_in(hub)
     options = f" --hub {shlex.quote(hub)}" if hub else f" --state {shlex.quote(state)}" if state else ""
     return Where(state_folder(state), hub, os.environ.get("HANDRAISE_TOKEN"), options)
 

@@ -8,8 +8,8 @@ from urllib.parse import quote
 import click
 
 from handraise.cli import completing
-from handraise.cli.neighbour import Neighbour
-from handraise.cli.places import json_option, state_folder, state_option
+from handraise.cli.neighbour import USAGE, Failed, Neighbour
+from handraise.cli.places import address_in, hub_option, json_option, state_folder, state_option
 
 
 @click.command()
@@ -49,95 +49,58 @@ def mode(session: str, mode: str, state: str | None) -> None:
 
 @click.command()
 @click.argument("ask", shell_complete=completing.asks)
-@click.option("--choose", multiple=True, metavar="LABEL", help="An option; once for each choice.")
-@click.option("--text", multiple=True, help="Free text; with several questions, one for each in order.")
+@click.option("--choose", multiple=True, metavar="[N=]LABEL", help="An option; N= names the question. Repeatable.")
+@click.option("--text", multiple=True, metavar="[N=]TEXT", help="Your own words; N= names the question.")
 @click.option("--allow", is_flag=True, help="Allow it.")
 @click.option(
     "--for",
     "scope",
+    multiple=True,
     type=click.Choice(["once", "session", "always"]),
-    default="once",
-    help="How long it holds; once unless set.",
+    help="With --allow: how long it applies; once unless set.",
 )
-@click.option("--input", "edited", metavar="JSON", help="Allow it with this input instead.")
-@click.option("--deny", metavar="MESSAGE", help="Deny it, and say why.")
+@click.option("--input", "edited", multiple=True, metavar="JSON", help="With --allow: use this input instead.")
+@click.option("--deny", multiple=True, metavar="MESSAGE", help="Deny it, and say why.")
 @click.option("--approve", is_flag=True, help="Approve the plan.")
 @click.option(
     "--mode",
     "plan_mode",
+    multiple=True,
     type=click.Choice(["default", "acceptEdits"]),
-    default="default",
-    help="What an approved plan goes on in.",
+    help="With --approve: the permission mode afterwards.",
 )
-@click.option("--revise", metavar="MESSAGE", help="Send the plan back, and say why.")
+@click.option("--revise", multiple=True, metavar="MESSAGE", help="Send the plan back, and say why.")
 @click.option("--outline", is_flag=True, help="Have the steps written down first.")
-@click.option("--fill", metavar="JSON", help="Fill the form.")
+@click.option("--fill", multiple=True, metavar="JSON", help="Fill the form.")
 @click.option("--decline", is_flag=True, help="Decline the form.")
+@hub_option
 @state_option
 @json_option
-def answer(ask: str, state: str | None, as_json: bool, **given: Any) -> None:  # noqa: ANN401 (click's own)
+def answer(ask: str, state: str | None, hub: str | None, as_json: bool, **given: Any) -> None:  # noqa: ANN401 (click's own)
     """Settle one ask.
+
+    With several questions, number each answer. Options that contradict each other are refused, and nothing is sent.
 
     \b
     handraise answer a_… --choose SQLite
+    handraise answer a_… --choose 1=SQLite --text 2="as few as possible"
     handraise answer a_… --allow --for session
     handraise answer a_… --deny "Use the test database"
     """
-    neighbour = Neighbour(state_folder(state))
+    from handraise.cli.answering import Flags, NoAnswer, answer_in
+    from handraise.model.answers import answer_as_json
+    from handraise.model.asks import ask_from_json
+
+    neighbour = Neighbour(state_folder(state), address_in(hub))
     found = neighbour.get(f"/api/asks/{quote(ask, safe='')}")
-    said = _answer(found, given)
+    try:
+        said = answer_as_json(answer_in(Flags(**given), ask_from_json(found).body))
+    except NoAnswer as error:
+        raise Failed(422, USAGE, str(error)) from error
     settled = neighbour.post(f"/api/asks/{quote(ask, safe='')}/answer", {"answer": said, "digest": found["digest"]})
     if as_json:
         click.echo(json.dumps(settled))
     elif settled.get("late"):
-        click.echo("Too late for the request itself; it was said to Claude as guidance.")
+        click.echo("The request had expired. Your answer was sent to Claude as a follow-up.")
     else:
         click.echo("Answered.")
-
-
-def _answer(ask: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    match ask["kind"]:
-        case "question":
-            return {"answers": _choices(ask["body"]["questions"], list(given["choose"]), list(given["text"]))}
-        case "permission" if given["allow"]:
-            edited = {"input": _json(given["edited"], "--input")} if given["edited"] else {}
-            return {"allow": True, "for": given["scope"], **edited}
-        case "permission" if given["deny"] is not None:
-            return {"allow": False, "message": given["deny"]}
-        case "plan" if given["approve"]:
-            return {"approve": True, "mode": given["plan_mode"]}
-        case "plan" if given["revise"] is not None:
-            return {"approve": False, "message": given["revise"]}
-        case "plan" if given["outline"]:
-            return {"outline": True}
-        case "form" if given["fill"]:
-            return {"action": "accept", "content": _json(given["fill"], "--fill")}
-        case "form" if given["decline"]:
-            return {"action": "decline"}
-    fitting = {
-        "permission": "--allow or --deny MESSAGE",
-        "plan": "--approve, --revise MESSAGE or --outline",
-        "form": "--fill JSON or --decline",
-    }
-    raise click.UsageError(f"This is a {ask['kind']}: answer it with {fitting[ask['kind']]}.")
-
-
-def _choices(prompts: list[dict[str, Any]], labels: list[str], texts: list[str]) -> list[dict[str, Any]]:
-    """Each label goes to the question that offers it; what is left unanswered takes the texts in order."""
-    answers: list[dict[str, Any]] = []
-    for prompt in prompts:
-        offered = [option["label"] for option in prompt["options"]]
-        mine = [label for label in labels if label in offered]
-        answers.append({"labels": mine, "text": None if mine else (texts.pop(0) if texts else None)})
-    known = {option["label"] for prompt in prompts for option in prompt["options"]}
-    for label in labels:
-        if label not in known:
-            raise click.UsageError(f"No question offers {label!r}; free text goes with --text.")
-    return answers
-
-
-def _json(text: str, option: str) -> Any:  # noqa: ANN401 (JSON)
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise click.UsageError(f"{option} is not valid JSON: {error}.") from error

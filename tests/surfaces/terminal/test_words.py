@@ -7,7 +7,7 @@ import pytest
 from handraise.model.actors import ByRule, Person
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise
 from handraise.model.asks import Answered, Body, Expired, Permission, Question, Settlement, Withdrawn
-from handraise.surfaces.terminal.words import ago, how_to_answer, said, sentence, settled, waiting
+from handraise.surfaces.terminal.words import ago, said, sentence, settled, waiting
 from surfaces.terminal.asked import ADDRESS, DATABASE, NOON, NPM, PLAN, TWO_QUESTIONS, ask
 
 
@@ -60,11 +60,6 @@ def test_what_an_answer_says(answer: Answer, told: str) -> None:
 )
 def test_how_it_ended(settlement: Settlement, told: str) -> None:  # lesson 30
     assert settled(ask(NPM), settlement, "owner", "terminal").startswith(told)
-
-
-def test_how_it_can_be_answered_from_a_script() -> None:
-    assert how_to_answer(ask(TWO_QUESTIONS)) == ["handraise answer a_1 --choose SQLite --choose Uptime"]
-    assert how_to_answer(ask(NPM))[0] == "handraise answer a_1 --allow"
 
 
 def test_how_long_it_waits() -> None:

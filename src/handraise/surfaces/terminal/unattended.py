@@ -12,13 +12,14 @@ from handraise.surfaces.terminal import words
 from handraise.surfaces.terminal.editor import EditorFailed
 from handraise.surfaces.terminal.harmless import seal
 from handraise.surfaces.terminal.lines import Line, text_of
+from handraise.surfaces.terminal.offered import how_to_answer
 from handraise.surfaces.terminal.stay import Stay
 from handraise.surfaces.terminal.timeline import Timeline
 
 
 def told(ask: Ask, options: str = "") -> list[str]:
     """An open ask, and how it can be answered from elsewhere; `options` find its hub."""
-    return [f"✋ {words.sentence(ask)}", *(f"    {each}{options}" for each in words.how_to_answer(ask))]
+    return [f"✋ {words.sentence(ask)}", *(f"    {each}{options}" for each in how_to_answer(ask))]
 
 
 class Unattended:

@@ -1,7 +1,6 @@
-"""The sentence: what is asked, how it ended and how it can be answered, as a person would say it. Pure."""
+"""The sentence: what is asked and how it ended, as a person would say it. Pure."""
 
 import json
-import shlex
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, assert_never
@@ -81,24 +80,6 @@ def said(answer: Answer) -> str:
             return {"accept": "filled the form", "decline": "declined the form", "cancel": "cancelled the form"}[action]
         case _:
             assert_never(answer)
-
-
-def how_to_answer(ask: Ask) -> list[str]:
-    """Commands that answer the ask from another terminal or a script."""
-    base = f"handraise answer {ask.id}"
-    match ask.body:
-        case Question(questions):
-            picks = [prompt.options[0].label if prompt.options else None for prompt in questions]
-            words = [f"--choose {shlex.quote(one_line(pick))}" if pick else "--text …" for pick in picks]
-            return [f"{base} {' '.join(words)}"]
-        case Permission():
-            return [f"{base} --allow", f"{base} --deny 'The reason'"]
-        case Plan():
-            return [f"{base} --approve", f"{base} --revise 'What to change'"]
-        case Form():
-            return [f"{base} --fill '{{…}}'", f"{base} --decline"]
-        case _:
-            assert_never(ask.body)
 
 
 def ago(span: timedelta) -> str:

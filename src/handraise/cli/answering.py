@@ -1,0 +1,227 @@
+"""What the options of `handraise answer` say to one ask: all of it, or nothing. Pure; never guesses, never drops."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NoReturn
+
+from handraise.model import fit
+from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Misfit, Outline, Revise
+from handraise.model.asks import Body, Kind, Prompt, Question, kind_of
+from handraise.surfaces.terminal.harmless import seal
+from handraise.surfaces.terminal.offered import PLACEHOLDER, offered
+
+_NUMBERED = re.compile(r"([0-9]{1,3})=(.*)", re.DOTALL)
+_NAMES: dict[Kind, str] = {"question": "a question", "permission": "a permission", "plan": "a plan", "form": "a form"}
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """The options as they were typed; a sequence holds each time that an option was given."""
+
+    choose: Sequence[str] = ()
+    text: Sequence[str] = ()
+    allow: bool = False
+    scope: Sequence[str] = ()
+    edited: Sequence[str] = ()
+    deny: Sequence[str] = ()
+    approve: bool = False
+    plan_mode: Sequence[str] = ()
+    revise: Sequence[str] = ()
+    outline: bool = False
+    fill: Sequence[str] = ()
+    decline: bool = False
+
+
+class NoAnswer(Exception):
+    """The options are no answer to this ask: nothing may be sent. The text says why, and what is offered."""
+
+
+def answer_in(flags: Flags, body: Body) -> Answer:
+    """The answer that these options give to this ask; raises NoAnswer."""
+    try:
+        answer = _read(flags, body)
+        fit.check(body, answer)
+    except Misfit as error:
+        sentence = str(error)
+    else:
+        return answer
+    raise NoAnswer("\n".join(seal(line) for line in [sentence, "You can answer with:", *offered(body)]))
+
+
+def _read(flags: Flags, body: Body) -> Answer:
+    kind = kind_of(body)
+    meant = _meant(flags)
+    if len(meant) > 1:
+        raise Misfit(f"{_listed(list(meant))} contradict each other. Nothing was sent.")
+    if not meant:
+        raise Misfit(f"This is {_NAMES[kind]}. Say how to answer it.")
+    [(option, answers)] = meant.items()
+    if answers != kind:
+        raise Misfit(f"{option} doesn't answer {_NAMES[kind]}.")
+    _check_companions(flags, option)
+    if isinstance(body, Question):
+        return _choices(flags, body.questions)
+    return _switch(flags, option)
+
+
+def _meant(flags: Flags) -> dict[str, Kind]:
+    """Every answer that is named, by its option, with the kind of ask that it answers."""
+    given: list[tuple[str, object, Kind]] = [
+        ("--choose or --text", flags.choose or flags.text, "question"),
+        ("--allow", flags.allow, "permission"),
+        ("--deny", flags.deny, "permission"),
+        ("--approve", flags.approve, "plan"),
+        ("--revise", flags.revise, "plan"),
+        ("--outline", flags.outline, "plan"),
+        ("--fill", flags.fill, "form"),
+        ("--decline", flags.decline, "form"),
+    ]
+    named = {"--choose or --text": "--choose" if flags.choose else "--text"}
+    return {named.get(option, option): kind for option, was_given, kind in given if was_given}
+
+
+def _check_companions(flags: Flags, option: str) -> None:
+    for companion, values, goes_with in (
+        ("--for", flags.scope, "--allow"),
+        ("--input", flags.edited, "--allow"),
+        ("--mode", flags.plan_mode, "--approve"),
+        ("--deny", flags.deny, "--deny"),
+        ("--revise", flags.revise, "--revise"),
+        ("--fill", flags.fill, "--fill"),
+    ):
+        if values and option != goes_with:
+            raise Misfit(f"{companion} only goes with {goes_with}, not with {option}.")
+        if len(values) > 1:
+            raise Misfit(f"{companion} was given {len(values)} times. Give it once.")
+
+
+def _switch(flags: Flags, option: str) -> Answer:
+    match option:
+        case "--allow":
+            scope: Literal["once", "session", "always"] = _one_of(flags.scope, ("once", "session", "always"))
+            return Allow(scope, _object(flags.edited[0], "--input") if flags.edited else None)
+        case "--deny":
+            return Deny(flags.deny[0])
+        case "--approve":
+            mode: Literal["default", "acceptEdits"] = _one_of(flags.plan_mode, ("default", "acceptEdits"))
+            return Approve(mode)
+        case "--revise":
+            return Revise(flags.revise[0])
+        case "--outline":
+            return Outline()
+        case "--fill":
+            return Filled("accept", _object(flags.fill[0], "--fill"))
+        case _:
+            return Filled("decline")
+
+
+def _one_of(given: Sequence[str], known: tuple[Any, ...]) -> Any:  # noqa: ANN401 (one of the known)
+    return given[0] if given else known[0]
+
+
+def _choices(flags: Flags, prompts: tuple[Prompt, ...]) -> Choices:
+    labels: dict[int, list[str]] = {}
+    texts: dict[int, str] = {}
+    for chosen in flags.choose:
+        number, label = _chosen(chosen, prompts)
+        labels.setdefault(number, []).append(label)
+    for written in flags.text:
+        number, text = _written(written, prompts)
+        if number in texts:
+            raise Misfit(f"There are two texts for {_name(number, prompts)}. Give it one.")
+        texts[number] = text
+    for number, prompt in enumerate(prompts, 1):
+        _check_one(number, prompt, labels.get(number, []), texts.get(number), prompts)
+    return Choices(tuple(Choice(tuple(labels.get(each, ())), texts.get(each)) for each in range(1, len(prompts) + 1)))
+
+
+def _check_one(
+    number: int, prompt: Prompt, labels: Sequence[str], text: str | None, prompts: tuple[Prompt, ...]
+) -> None:
+    name = _name(number, prompts)
+    if not labels and text is None:
+        raise Misfit(f"There is no answer to {name}.")
+    if text is not None and text.strip() in ("", PLACEHOLDER):
+        raise Misfit(f"The text for {name} is empty." if not text.strip() else f"Write your own text for {name}.")
+    if len(set(labels)) != len(labels):
+        raise Misfit(f"The same option is chosen twice for {name}.")
+    if not prompt.multi_select and len(labels) + (text is not None) > 1:
+        raise Misfit(f"Only one answer fits {name}: one option, or a text.")
+
+
+def _chosen(chosen: str, prompts: tuple[Prompt, ...]) -> tuple[int, str]:
+    """The number of the question, and the label. A label may have an `=` of its own."""
+    numbered = _numbered(chosen, prompts)
+    if len(prompts) > 1:
+        if numbered is None:
+            _lacks_number(f"--choose {chosen}", prompts)
+        number, label = numbered
+        if label not in _labels(prompts[number - 1]):
+            raise Misfit(f"{_name(number, prompts).capitalize()} has no option {label!r}.")
+        return numbered
+    labels = _labels(prompts[0]) if prompts else set()
+    if numbered is not None and numbered[1] in labels:
+        if chosen in labels:
+            raise Misfit(f"{chosen!r} can be read in two ways: write '1={chosen}' or {numbered[1]!r}.")
+        return numbered
+    if chosen not in labels:
+        raise Misfit(f"There is no option {chosen!r}. Use --text for your own words.")
+    return 1, chosen
+
+
+def _written(written: str, prompts: tuple[Prompt, ...]) -> tuple[int, str]:
+    numbered = _numbered(written, prompts)
+    if numbered is not None:
+        return numbered
+    if len(prompts) > 1:
+        _lacks_number(f"--text {written}", prompts)
+    if _NUMBERED.fullmatch(written):
+        raise Misfit(f"There is 1 question. To send {written!r} as it is, write '1={written}'.")
+    return 1, written
+
+
+def _numbered(given: str, prompts: tuple[Prompt, ...]) -> tuple[int, str] | None:
+    """`2=Yes`, where there is a second question."""
+    found = _NUMBERED.fullmatch(given)
+    number = int(found[1]) if found else 0
+    return (number, found[2]) if found and 1 <= number <= len(prompts) else None
+
+
+def _lacks_number(given: str, prompts: tuple[Prompt, ...]) -> NoReturn:
+    raise Misfit(f"There are {len(prompts)} questions. Say which one {given!r} answers: 1=…, 2=….")
+
+
+def _labels(prompt: Prompt) -> set[str]:
+    return {option.label for option in prompt.options}
+
+
+def _name(number: int, prompts: tuple[Prompt, ...]) -> str:
+    return f"question {number}" if len(prompts) > 1 else "this question"
+
+
+def _listed(options: Sequence[str]) -> str:
+    return f"{', '.join(options[:-1])} and {options[-1]}"
+
+
+def _object(text: str, option: str) -> dict[str, Any]:
+    try:
+        told = json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise Misfit(f"{option} is not valid JSON: {error}.") from None
+    if not isinstance(told, dict):
+        raise Misfit(f"{option} must be a JSON object.")
+    return told
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A key that stands there twice would lose its first value without a word."""
+    for name, _ in pairs:
+        if [each for each, _ in pairs].count(name) > 1:
+            raise ValueError(f"{name!r} is there twice")
+    return dict(pairs)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
