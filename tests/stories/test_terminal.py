@@ -16,7 +16,7 @@ async def test_from_the_first_word_to_the_price_of_the_turn(tmp_path: Path) -> N
         await terminal.until("› Choose and count.", "  Let me ask first.", "Which database?", READY)
         terminal.type("1")
         await terminal.until("You chose SQLite", "Run `python3 -c 'print(6*7)'`?", READY)
-        terminal.type("a")
+        await terminal.confirm("a")
         await terminal.until("You allowed", "✓ $ python3 -c 'print(6*7)'", "it said 42", "─ ", " $0.")
         terminal.type("One more thing", ENTER)
         await terminal.until("Heard: One more thing")
@@ -102,7 +102,7 @@ async def test_whoever_types_goes_on_typing_when_an_ask_comes(tmp_path: Path) ->
         assert not (laid.home.work / "made.txt").exists()
         terminal.type("\t")
         await terminal.until("1 Allow once", READY)
-        terminal.type("a")
+        await terminal.confirm("a")
         await terminal.until("Done.", "› half a sentence and a")
 
 
@@ -119,7 +119,7 @@ async def test_a_hub_that_restarts_during_a_turn_loses_and_repeats_nothing(tmp_p
                 await terminal.until("The hub is back", "Which database?", READY, gone="No connection")
                 terminal.type("2")
                 await terminal.until("You chose Postgres", "Run `python3 -c 'print(6*7)'`?", READY)
-                terminal.type("a")
+                await terminal.confirm("a")
                 await terminal.until("it said 42", "─ ")
                 for once in (
                     "Let me ask first.",

@@ -115,6 +115,12 @@ class Pseudo:
         for key in keys:
             self._send(key)
 
+    async def confirm(self, key: str) -> None:
+        """Points at something that grants, sees that it is pointed at, and confirms it."""
+        self.type(key)
+        await self.until("❯ ")
+        self.type(ENTER)
+
     def resize(self, columns: int, rows: int) -> None:
         self.emulator.resize(rows, columns)
         self.child.setwinsize(rows, columns)

@@ -28,7 +28,7 @@ def test_a_question() -> None:
         "▌",
         "▌ ❯ 1 SQLite – one file",
         "▌   2 Postgres – a server",
-        "▌   3 Free text (o)",
+        "▌   0 Free text (o)",
         "▌",
         "▌ ↑↓ Enter or number · Esc later",
     ]

@@ -100,7 +100,7 @@ async def test_stopped_for_a_while_the_terminal_is_the_shells_and_afterwards_our
             usual = terminal.modes()[3] & termios.ECHOCTL
             terminal.type(" ".join(handraise("inbox")), ENTER)
             await terminal.until("Which database?", READY)
-            terminal.type("3", "Duck")
+            terminal.type("0", "Duck")
             await terminal.until("› Duck")
             terminal.type(CTRL_Z)
             await terminal.until("Stopped", gone="▌")

@@ -15,7 +15,7 @@ async def test_plain_mode_reads_numbers_and_lines(tmp_path: Path) -> None:
         await terminal.until("Which database?", "A number, then Enter.")
         terminal.type("2", ENTER)
         await terminal.until("Numbers with blanks between them")
-        terminal.type("1 3 4", ENTER)
+        terminal.type("1 3 0", ENTER)
         await terminal.until("Type a line, then Enter.")
         terminal.type("and load", ENTER)
         await terminal.until("[x] Free text (o): and load")
@@ -110,7 +110,7 @@ async def test_what_is_typed_in_an_editor_is_the_editors_and_what_comes_meanwhil
         other = await laid.ask(Question((DATABASE,)))
         async with laid.terminal("inbox", environment=own) as terminal:
             await terminal.until("A number, then Enter.")
-            terminal.type("5", ENTER)
+            terminal.type("4", ENTER)
             await terminal.until("IN THE EDITOR")
             terminal.type("npm run", ENTER)
             await laid.answer(other, Choices((Choice(("SQLite",)),)))

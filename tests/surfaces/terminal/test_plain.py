@@ -1,8 +1,10 @@
 """Numbered choices, typed."""
 
+import pytest
+
 from handraise.model.asks import Question
 from handraise.surfaces.terminal.plain import how, keys_of, told
-from surfaces.terminal.asked import CHECKS, DATABASE, NOON, NPM, dialogue, play
+from surfaces.terminal.asked import ADDRESS, CHECKS, DATABASE, NOON, NPM, PLAN, dialogue, play
 
 
 def test_a_card_is_told_in_lines_and_says_how_it_is_answered() -> None:
@@ -12,7 +14,7 @@ def test_a_card_is_told_in_lines_and_says_how_it_is_answered() -> None:
         "",
         "  1 SQLite – one file",
         "  2 Postgres – a server",
-        "  3 Free text (o)",
+        "  0 Free text (o)",
     ]
     assert how(dialogue(Question((DATABASE,)))) == "A number, then Enter. > is for later."
 
@@ -29,6 +31,13 @@ def test_what_a_typed_line_stands_for() -> None:
     assert keys_of(single, "<") == ["back"]
     assert keys_of(several, ">") == ["escape"]
     assert keys_of(several, "1, 3") == ["1", "3", "enter"]
-    assert keys_of(several, "1 4") == ["1", "4"]
+    assert keys_of(several, "1 0") == ["1", "0"]
     assert keys_of(play(several, "1")[0], "1 3") == ["3", "enter"]
-    assert keys_of(several, "9 x") == ["enter"]
+    assert keys_of(dialogue(NPM), "a") == ["a", "enter"]
+    assert keys_of(dialogue(NPM), "5") == ["5"]
+
+
+@pytest.mark.parametrize("typed", ["all good, but wait", "1 more thing", "a b", "yes", "1 or 2", "9 x", "12", "1."])
+def test_a_sentence_is_no_choice(typed: str) -> None:
+    for body in (Question((DATABASE,)), Question((CHECKS,)), NPM, PLAN, ADDRESS):
+        assert keys_of(dialogue(body), typed) == []

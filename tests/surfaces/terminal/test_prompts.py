@@ -14,7 +14,7 @@ READY = "Esc later"
 async def test_a_single_question_by_arrows(tmp_path: Path) -> None:
     async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
         ask = await laid.ask(Question((DATABASE,)))
-        await terminal.until("Which database?", "1 SQLite – one file", "3 Free text", READY)
+        await terminal.until("Which database?", "1 SQLite – one file", "0 Free text", READY)
         assert terminal.emulator.bells == 1
         terminal.type(DOWN, DOWN)
         await terminal.until("❯ 2 Postgres")
@@ -31,7 +31,7 @@ async def test_free_text_after_a_stray_enter(tmp_path: Path) -> None:
         await terminal.until(READY)
         terminal.type(ENTER)
         await terminal.until("Choose with the arrow keys or a number.")
-        terminal.type("3")
+        terminal.type("0")
         await terminal.until("In your own words", "Enter sends")
         terminal.type("DuckDB, bitte 🦆", ENTER)
         await terminal.until("You chose DuckDB")
@@ -42,7 +42,7 @@ async def test_what_is_typed_in_the_same_breath_as_a_key_goes_where_it_belongs(t
     async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
         ask = await laid.ask(TWO_QUESTIONS)
         await terminal.until(READY)
-        terminal.type(f"3DuckDB{ENTER}14load{ENTER}{ENTER}s")
+        terminal.type(f"0DuckDB{ENTER}10load{ENTER}{ENTER}{ENTER}")
         await terminal.until("You chose DuckDB; Uptime, load")
         assert await laid.given(ask) == Choices((Choice(text="DuckDB"), Choice(("Uptime",), "load")))
 
@@ -67,13 +67,13 @@ async def test_two_questions_with_checkboxes_free_text_and_a_way_back(tmp_path: 
         await terminal.until("Checks 2 of 2")
         terminal.type("1", DOWN, SPACE)
         await terminal.until("[x] Uptime", "[x] Disk", "[ ] Memory")
-        terminal.type("4")
+        terminal.type("0")
         await terminal.until("Enter keeps it")
         terminal.type("load", ENTER)
         await terminal.until("[x] Free text (o): load")
         terminal.type(ENTER)
         await terminal.until("Ready to send", "Store: SQLite", "Checks: Uptime, Disk, load")
-        terminal.type("s")
+        terminal.type(ENTER)
         await terminal.until("You chose SQLite; Uptime, Disk, load")
         assert await laid.given(ask) == Choices((Choice(("SQLite",)), Choice(("Uptime", "Disk"), "load")))
 
@@ -83,12 +83,12 @@ async def test_a_permission_is_allowed_once_for_longer_or_as_claude_suggests(tmp
         for keys, answer in (
             ("a", Allow()),
             ("s", Allow("session")),
-            ("p", Allow("always")),
-            ("4", Allow(suggestions=(0,))),
+            ("w", Allow("always")),
+            ("7", Allow(suggestions=(0,))),
         ):
             ask = await laid.ask(NPM)
             await terminal.until("Run `npm test`?", "Allow every `npm test …` in this project.", READY)
-            terminal.type(keys)
+            await terminal.confirm(keys)
             await terminal.until("You allowed", "Nothing needs you")
             assert await laid.given(ask) == answer
 
@@ -113,7 +113,7 @@ async def test_an_edited_command_is_shown_once_more_and_then_allowed(tmp_path: P
         await terminal.until(READY)
         terminal.type("e")
         await terminal.until("Allow it as you changed it?", "▌ │ npm test -- --ci")
-        terminal.type("a")
+        await terminal.confirm("a")
         await terminal.until("You allowed with changes")
         assert await laid.given(ask) == Allow(input={"command": "npm test -- --ci", "description": "Run the tests"})
 
@@ -138,15 +138,15 @@ async def test_a_plan_is_sent_back_and_another_one_edited_and_approved(tmp_path:
     async with table(tmp_path) as laid, laid.terminal("inbox", environment={"VISUAL": str(editor)}) as terminal:
         first, second, third = [await laid.ask(PLAN) for _ in range(3)]
         await terminal.until("Claude has a plan.", "The plan", "ask 1 of 3", READY)
-        terminal.type("r")
+        terminal.type("d")
         await terminal.until("What should be different?")
         terminal.type("Tests first", ENTER)
         await terminal.until("sent the plan back (Tests first)", "ask 1 of 2", READY)
         terminal.type("e")
         await terminal.until("Approve the plan as you changed it?", "A shorter plan")
-        terminal.type("y")
+        await terminal.confirm("y")
         await terminal.until("You approved an edited plan, edits without asking", READY, gone="ask 1")
-        terminal.type("o")
+        terminal.type("p")
         await terminal.until("You asked for an outline")
         assert await laid.given(first) == Revise("Tests first")
         assert await laid.given(second) == Approve("acceptEdits", "# A shorter plan")
@@ -156,8 +156,8 @@ async def test_a_plan_is_sent_back_and_another_one_edited_and_approved(tmp_path:
 async def test_a_form_field_by_field(tmp_path: Path) -> None:
     async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
         ask = await laid.ask(ADDRESS)
-        await terminal.until("Where does it go?", "1 Fill it in", READY)
-        terminal.type("1")
+        await terminal.until("Where does it go?", "4 Fill it in", READY)
+        terminal.type("e")
         await terminal.until("Street: and number")
         terminal.type(ENTER)
         await terminal.until("Street is required.")
@@ -177,7 +177,7 @@ async def test_a_form_field_by_field(tmp_path: Path) -> None:
         await terminal.until("[ ] Tu")
         terminal.type("1", "3", ENTER)
         await terminal.until("Ready to send", "Street: Odeon 4", "days: Mo, We")
-        terminal.type("s")
+        terminal.type(ENTER)
         await terminal.until("You filled the form")
         filled = {"street": "Odeon 4", "floor": 3, "lift": True, "door": "right", "days": ["Mo", "We"]}
         assert await laid.given(ask) == Filled("accept", filled)
@@ -189,7 +189,7 @@ async def test_a_card_is_put_aside_and_another_one_answered_first(tmp_path: Path
         await terminal.until("Run `npm test`?", "ask 1 of 2", READY)
         terminal.type("j")
         await terminal.until("Claude has a plan.", "ask 2 of 2", READY)
-        terminal.type("a")
+        await terminal.confirm("a")
         await terminal.until("You approved the plan", "Run `npm test`?", READY)
         assert await laid.given(second) == Approve()
         assert (await laid.hub.desk.ask(first.id)).state == "open"

@@ -57,7 +57,8 @@ async def test_the_next_ask_does_not_take_the_key_that_was_meant_for_the_last_on
     async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:  # lesson 28
         first, second = await laid.ask(NPM), await laid.ask(NPM)
         await terminal.until("ask 1 of 2", READY)
-        terminal.type("a", "a", "a")
+        await terminal.confirm("a")
+        terminal.type(ENTER, "a", ENTER)
         await terminal.until("You allowed", gone="ask 1 of 2")
         await terminal.until("Run `npm test`?", READY)
         assert await laid.given(first) == Allow()
@@ -69,7 +70,7 @@ async def test_two_terminals_answer_and_the_second_is_told_the_truth(tmp_path: P
         ask = await laid.ask(NPM)
         await one.until(READY)
         await other.until("A number, then Enter.")
-        one.type("a")
+        await one.confirm("a")
         await one.until("You allowed")
         await other.until("allowed · Run `npm test`?")
         assert await laid.given(ask) == Allow()
@@ -105,7 +106,7 @@ async def test_a_hub_that_restarts_is_found_again_with_the_same_prompt_and_nothi
         await terminal.__aenter__()
         ask = await laid.ask(ONE)
         await terminal.until("Which database?", READY)
-        terminal.type("3")
+        terminal.type("0")
         await terminal.until("In your own words")
         terminal.type("Duck")
     try:

@@ -38,7 +38,7 @@ async def test_who_may_only_look_is_told_so_and_goes_on_looking(tmp_path: Path) 
         _, far = await token(laid, "viewer")
         async with laid.terminal("attach", "s_1", environment=far) as terminal:
             await terminal.until("Run `npm test`?", READY)
-            terminal.type("a")
+            await terminal.confirm("a")
             await terminal.until("it takes 'approver'", READY)
             terminal.type(CTRL_C)
             await terminal.until("Interrupting the turn", "The role 'viewer' may not do this")

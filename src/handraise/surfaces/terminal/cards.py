@@ -157,10 +157,10 @@ def _controls(dialogue: Dialogue, width: int, *, keys: bool) -> list[Line]:
         picked = next((row for row in dialogue.step.rows if row.name == dialogue.writing), None)
         about = [line(("bold", picked.label))] if picked else []
         return [*about, *wrap(line(("class:dim", dialogue.step.wants)), width)]
-    rows = dialogue.step.rows
     # A key is one digit; a typed line may have two.
-    named = [str(number) if number <= _KEYS or not keys else " " for number in range(1, len(rows) + 1)]
-    return [made for number, row in enumerate(rows) for made in _row(dialogue, number, named[number], row, width)]
+    most = _KEYS if keys else len(dialogue.step.rows)
+    rows = [(" " if row.digit is None or row.digit > most else str(row.digit), row) for row in dialogue.step.rows]
+    return [made for at, (digit, row) in enumerate(rows) for made in _row(dialogue, at, digit, row, width)]
 
 
 def _around_pointer(controls: list[Line], most: int) -> list[Line]:

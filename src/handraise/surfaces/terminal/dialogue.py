@@ -10,6 +10,8 @@ from typing import Literal, Protocol
 
 from handraise.model.answers import Answer, Misfit
 from handraise.model.asks import Ask
+from handraise.model.intent import Weight
+from handraise.model.keys import Key
 
 FREE_TEXT = "free text"
 EDIT = "edit"
@@ -17,7 +19,11 @@ EDIT = "edit"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Something to choose. `then`: it is chosen, or a text is asked for first, or an editor opens."""
+    """Something to choose. `then`: it is chosen, or a text is asked for first, or an editor opens.
+
+    `weight`: what choosing it does. What grants is only pointed at by its key, and takes Enter. `digit` is its place,
+    and stays empty where nothing is offered there.
+    """
 
     name: str
     label: str
@@ -26,6 +32,13 @@ class Row:
     then: Literal["chosen", "write", "edit"] = "chosen"
     preview: str = ""
     danger: bool = False
+    digit: int | None = None
+    weight: Weight = "answer"
+
+
+def keyed(key: Key, label: str, says: str = "", then: Literal["chosen", "write", "edit"] = "chosen") -> Row:
+    """The row of something that is in the table of keys."""
+    return Row(key.act, label, says, key.letter, then, digit=key.digit, weight=key.weight)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +171,18 @@ def press(dialogue: Dialogue, key: str) -> tuple[Dialogue, Effect | None]:
         case "escape":
             return calm, PutAside()
         case _:
-            row = _named(calm.step, key)
-            return (calm, None) if row is None else _pick(_point(calm, row), row)
+            row = named(calm.step, key)
+            if row is None:
+                return calm, None
+            pointed = _point(calm, row)
+            return (pointed, None) if row.weight == "grant" else _pick(pointed, row)
+
+
+def named(step: Step, key: str) -> Row | None:
+    """The row that a digit, a number or a letter stands for."""
+    if key.isdecimal() and key.isascii():
+        return next((row for row in step.rows if row.digit == int(key)), None)
+    return next((row for row in step.rows if row.key and row.key == key), None)
 
 
 def write(dialogue: Dialogue, text: str) -> Dialogue:
@@ -211,14 +234,6 @@ def _move(dialogue: Dialogue, by: int) -> Dialogue:
     if dialogue.pointer is None:
         return replace(dialogue, pointer=0 if by > 0 else rows - 1)
     return replace(dialogue, pointer=(dialogue.pointer + by) % rows)
-
-
-def _named(step: Step, key: str) -> Row | None:
-    if key == "0":
-        return next((row for row in step.rows if row.name == FREE_TEXT), None)
-    if key.isdecimal() and key.isascii():
-        return step.rows[int(key) - 1] if int(key) <= len(step.rows) else None
-    return next((row for row in step.rows if row.key and row.key == key), None)
 
 
 def _point(dialogue: Dialogue, row: Row) -> Dialogue:

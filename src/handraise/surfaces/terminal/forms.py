@@ -8,7 +8,8 @@ from typing import Any
 from handraise.model import fit
 from handraise.model.answers import Answer, Filled, Misfit
 from handraise.model.asks import Form
-from handraise.surfaces.terminal.dialogue import Given, Row, Step
+from handraise.model.keys import key_of
+from handraise.surfaces.terminal.dialogue import Given, Row, Step, keyed
 from handraise.surfaces.terminal.harmless import evidence, one_line
 
 _NOTHING = "leave empty"
@@ -33,9 +34,9 @@ class FormMatter:
             evidence(self.form.message),
             self._header,
             (
-                Row("fill", "Fill it in", key="f"),
-                Row("decline", "Decline", key="d"),
-                Row("cancel", "Cancel", "neither yes nor no", key="c"),
+                keyed(key_of("form", "fill"), "Fill it in"),
+                keyed(key_of("form", "decline"), "Decline"),
+                keyed(key_of("form", "cancel"), "Dismiss without answering"),
             ),
         )
         if given.get("begin", Given()).rows != ("fill",):
@@ -83,9 +84,11 @@ class FormMatter:
         title = f"{one_line(str(field.get('title') or name))}{' (optional)' if optional else ''}"
         says = evidence(str(field.get("description") or ""))
         several = field.get("type") == "array" and bool(_choices(field))
-        rows = tuple(Row(f"={number}", one_line(label)) for number, (_, label) in enumerate(_choices(field)))
+        rows = tuple(
+            Row(f"={number}", one_line(label), digit=number + 1) for number, (_, label) in enumerate(_choices(field))
+        )
         if rows and optional and not several:
-            rows = (*rows, Row(_NOTHING, "Leave it empty"))
+            rows = (*rows, Row(_NOTHING, "Leave it empty", digit=len(rows) + 1))
         return Step(
             f"{_FIELD}{name}",
             f"{title}: {says}" if says else title,
@@ -104,8 +107,8 @@ class FormMatter:
             f"{one_line(str(field.get('title') or name))}: {_shown(self._value(name, given.get(_FIELD + name)))}"
             for name, field in self._fields.items()
         ]
-        rows = (Row("send", "Send it", key="s"),)
-        return Step("review", "\n".join(told) or "An empty form.", "Ready to send", rows)
+        rows = (Row("send", "Send it", digit=1),)
+        return Step("review", "\n".join(told) or "An empty form.", "Ready to send", rows, first="send")
 
     def _content(self, given: Mapping[str, Given]) -> dict[str, Any]:
         values = {name: self._value(name, given.get(_FIELD + name)) for name in self._fields}

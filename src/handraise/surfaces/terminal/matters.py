@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, assert_never
 
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Misfit, Outline, Revise
 from handraise.model.asks import Ask, Form, Permission, Plan, Prompt, Question
-from handraise.surfaces.terminal.dialogue import FREE_TEXT, Given, Matter, Row, Step
+from handraise.model.keys import key_of
+from handraise.surfaces.terminal.dialogue import FREE_TEXT, Given, Matter, Row, Step, keyed
 from handraise.surfaces.terminal.forms import FormMatter
 from handraise.surfaces.terminal.harmless import evidence, one_line
 from handraise.surfaces.terminal.words import as_json, heading
@@ -16,6 +17,7 @@ from handraise.surfaces.terminal.words import as_json, heading
 _REASON = "Why? Claude reads it. Enter alone denies without a reason."
 _EDITED = {"command": "command", "content": "content", "new_string": "new text"}
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,8}$")
+_REFUSING = (("deny", "Deny, and say why"), ("stop", "Deny and stop"))
 _REVISION = "What should be different?"
 
 
@@ -66,7 +68,8 @@ class QuestionMatter:
             choice = self._choice(number, given)
             said = ", ".join([*choice.labels, *([choice.text] if choice.text else [])])
             told.append(f"{one_line(prompt.header or prompt.question)}: {one_line(said)}")
-        return Step("review", "\n".join(told), "Ready to send", (Row("send", "Send these answers", key="s"),))
+        rows = (Row("send", "Send these answers", digit=1),)
+        return Step("review", "\n".join(told), "Ready to send", rows, first="send")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ class PermissionMatter:
         first = Step("decide", self.asked, "Permission", self._rows(), wants=_REASON)
         if given.get("decide", Given()).rows != ("edit",):
             return (first,)
-        rows = (Row("once", "Allow it like this, once", key="a"), Row("edit", "Edit again", key="e", then="edit"))
+        rows = (keyed(key_of("permission", "once"), "Allow it like this, once"), _again("permission"))
         return first, Step("edited", "Allow it as you changed it?", "Permission, edited", rows)
 
     def editable(self, given: Mapping[str, Given]) -> tuple[str, str]:
@@ -127,20 +130,15 @@ class PermissionMatter:
         return self._input(decided.text or "") if decided.rows == ("edit",) else None
 
     def _rows(self) -> tuple[Row, ...]:
-        keys: dict[Literal["session", "always"], str] = {"session": "s", "always": "p"}
-        rows = [Row("once", "Allow once", key="a")]
-        rows += [Row(offer.lasting, one_line(offer.scope), key=keys[offer.lasting]) for offer in self.body.offers]
-        rows += [
-            Row(f"suggestion {number}", "Allow, as Claude suggests", one_line(told))
-            for number, told in enumerate(self.body.suggestions_in_words)
-        ]
         what = _EDITED.get(self.edits, "input")
-        rows += [
-            Row("edit", f"Edit the {what}, then decide", key="e", then="edit"),
-            Row("deny", "Deny, and say why", key="d", then="write", danger=True),
-            Row("stop", "Deny, and end the turn", key="x", then="write", danger=True),
-        ]
-        return tuple(rows)
+        refusing = (keyed(key_of("permission", name), label, then="write") for name, label in _REFUSING)
+        return (
+            keyed(key_of("permission", "once"), "Allow once"),
+            *(keyed(key_of("permission", offer.lasting), one_line(offer.scope)) for offer in self.body.offers),
+            keyed(key_of("permission", "edit"), f"Edit the {what}, then decide", then="edit"),
+            *(replace(row, danger=True) for row in refusing),
+            *(_suggestion(number, told) for number, told in enumerate(self.body.suggestions_in_words)),
+        )
 
     @property
     def _suffix(self) -> str:
@@ -174,20 +172,20 @@ class PlanMatter:
 
     def steps(self, given: Mapping[str, Given]) -> tuple[Step, ...]:
         approve = (
-            Row("approve", "Approve; Claude asks before each change", key="a"),
-            Row("free", "Approve; Claude changes files without asking", key="y"),
+            keyed(key_of("plan", "approve"), "Approve; Claude asks before each change"),
+            keyed(key_of("plan", "free"), "Approve; Claude changes files without asking"),
         )
         rows = (
             *approve,
-            Row("edit", "Edit the plan, then approve", key="e", then="edit"),
-            Row("revise", "Send it back, and say what to change", key="r", then="write"),
-            Row("outline", "Pause: outline the steps first", key="o"),
+            keyed(key_of("plan", "edit"), "Edit the plan, then decide", then="edit"),
+            keyed(key_of("plan", "revise"), "Send back, and say what to change", then="write"),
+            keyed(key_of("plan", "outline"), "Pause: outline the steps first"),
         )
         first = Step("decide", "Claude has a plan.", "Plan", rows, wants=_REVISION)
         if given.get("decide", Given()).rows != ("edit",):
             return (first,)
-        again = Row("edit", "Edit again", key="e", then="edit")
-        return first, Step("edited", "Approve the plan as you changed it?", "Plan, edited", (*approve, again))
+        edited = (*approve, _again("plan"))
+        return first, Step("edited", "Approve the plan as you changed it?", "Plan, edited", edited)
 
     def editable(self, given: Mapping[str, Given]) -> tuple[str, str]:
         before = given.get("decide", Given()).text
@@ -215,13 +213,29 @@ class PlanMatter:
                 return Approve("acceptEdits" if free else "default", decided.text)
 
 
+def _suggestion(number: int, told: str) -> Row:
+    key = key_of("permission", "suggestion")
+    row = keyed(key, "Allow, as Claude suggests", one_line(told))
+    return replace(row, name=f"suggestion {number}", digit=(key.digit or 0) + number)
+
+
+def _again(on: Literal["permission", "plan"]) -> Row:
+    return keyed(key_of(on, "edit"), "Edit again", then="edit")
+
+
 def _prompt(number: int, prompt: Prompt, count: int) -> Step:
     rows = tuple(
-        Row(str(place), one_line(option.label), one_line(option.description), preview=evidence(option.preview or ""))
+        Row(
+            str(place),
+            one_line(option.label),
+            one_line(option.description),
+            preview=evidence(option.preview or ""),
+            digit=place + 1,
+        )
         for place, option in enumerate(prompt.options)
     )
     if rows:
-        rows = (*rows, Row(FREE_TEXT, "Free text", key="o", then="write"))
+        rows = (*rows, keyed(key_of("question", FREE_TEXT), "Free text", then="write"))
     return Step(
         str(number),
         evidence(prompt.question),

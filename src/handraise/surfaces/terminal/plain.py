@@ -15,7 +15,7 @@ from handraise.model.items import Item
 from handraise.surfaces.terminal import cards
 from handraise.surfaces.terminal.board import Board
 from handraise.surfaces.terminal.cards import Frame
-from handraise.surfaces.terminal.dialogue import Dialogue
+from handraise.surfaces.terminal.dialogue import Dialogue, named
 from handraise.surfaces.terminal.editor import Editor
 from handraise.surfaces.terminal.harmless import seal
 from handraise.surfaces.terminal.lines import Line, text_of
@@ -46,19 +46,22 @@ def how(dialogue: Dialogue) -> str:
 
 
 def keys_of(dialogue: Dialogue, typed: str) -> list[str]:
-    """The keys that a typed line stands for, while something is to be chosen."""
+    """The keys that a typed line stands for, while something is to be chosen; none for a line that is no choice."""
     words = typed.replace(",", " ").split()
-    if words[:1] in ([_BACK], [_LATER]):
-        return ["back" if words[0] == _BACK else "escape"]
-    if not dialogue.step.several:
-        return words[:1] or ["enter"]
+    if words in ([_BACK], [_LATER]):
+        return ["back" if words == [_BACK] else "escape"]
+    rows = [named(dialogue.step, word) for word in words]
+    chosen = [(word, row) for word, row in zip(words, rows, strict=True) if row is not None]
     if not words:
         return ["enter"]
-    rows = dialogue.step.rows
-    numbers = [word for word in words if word.isdecimal() and 0 < int(word) <= len(rows)]
-    wanted = [word for word in numbers if rows[int(word) - 1].name not in dialogue.marked]
-    writes = any(rows[int(word) - 1].then == "write" for word in wanted)
-    return [*wanted, *([] if writes else ["enter"])]
+    if len(chosen) != len(words) or (len(words) > 1 and not dialogue.step.several):
+        return []
+    if not dialogue.step.several:
+        # The line was ended with Enter, which is what a grant takes.
+        return [words[0], "enter"] if chosen[0][1].weight == "grant" else words
+    wanted = [(word, row) for word, row in chosen if row.name not in dialogue.marked]
+    writes = any(row.then == "write" for _, row in wanted)
+    return [*(word for word, _ in wanted), *([] if writes else ["enter"])]
 
 
 def standing(board: Board) -> str:
@@ -182,8 +185,10 @@ class Plain:
         elif current.writing is not None and typed.strip() != _BACK:
             self._stay.write(typed)
             self._stay.press("enter")
+        elif keys := keys_of(current, typed):
+            self._press(self._stay, keys)
         else:
-            self._press(self._stay, keys_of(current, typed))
+            self._print(f"Nothing was chosen. {how(current)}")
 
     def _press(self, stay: Stay, keys: Sequence[str]) -> None:
         """One line is one step, however many keys it stands for: the card is told once, behind the last of them."""

@@ -1,0 +1,59 @@
+"""The keys: what each letter and digit means, on every card and every surface. One table; pure.
+
+A letter means the same wherever it is offered. A digit has the same place on every card: what is not offered leaves a
+gap, so that *Deny* is never where *Allow* was. The options of a question are numbered as they stand; 0 is free text.
+
+The page has the same table in `web/src/cards/table.ts`. Both are compared with `tests/model/keys.json`.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from handraise.model.intent import Weight
+
+On = Literal["permission", "plan", "form", "question", "any"]
+"""The kind of card that a key belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What can be done on a card, with its letter and its digit; empty and None where it has none."""
+
+    on: On
+    act: str
+    letter: str
+    digit: int | None
+    weight: Weight
+
+
+TABLE = (
+    Key("permission", "once", "a", 1, "grant"),
+    Key("permission", "session", "s", 2, "grant"),
+    Key("permission", "always", "w", 3, "grant"),
+    Key("permission", "edit", "e", 4, "refuse"),
+    Key("permission", "deny", "d", 5, "refuse"),
+    Key("permission", "stop", "x", 6, "refuse"),
+    Key("permission", "suggestion", "", 7, "grant"),
+    Key("plan", "approve", "a", 1, "grant"),
+    Key("plan", "free", "y", 2, "grant"),
+    Key("plan", "edit", "e", 4, "refuse"),
+    Key("plan", "revise", "d", 5, "refuse"),
+    Key("plan", "outline", "p", 6, "refuse"),
+    Key("form", "fill", "e", 4, "refuse"),
+    Key("form", "decline", "d", 5, "refuse"),
+    Key("form", "cancel", "", 6, "refuse"),
+    Key("question", "free text", "o", 0, "refuse"),
+    Key("any", "next", "j", None, "refuse"),
+    Key("any", "previous", "k", None, "refuse"),
+    Key("any", "read", "v", None, "refuse"),
+    Key("any", "go on unread", "g", None, "refuse"),
+)
+"""What opens a text or an editor, turns to another card or lets one read on sends nothing: it weighs as little as a no.
+Of several suggestions the first has the digit 7, and those behind it 8 and 9."""
+
+_FOUND = {(each.on, each.act): each for each in TABLE}
+
+
+def key_of(on: On, act: str) -> Key:
+    """The key of an act. Raises KeyError for one that is not in the table."""
+    return _FOUND[on, act]
