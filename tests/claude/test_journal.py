@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from claude.children import PATIENCE
-from handraise.claude.journal import CHUNK, follow, give_back
-from handraise.claude.watch import Watch, watch
+from handraise.claude.journal import CHUNK, JournalLost, follow, give_back
+from handraise.claude.watch import Polling, Watch, watch
 
 
 class Writer:
@@ -114,7 +114,7 @@ async def test_a_writer_that_never_pauses_does_not_keep_others_waiting(tmp_path:
 async def test_a_journal_that_is_not_there_is_an_error_and_leaves_nothing_behind(tmp_path: Path) -> None:
     async with watch() as watching:
         tasks = asyncio.all_tasks()
-        with pytest.raises(FileNotFoundError):
+        with pytest.raises(JournalLost, match="deleted"):
             await anext(follow(tmp_path / "nowhere", 0, watching, asyncio.Event()))
         assert asyncio.all_tasks() == tasks
 
@@ -169,3 +169,43 @@ async def test_a_journal_that_gave_back_is_followed_and_written_as_before(tmp_pa
         await asyncio.sleep(0)
         writer.write(b"more\n")
         assert await waiting == b"more\n"
+
+
+@pytest.mark.parametrize("polled", [False, True], ids=["inotify", "polling"])
+@pytest.mark.parametrize("damage", ["deleted", "replaced", "cut short"])
+async def test_a_journal_that_is_tampered_with_is_noticed_at_once(tmp_path: Path, damage: str, polled: bool) -> None:
+    kind = Polling(0.001, 0.005) if polled else watch()
+    path = tmp_path / "out.ndjson"
+    path.write_bytes(b"one\n")
+    async with kind as watching, asyncio.timeout(PATIENCE):
+        chunks = follow(path, 0, watching, asyncio.Event())
+        assert await anext(chunks) == b"one\n"
+        waiting = asyncio.ensure_future(anext(chunks))
+        await asyncio.sleep(0)
+        if damage == "cut short":
+            os.truncate(path, 0)
+        elif damage == "deleted":
+            path.unlink()
+        else:
+            (tmp_path / "forged").write_bytes(b"one\ntwo\n")
+            (tmp_path / "forged").rename(path)
+        with pytest.raises(JournalLost, match=damage):
+            await waiting
+
+
+async def test_a_journal_that_is_too_short_for_its_offset_was_cut(tmp_path: Path) -> None:
+    async with writing(tmp_path) as writer:
+        writer.write(b"one\n")
+        with pytest.raises(JournalLost, match="cut short"):
+            await anext(writer.follow(5))
+
+
+async def test_what_became_of_the_name_after_claude_ended_does_not_matter(tmp_path: Path) -> None:
+    async with writing(tmp_path) as writer:
+        writer.write(b"one\n")
+        chunks = writer.follow()
+        assert await anext(chunks) == b"one\n"
+        writer.write(b"two\n")
+        writer.ended.set()
+        writer.path.unlink()
+        assert [chunk async for chunk in chunks] == [b"two\n"]

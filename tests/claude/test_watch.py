@@ -2,15 +2,23 @@
 
 import asyncio
 import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
+from claude import watcher
 from claude.children import PATIENCE
-from handraise.claude.watch import Inotify, Polling, Watch, watch
+from handraise.claude.watch import Inotify, Polling, Watch, Watching, watch
 
-KINDS: dict[str, Callable[[], Watch]] = {"inotify": Inotify, "polling": lambda: Polling(0.001, 0.005)}
+KINDS: dict[str, Callable[[], Watch]] = {
+    "inotify": Inotify,
+    "polling": lambda: Polling(0.001, 0.005),
+    "both": Watching,
+}
+UNSHARE = ["unshare", "--user", "--map-root-user"]
 
 
 @pytest.fixture(params=KINDS)
@@ -166,3 +174,15 @@ async def test_leaving_leaves_no_open_file() -> None:
     async with watch():
         pass
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.parametrize("limit", ["max_inotify_instances", "max_inotify_watches"])
+def test_where_inotify_is_used_up_files_are_polled_and_that_is_said(tmp_path: Path, limit: str) -> None:
+    """In a user namespace of its own the limits are its own, so that nobody else runs out."""
+    if subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("user namespaces are not allowed here")
+    script = f"echo 0 > /proc/sys/user/{limit} && exec {sys.executable} {watcher.__file__} {file(tmp_path)}"
+    ran = subprocess.run([*UNSHARE, "sh", "-c", script], capture_output=True, text=True, timeout=PATIENCE, check=True)
+
+    assert ran.stdout.split() == ["polling", "rung"]
+    assert "Journals are polled instead" in ran.stderr

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from handraise.claude.process import Identity
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.told import Told
 from handraise.desk.interface import Refused
@@ -17,7 +18,16 @@ from handraise.hub import HubRunning, StateExposed
 from handraise.model.actors import Person
 from handraise.model.answers import Choice, Choices
 from handraise.model.asks import Withdrawn
-from handraise.model.items import AskDelivered, Said, SaidTaken, SessionChanged, SessionEnded, SessionStarted
+from handraise.model.items import (
+    AskDelivered,
+    Notice,
+    Said,
+    SaidTaken,
+    SessionChanged,
+    SessionEnded,
+    SessionStarted,
+    Text,
+)
 from handraise.model.says import Say
 from handraise.model.sessions import Place, Session
 from handraise.session.memory import Memory
@@ -275,3 +285,52 @@ async def test_a_state_folder_that_others_can_look_into_is_refused(tmp_path: Pat
     with pytest.raises(StateExposed, match="chmod 700"):
         async with home.open_hub():
             pass
+
+
+@pytest.mark.parametrize("damage", ["deleted", "cut short", "folder"])
+async def test_a_claude_whose_journal_is_gone_is_ended_and_can_be_resumed(tmp_path: Path, damage: str) -> None:
+    async with house(tmp_path, choose) as (home, opened):
+        session = (await opened.desk.start("Choose.", str(home.work))).session
+        question = await next_ask(opened.desk, session)
+        claude = Identity.of(pid_of(opened, session))
+        assert claude is not None
+        folder = tmp_path / "state" / "sessions" / session.id / "1"
+        if damage == "deleted":
+            (folder / "out.ndjson").unlink()
+        elif damage == "cut short":
+            os.truncate(folder / "out.ndjson", 0)
+        else:
+            shutil.rmtree(folder)
+
+        told = await seen(opened.desk, lambda content: isinstance(content, SessionEnded), session.id)
+        ended = only(SessionEnded, told)[0]
+        assert ended.how == "failed"
+        assert "journal" in ended.reason
+        assert not claude.lives()
+        left = await opened.desk.ask(question.id)
+        assert left.state == "withdrawn"
+
+        await opened.desk.resume(session.id, "Go on.")
+        await seen(opened.desk, times(2, SessionStarted), session.id)
+        await seen(opened.desk, times(1, Text), session.id)
+
+
+async def test_a_session_that_the_hub_lost_track_of_can_still_be_stopped(tmp_path: Path) -> None:
+    async with house(tmp_path, choose) as (home, opened):
+        session = (await opened.desk.start("Choose.", str(home.work))).session
+        question = await next_ask(opened.desk, session)
+        claude = Identity.of(pid_of(opened, session))
+        assert claude is not None
+        # A place far ahead contradicts all that the hub has yet to keep: a fault, as a defect of ours would be.
+        place = await opened.store.place(session.id)
+        assert place is not None
+        await opened.store.apply([Advance(replace(place, offset=place.offset + 10**9))])
+        await opened.desk.answer(question.id, SQLITE, question.digest)
+        await seen(opened.desk, lambda content: isinstance(content, Notice) and content.about == "fault", session.id)
+
+        await opened.desk.stop(session.id)
+
+        assert not claude.lives()
+        stopped = await opened.desk.session(session.id)
+        assert stopped.session.ended is not None
+        assert stopped.session.ended.how == "stopped"

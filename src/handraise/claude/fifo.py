@@ -40,12 +40,7 @@ class Fifo:
         if not line.endswith(b"\n") or line.count(b"\n") != 1:
             raise ValueError("what is written must be one whole line")
         async with self._turn:
-            try:
-                fifo = os.open(self._folder.fifo, os.O_WRONLY | os.O_NONBLOCK)
-            except OSError as error:
-                if error.errno in (errno.ENXIO, errno.ENOENT):
-                    raise ChildGone("Claude does not read any more") from error
-                raise
+            fifo = _open(self._folder.fifo, os.O_WRONLY | os.O_NONBLOCK)
             try:
                 await self._write(fifo, line)
             finally:
@@ -53,7 +48,7 @@ class Fifo:
 
     async def _write(self, fifo: int, line: bytes) -> None:
         # The lock goes with the open file: closing our copy leaves it with a child that inherited it.
-        lock = os.open(self._folder.lock, os.O_RDWR)
+        lock = _open(self._folder.lock, os.O_RDWR)
         try:
             await self._until(lambda: _locked(lock), fifo)
             await self._until(lambda: _is_drained(fifo), fifo)
@@ -71,6 +66,16 @@ class Fifo:
                 raise ChildGone("Claude does not read any more")
             await asyncio.sleep(wait)
             wait = min(wait * 2, _LONGEST_WAIT)
+
+
+def _open(path: Path, flags: int) -> int:
+    try:
+        return os.open(path, flags)
+    except OSError as error:
+        # Nobody reads it, or the session's folder was deleted.
+        if error.errno in (errno.ENXIO, errno.ENOENT, errno.ENOTDIR):
+            raise ChildGone("Claude does not read any more") from error
+        raise
 
 
 def enlarge(fifo: int) -> None:

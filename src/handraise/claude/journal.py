@@ -18,10 +18,20 @@ _PUNCH_HOLE = 2
 _BLOCK = 4096
 
 
+class JournalLost(Exception):
+    """The file is no longer what Claude writes to: deleted, replaced or cut. What it says can't be followed."""
+
+
 async def follow(path: Path, offset: int, watch: Watch, ended: asyncio.Event) -> AsyncIterator[bytes]:
-    """Chunks from `offset` on, as they are written, until the writer has ended and all of it was read."""
+    """Chunks from `offset` on, as they are written, until the writer has ended and all of it was read.
+
+    Raises JournalLost as soon as the file is deleted, replaced or shorter than what was read of it.
+    """
     grown = asyncio.Event()
-    journal = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        journal = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError as error:
+        raise JournalLost("Claude's journal was deleted") from error
     over = asyncio.create_task(_ring_at(ended, grown))
     try:
         watch.add(path, grown.set)
@@ -35,6 +45,7 @@ async def follow(path: Path, offset: int, watch: Watch, ended: asyncio.Event) ->
                 if offset >= breath:
                     await asyncio.sleep(0)
                     breath = offset + _BREATH
+            _check(journal, path, offset, deleted_is_fine=ended.is_set())
             if last:
                 return
             await grown.wait()
@@ -42,6 +53,21 @@ async def follow(path: Path, offset: int, watch: Watch, ended: asyncio.Event) ->
         watch.remove(path, grown.set)
         os.close(journal)
         over.cancel()
+
+
+def _check(journal: int, path: Path, offset: int, *, deleted_is_fine: bool) -> None:
+    """Of a Claude that has ended everything was read: it does not matter what became of the name."""
+    status = os.fstat(journal)
+    if status.st_size < offset:
+        raise JournalLost("Claude's journal was cut short")
+    if deleted_is_fine:
+        return
+    try:
+        named = os.stat(path)
+    except FileNotFoundError as error:
+        raise JournalLost("Claude's journal was deleted") from error
+    if (named.st_dev, named.st_ino) != (status.st_dev, status.st_ino):
+        raise JournalLost("Claude's journal was replaced")
 
 
 async def _ring_at(ended: asyncio.Event, grown: asyncio.Event) -> None:

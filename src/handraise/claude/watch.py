@@ -1,7 +1,9 @@
-"""Tells when files grow: by inotify, or by looking again and again where there is none. One for all journals."""
+"""Tells when files change: by inotify, or by looking again and again where there is none. One for all journals."""
 
 import asyncio
 import ctypes
+import errno
+import logging
 import os
 import struct
 import sys
@@ -12,10 +14,17 @@ from typing import Protocol, Self
 
 Bell = Callable[[], None]
 
-_IN_MODIFY = 0x2
+# Written or cut; its links or rights changed (a deleted file that is still open); moved away.
+_EVENTS = 0x2 | 0x4 | 0x800
 _IN_CLOEXEC_NONBLOCK = 0o2004000
 _EVENT = struct.Struct("iIII")
 _READ = 64 * 1024
+_EXHAUSTED = (errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+"""What inotify says when a user's instances or watches, or the system's memory, are used up."""
+
+log = logging.getLogger("handraise.claude")
+
+_Look = tuple[int, int, int]
 
 
 class Watch(Protocol):
@@ -26,7 +35,7 @@ class Watch(Protocol):
     async def __aexit__(self, *_: object) -> None: ...
 
     def add(self, path: Path, bell: Bell) -> None:
-        """Rings the bell whenever the file has grown. Once too often is possible, once too seldom is not."""
+        """Rings the bell whenever the file has changed. Once too often is possible, once too seldom is not."""
 
     def remove(self, path: Path, bell: Bell) -> None:
         """That bell rings no more; others on the same file do."""
@@ -34,7 +43,61 @@ class Watch(Protocol):
 
 def watch() -> Watch:
     """The best one that this system has."""
-    return Inotify() if sys.platform == "linux" else Polling()
+    return Watching() if sys.platform == "linux" else Polling()
+
+
+class Watching:
+    """By inotify as far as the system has some left for us, and by polling beyond: slower by some milliseconds."""
+
+    def __init__(self) -> None:
+        self._inotify: Inotify | None = Inotify()
+        self._polling = Polling()
+        self._reported = False
+
+    async def __aenter__(self) -> Self:
+        await self._polling.__aenter__()
+        try:
+            if self._inotify is not None:
+                await self._inotify.__aenter__()
+        except OSError as error:
+            self._inotify = None
+            self._report(error)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._polling.__aexit__()
+        if self._inotify is not None:
+            await self._inotify.__aexit__()
+
+    @property
+    def is_polling(self) -> bool:
+        """Whether inotify ran out, for all files or for some."""
+        return self._reported
+
+    def add(self, path: Path, bell: Bell) -> None:
+        try:
+            if self._inotify is not None:
+                self._inotify.add(path, bell)
+                return
+        except OSError as error:
+            if error.errno not in _EXHAUSTED:
+                raise
+            self._report(error)
+        self._polling.add(path, bell)
+
+    def remove(self, path: Path, bell: Bell) -> None:
+        self._polling.remove(path, bell)
+        if self._inotify is not None:
+            self._inotify.remove(path, bell)
+
+    def _report(self, error: OSError) -> None:
+        if not self._reported:
+            log.warning(
+                "%s. Journals are polled instead. To fix it, raise fs.inotify.max_user_instances and "
+                "fs.inotify.max_user_watches (sysctl), and restart the hub.",
+                error.strerror,
+            )
+        self._reported = True
 
 
 class Inotify:
@@ -59,7 +122,7 @@ class Inotify:
 
     def add(self, path: Path, bell: Bell) -> None:
         # For a file that is watched already, the kernel gives the number that it has.
-        number = self._check(self._libc.inotify_add_watch(self._fd, os.fsencode(path), _IN_MODIFY))
+        number = self._check(self._libc.inotify_add_watch(self._fd, os.fsencode(path), _EVENTS))
         self._bells.setdefault(number, []).append(bell)
         self._numbers[path] = number
 
@@ -97,13 +160,13 @@ class Inotify:
 
 
 class Polling:
-    """Looks at the sizes, often while something grows and less often while nothing does."""
+    """Looks at the files, often while something changes and less often while nothing does."""
 
     def __init__(self, shortest: float = 0.005, longest: float = 0.1) -> None:
         self._shortest = shortest
         self._longest = longest
         self._bells: dict[Path, list[Bell]] = {}
-        self._sizes: dict[Path, int] = {}
+        self._seen: dict[Path, _Look | None] = {}
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -118,6 +181,7 @@ class Polling:
 
     def add(self, path: Path, bell: Bell) -> None:
         self._bells.setdefault(path, []).append(bell)
+        self._seen.setdefault(path, _look(path))
 
     def remove(self, path: Path, bell: Bell) -> None:
         if bell not in self._bells.get(path, ()):
@@ -125,22 +189,28 @@ class Polling:
         self._bells[path].remove(bell)
         if not self._bells[path]:
             del self._bells[path]
-            self._sizes.pop(path, None)
+            self._seen.pop(path, None)
 
     async def _look(self) -> None:
         wait = self._shortest
         while True:
-            grown = [path for path in self._bells if self._has_grown(path)]
-            for bell in [bell for path in grown for bell in self._bells[path]]:
+            changed = [path for path in self._bells if self._has_changed(path)]
+            for bell in [bell for path in changed for bell in self._bells[path]]:
                 bell()
-            wait = self._shortest if grown else min(wait * 1.5, self._longest)
+            wait = self._shortest if changed else min(wait * 1.5, self._longest)
             await asyncio.sleep(wait)
 
-    def _has_grown(self, path: Path) -> bool:
-        try:
-            size = path.stat().st_size
-        except OSError:
-            return False
-        before = self._sizes.get(path, 0)
-        self._sizes[path] = size
-        return size > before
+    def _has_changed(self, path: Path) -> bool:
+        found = _look(path)
+        changed = self._seen[path] != found
+        self._seen[path] = found
+        return changed
+
+
+def _look(path: Path) -> _Look | None:
+    """Which file has this name, and its size; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size

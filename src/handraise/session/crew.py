@@ -83,7 +83,7 @@ class Crew:
         self._runners: dict[str, Runner] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._stack = AsyncExitStack()
-        self._out_of_hold: list[Identity] = []
+        self._out_of_hold: dict[str, Claude] = {}
         self._is_closing = False
         self.starting = asyncio.Lock()
         """Whoever holds it may change the record of a session that nobody runs: nothing is started meanwhile."""
@@ -117,7 +117,10 @@ class Crew:
         return connections.may_hold(self._claudes(), client, server)
 
     def _claudes(self) -> list[Identity]:
-        return [*(each.identity for each in self._runners.values()), *self._out_of_hold]
+        return [
+            *(each.identity for each in self._runners.values()),
+            *(each.process.identity for each in self._out_of_hold.values()),
+        ]
 
     async def stop_all(self) -> None:
         """Ends every Claude, each as if it had been stopped by hand; who is queued stays so for the next hub."""
@@ -134,6 +137,17 @@ class Crew:
         gone = [each for each in (runner.ending or running,) if each is not None]
         if gone:
             await asyncio.wait(gone)
+
+    async def stop_unheld(self, session: Session, reason: str) -> bool:
+        """Ends a Claude that is no longer followed after a fault of ours; False if there is none."""
+        left = self._out_of_hold.get(session.id)
+        if left is None:
+            return False
+        async with Claude(left.folder, left.process.identity, self._watch) as running:
+            await running.stop()
+        await self._end_unheard(session, Ended("stopped", reason, self._means.clock()))
+        self._out_of_hold.pop(session.id, None)
+        return True
 
     async def start_queued(self) -> None:
         """Starts the oldest ones that wait, as far as the limits allow."""
@@ -221,11 +235,13 @@ class Crew:
 
     async def _end_without_a_trace(self, session: Session) -> None:
         """There was a process once, and nothing is left in its folder to go on from."""
-        now = self._means.clock()
         stopped = session.phase == "stopping"
-        how = Ended("stopped" if stopped else "lost", "nothing was left of Claude's process", now)
+        how = Ended("stopped" if stopped else "lost", "nothing was left of Claude's process", self._means.clock())
+        await self._end_unheard(session, how)
+
+    async def _end_unheard(self, session: Session, how: Ended) -> None:
         still_open = await self._store.asks(session=session.id, state="open")
-        withdrawn = [SettleAsk(ask.id, Withdrawn(f"Claude is gone: {how.reason}", now)) for ask in still_open]
+        withdrawn = [SettleAsk(ask.id, Withdrawn(f"Claude is gone: {how.reason}", how.at)) for ask in still_open]
         await self._store.apply([*withdrawn, *records.ended(session, how)])
 
     async def _supervise(self, session: Session, running: Claude, options: Options) -> None:
@@ -252,12 +268,14 @@ class Crew:
                 await runner.run()
         except Exception:  # the outer door: a fault in one session must not touch the others
             log.exception("session %s is no longer followed; the next start of the hub adopts it", session)
-            self._out_of_hold.append(runner.identity)
+            self._out_of_hold[session] = running
+            del self._runners[session]  # before anybody hears of it: it can be stopped all the same
             notice = Notice("error", "The hub lost hold of this session; restart the hub to adopt it again.", "fault")
             with suppress(StoreError):
                 await self._store.apply([Publish(session, self._means.clock(), notice)])
         finally:
-            del self._runners[session], self._running[session]
+            self._runners.pop(session, None)
+            del self._running[session]
         try:
             await self.start_queued()
         except StoreError:

@@ -17,8 +17,13 @@ def found_nothing(memory: Memory, errors: str) -> bool:
     return memory.phase == "starting" and memory.way != "begin" and _NOTHING in told
 
 
-def how_it_ended(memory: Memory, exit_code: int | None, errors: str, now: datetime) -> Ended:
-    """`exit_code` is None where the system could not tell; `errors` is the end of what Claude wrote to stderr."""
+def how_it_ended(memory: Memory, exit_code: int | None, errors: str, now: datetime, fault: str = "") -> Ended:
+    """`exit_code` is None where the system could not tell; `errors` is the end of what Claude wrote to stderr.
+
+    `fault` is why we had to end it.
+    """
+    if fault:
+        return Ended("failed", fault, now, exit_code)
     if memory.stop_reason is not None:
         return Ended("stopped", memory.stop_reason, now, exit_code)
     if exit_code == 0:

@@ -42,6 +42,8 @@ class Gone:
 
     exit_code: int | None
     errors: str
+    fault: str = ""
+    """Why we had to end it, if we had to: it could not be followed any more."""
 
 
 Fact = Began | Heard | Settled | Woke | Gone

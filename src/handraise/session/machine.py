@@ -103,8 +103,8 @@ class Machine:
                 return [*written, WakeMe("move", self.temper.move)] if written else []
             case Woke(timer):
                 return self._not_moved() if timer == "move" else self._idled()
-            case Gone(exit_code, errors):
-                return self._gone(exit_code, errors, now)
+            case Gone(exit_code, errors, fault):
+                return self._gone(exit_code, errors, now, fault)
             case _:
                 assert_never(fact)
 
@@ -272,11 +272,11 @@ class Machine:
         withdrawn = self._waiting.withdraw_all(reason)
         return [*withdrawn, WakeMe("idle", None), Terminate(self.farewell)]
 
-    def _gone(self, exit_code: int | None, errors: str, now: datetime) -> list[Command]:
+    def _gone(self, exit_code: int | None, errors: str, now: datetime, fault: str) -> list[Command]:
         memory = self.memory
-        if found_nothing(memory, errors):
+        if not fault and found_nothing(memory, errors):
             return self._begin_anew()
-        ended = how_it_ended(memory, exit_code, errors, now)
+        ended = how_it_ended(memory, exit_code, errors, now, fault)
         commands = self._waiting.withdraw_all(f"Claude is gone: {ended.reason}")
         if memory.requests:
             text = "Claude ended before it took an answer. The answer is passed on when the session is resumed."

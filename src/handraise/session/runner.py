@@ -1,6 +1,7 @@
 """Performs what one session machine decides, and nothing else. What a frame leads to is stored with its offset."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from handraise.claude.claude import Claude
+from handraise.claude.journal import JournalLost
 from handraise.claude.process import Identity
 from handraise.feed import Feed, Preview
 from handraise.inbox.considering import Surroundings
@@ -29,6 +31,8 @@ from handraise.wire.frames import Frame, ToolProgress
 
 _AHEAD = 32
 """How many chunks of the journal may wait to be taken in, all at once then; the journal itself holds the rest."""
+
+log = logging.getLogger("handraise.session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +145,20 @@ class Runner:
         self._queue.put_nowait(_Said())
 
     async def _read(self) -> None:
-        async for chunk in self._claude.follow(self._machine.wire.offset):
-            await self._room.acquire()
-            if not self._chunks:
-                self._queue.put_nowait(_Grown())
-            self._chunks.append(chunk)
-        self._queue.put_nowait(facts.Gone(self._claude.process.exit_code, self._claude.folder.last_errors()))
+        fault = ""
+        try:
+            async for chunk in self._claude.follow(self._machine.wire.offset):
+                await self._room.acquire()
+                if not self._chunks:
+                    self._queue.put_nowait(_Grown())
+                self._chunks.append(chunk)
+        except JournalLost as error:
+            # A Claude that nobody can hear would work unsupervised.
+            fault = f"{error}, so Claude was ended; the session can be resumed"
+            log.warning("session %s: %s", self.session.id, fault)
+            await self._claude.stop()
+        gone = facts.Gone(self._claude.process.exit_code, self._claude.folder.last_errors(), fault)
+        self._queue.put_nowait(gone)
 
     def _told(self, ask: Ask) -> None:
         """An ask of ours was settled; if it had expired before, what was said of it waits in the store."""

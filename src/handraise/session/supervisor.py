@@ -151,6 +151,8 @@ class Supervisor:
                 raise Refused("The session has ended; resume it first.")
             case _ if session.phase == "queued":
                 raise Refused("The session is not running yet.")
+            case Stop(reason) if await self._crew.stop_unheld(session, reason):
+                pass
             case _:
                 raise Refused("The hub lost hold of this session; restart the hub to adopt it again.")
 
