@@ -10,7 +10,7 @@ PAGE_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -p
   src/handraise/surfaces/web/openapi.py src/handraise/model/answers.py \
   src/handraise/model/items.py src/handraise/model/asks.py
 
-.PHONY: help run test check lint types fmt page wheel bench torture lock clean
+.PHONY: help run test check lint types fmt page wheel bench torture fuzz lock clean
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -48,6 +48,10 @@ bench: $(READY)  ## the benchmarks, printed as ratios
 
 torture: $(READY)  ## the hub killed hundreds of times
 	@$(BIN)/pytest -m torture -n 2
+
+fuzz: $(READY)  ## the policy against real shells and programs, for hours if you let it: FUZZ=1000 make fuzz
+	@dev/shells
+	@FUZZ=$${FUZZ:-100} $(BIN)/pytest -m fuzz -n $(JOBS) tests/policy
 
 lock: $(READY)  ## pin what pyproject.toml asks for
 	@dev/lock

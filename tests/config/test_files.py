@@ -76,3 +76,18 @@ def test_bytes_that_are_no_text_are_told(tmp_path: Path) -> None:
 
     with pytest.raises(SettingsRefused, match="is not UTF-8: byte 2"):
         load_layers({"HANDRAISE_CONFIG": str(own)})
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("model = '" + "a" * 70_000 + "'", "is larger than 64 KiB"),
+        ("a" + ".a" * 30_000 + " = 1", "has a line with more than 200 dots"),
+    ],
+)
+def test_a_projects_file_that_takes_long_to_read_is_refused(tmp_path: Path, text: str, sentence: str) -> None:
+    own = written(tmp_path / "own.toml", "")
+    written(tmp_path / ".handraise.toml", text)
+
+    with pytest.raises(SettingsRefused, match=sentence):
+        load_layers({"HANDRAISE_CONFIG": str(own)}, tmp_path)

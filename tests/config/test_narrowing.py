@@ -18,6 +18,11 @@ from handraise.config.tables import SettingsRefused
         ("[web]\nhost = '0.0.0.0'", ".handraise.toml: there is no key web."),
         ("[claude]\npath = '/tmp/claude'", "there is no key claude."),
         ("path = '/tmp/claude'", "there is no key path."),
+        ("[[rule]]\ndecision = 'ask'\n" * 101, ".handraise.toml: it has 101 rules. Keep 100 at most"),
+        (f"[[rule]]\ndecision = 'deny'\npath = '{'*a' * 101}'", "[[rule]] 1: path is longer than 200 characters"),
+        (f"[[rule]]\ndecision = 'deny'\ncommand = '{'*a' * 101}'", "[[rule]] 1: command is longer than 200"),
+        (f"[[rule]]\ndecision = 'deny'\nmessage = '{'a' * 2001}'", "[[rule]] 1: message is longer than 2,000"),
+        ("a = " + "[" * 9_000, ".handraise.toml is nested too deeply."),
         ("ask_user_timeout = 5", ".handraise.toml: ask_user_timeout must be a whole number from 30 to 900"),
     ],
 )  # fmt: skip

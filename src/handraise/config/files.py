@@ -14,6 +14,9 @@ SETTINGS = "handraise.toml"
 PROJECT_SETTINGS = ".handraise.toml"
 _APPLICATION = "handraise"
 _LARGEST = 1024 * 1024
+_LARGEST_OF_PROJECT = 64 * 1024
+"""Anyone can have written it, and it is read while others wait."""
+_DOTS_IN_LINE = 200
 
 
 def state_directory(environ: Mapping[str, str]) -> Path:
@@ -38,10 +41,20 @@ def load_layers(environ: Mapping[str, str], project: Path | None = None) -> Laye
     return Layers(
         file=text or "",
         file_path=str(file),
-        project=(_read(own) or "") if own else "",
+        project=_read_of_project(own) if own else "",
         project_path=str(own or PROJECT_SETTINGS),
         environ=environ,
     )
+
+
+def _read_of_project(path: Path) -> str:
+    text = _read(path) or ""
+    if len(text) > _LARGEST_OF_PROJECT:
+        raise SettingsRefused(f"{path} is larger than {_LARGEST_OF_PROJECT // 1024} KiB. Shorten it.")
+    # Reading a key takes time by the square of its dots.
+    if any(line.count(".") > _DOTS_IN_LINE for line in text.split("\n")):
+        raise SettingsRefused(f"{path} has a line with more than {_DOTS_IN_LINE} dots. Shorten it.")
+    return text
 
 
 def _read(path: Path) -> str | None:

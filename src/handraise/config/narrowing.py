@@ -6,6 +6,10 @@ from handraise.config.settings import ProjectSettings, Settings
 
 _UNASKED = ("acceptEdits", "auto", "bypassPermissions")
 """The modes in which Claude does things unasked, each more than the one before it; in every other it does none."""
+MAX_RULES = 100
+MAX_CONDITION = 200
+"""Characters in a rule's tool, command, path or server. They are compared with every call."""
+MAX_MESSAGE = 2_000
 _IN_REACH = "Claude can edit this file, and could"
 
 
@@ -22,7 +26,15 @@ def complaints(project: ProjectSettings, own: Settings) -> Iterator[str]:
                 f"allowed_tools must not name {tool!r}, which your own settings do not allow. {_IN_REACH} so allow"
                 " itself everything. Add it to [claude] allowed_tools in your own handraise.toml."
             )
+    if len(project.written_rules) > MAX_RULES:
+        count = f"{len(project.written_rules):,}"
+        yield f"it has {count} rules. Keep {MAX_RULES} at most, or move some to your own settings."
     for number, rule in enumerate(project.written_rules, 1):
+        for name in ("tool", "command", "path", "server"):
+            if len(getattr(rule, name) or "") > MAX_CONDITION:
+                yield f"[[rule]] {number}: {name} is longer than {MAX_CONDITION} characters. Shorten it."
+        if len(rule.message) > MAX_MESSAGE:
+            yield f"[[rule]] {number}: message is longer than {MAX_MESSAGE:,} characters. Shorten it."
         if rule.decision == "allow":
             yield (
                 f"[[rule]] {number} must not allow anything, only deny or ask. {_IN_REACH} so allow itself"

@@ -23,6 +23,8 @@ def read_file(text: str, where: str, keys: Mapping[Path, Key]) -> Values:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise SettingsRefused(f"{where} is not TOML: {error}.") from error
+    except RecursionError as error:
+        raise SettingsRefused(f"{where} is nested too deeply.") from error
     values = dict(_leaves(table))
     for path, value in values.items():
         if path == (RULE,):

@@ -131,5 +131,5 @@ def _by_rule(rule: Rule, about: str) -> Ruling:
 
 def _shown(text: str) -> str:
     """Short enough for a sentence; the whole input stands beside it."""
-    seen = reveal(text)
+    seen = reveal(text[: _SHOWN + 1])
     return seen if len(seen) <= _SHOWN else seen[: _SHOWN - 1] + "…"

@@ -7,9 +7,12 @@ from typing import Any
 
 from handraise.policy.notebooks import NotANotebook, read_cell
 
-MAX_COMPARED = 2_000
+MAX_COMPARED = 1_000
 """Changed lines, both sides together, beyond which lines are not paired: pairing takes time by their square."""
+MAX_TRIED = 40_000_000
+"""Characters that are looked through to try edits out; beyond them, each edit is shown by itself."""
 _CONTEXT = 3
+_UNTRIED = "This is too large to try out in the file as it is now; each edit is shown by itself."
 _UNPAIRED = "The change is too large to pair its lines; everything between its first and last difference is shown."
 
 
@@ -50,14 +53,30 @@ def _is_edit(edit: object) -> bool:
 
 def _diff_of_edits(edits: Sequence[Mapping[str, Any]], now_in_file: str | None) -> Diff:
     after = now_in_file
+    tried = 0
     for number, edit in enumerate(edits, 1):
+        tried += len(after or "")
+        if tried + _growth(edit, after) > MAX_TRIED:
+            return Diff(_each_by_itself(edits), _UNTRIED)
         try:
             after = _apply(edit, after)
         except _Inapplicable as why:
             which = f"Edit {number} of {len(edits)}: " if len(edits) > 1 else ""
-            shown = [_unified(each["old_string"], each["new_string"])[0] for each in edits]
-            return Diff("".join(shown), f"{which}{why}")
+            return Diff(_each_by_itself(edits), f"{which}{why}")
     return _diff(now_in_file, after or "")
+
+
+def _growth(edit: Mapping[str, Any], text: str | None) -> int:
+    """How much longer the text becomes: what replaces a letter everywhere can fill the memory."""
+    if not text or not edit["old_string"] or edit.get("replace_all") is not True:
+        return len(edit["new_string"])
+    return text.count(edit["old_string"]) * len(edit["new_string"])
+
+
+def _each_by_itself(edits: Sequence[Mapping[str, Any]]) -> str:
+    lines = sum(each[key].count("\n") + 1 for each in edits for key in ("old_string", "new_string"))
+    limit = MAX_COMPARED if lines <= MAX_COMPARED else 0
+    return "".join(_unified(each["old_string"], each["new_string"], limit)[0] for each in edits)
 
 
 def _apply(edit: Mapping[str, Any], text: str | None) -> str:
@@ -102,7 +121,7 @@ def _diff(before: str | None, after: str) -> Diff:
     return Diff(text, note if text else "Nothing changes.")
 
 
-def _unified(before: str, after: str) -> tuple[str, str]:
+def _unified(before: str, after: str, limit: int = MAX_COMPARED) -> tuple[str, str]:
     """The hunks, and a note. The equal beginning and end are set aside first, which takes linear time."""
     old, new = _lines(before), _lines(after)
     head = _shared(old, new)
@@ -113,7 +132,7 @@ def _unified(before: str, after: str) -> tuple[str, str]:
     kept = max(0, tail - _CONTEXT)
     old, new = old[start : len(old) - kept], new[start : len(new) - kept]
     head, tail = head - start, tail - kept
-    if len(old) + len(new) - 2 * (head + tail) > MAX_COMPARED:
+    if len(old) + len(new) - 2 * (head + tail) > limit:
         codes = [("equal", 0, head, 0, head), ("replace", head, len(old) - tail, head, len(new) - tail)]
         codes.append(("equal", len(old) - tail, len(old), len(new) - tail, len(new)))
         return "".join(_hunk(codes, old, new, start)), _UNPAIRED

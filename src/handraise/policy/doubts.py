@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node, Tree
 
-MAX_LENGTH = 20_000
+from handraise.policy.bounds import bound_of
+
 MAX_DEPTH = 60
 
+_UNUSUAL = re.compile(r"[^ -~\t\n]")
 _BLANK = re.compile(rb"(?:[ \t\n]|\\\n)*")
 _BLANK_IN_LINE = re.compile(rb"(?:[ \t]|\\\n)*")
 _JOINED_LINES = re.compile(r"[^ \t]\\\n")
@@ -37,10 +39,10 @@ _STARTS_COMMENT = b" \t\n;&|("
 
 def doubt_about(command: str) -> str | None:
     """What in the text itself forbids to read it."""
-    if len(command) > MAX_LENGTH:
-        return f"it is longer than {MAX_LENGTH:,} characters"
-    for letter in command:
-        if letter not in " \t\n" and unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Co", "Zs", "Zl", "Zp"):
+    if bound := bound_of(command):
+        return bound
+    for letter in _UNUSUAL.findall(command):
+        if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Co", "Zs", "Zl", "Zp"):
             return f"it has a character that cannot be seen (U+{ord(letter):04X})"
     if _JOINED_LINES.search(command) or command.startswith("\\\n"):
         return "a word goes on in the next line"

@@ -6,8 +6,9 @@ from enum import Enum
 
 from handraise.model.rules import Rule
 from handraise.policy.calls import FILE_TOOLS, Call
+from handraise.policy.globs import read_name
 from handraise.policy.paths import Place
-from handraise.policy.patterns import Pattern, read_glob, read_pattern
+from handraise.policy.patterns import Pattern, read_pattern
 from handraise.policy.programs import basename, is_harmless_variable, runs_its_words, withheld
 from handraise.policy.shell import Part, Redirection
 from handraise.policy.words import Word
@@ -29,7 +30,7 @@ def applies(rule: Rule, call: Call, now: datetime) -> bool:
         return False
     if (rule.command is not None and not call.is_shell) or (rule.path is not None and call.tool not in FILE_TOOLS):
         return False
-    if rule.tool is not None and not read_glob(rule.tool).fullmatch(call.tool):
+    if rule.tool is not None and not read_name(rule.tool).fits(call.tool):
         return False
     return _in_scope(rule, call) and _of_server(rule, call)
 
@@ -79,7 +80,7 @@ def _in_scope(rule: Rule, call: Call) -> bool:
 def _of_server(rule: Rule, call: Call) -> bool:
     if rule.server is None:
         return True
-    fits = [bool(read_glob(rule.server).fullmatch(each)) for each in call.servers]
+    fits = [read_name(rule.server).fits(each) for each in call.servers]
     return bool(fits) and (all(fits) if rule.decision == "allow" else any(fits))
 
 

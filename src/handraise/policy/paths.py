@@ -1,13 +1,16 @@
 """The path a call names: where it leads, and which globs it fits. Never touches a disk: links are resolved by the
 function that comes in."""
 
-import re
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import cache
 from posixpath import isabs, join
 from posixpath import normpath as _normpath
 
 from handraise.policy.calls import FILE_TOOLS, READING_TOOLS, SEARCHING_TOOLS, Call
+from handraise.policy.globs import read_path
+
+MAX_PATH = 4096
+"""Longer ones are not looked at: no file can have such a name."""
 
 Resolve = Callable[[str], str]
 
@@ -44,7 +47,7 @@ class Place:
     def is_sensitive(self) -> bool:
         """Whether it holds secrets, or, for a tool that writes, decides what runs later."""
         globs = _SECRETS if self._tool in READING_TOOLS else _SECRETS + _CONTROLS
-        return any(fits_glob(path.lower(), each.lower(), "/") for path in self._both for each in globs)
+        return any(_fits_any(path.lower(), globs) for path in set(self._both))
 
     def is_covered_by(self, glob: str) -> bool:
         """Whether an allowing rule's glob reaches it; a sensitive file must be named, not just swept up by `**`."""
@@ -70,10 +73,14 @@ class Place:
 
 def fits_glob(path: str, glob: str, directory: str) -> bool:
     """`*` and `?` stay within a name, `**` spans directories; a relative glob means inside the directory only."""
-    whole = normpath(glob if isabs(glob) else join(directory, glob))
-    if not isabs(glob) and (glob.startswith("~") or not is_below(whole, directory)):
+    if isabs(glob):
+        return read_path(normpath(glob)).fits(path)
+    whole = normpath(join(directory, glob))
+    if glob.startswith("~") or not (is_below(whole, directory) and is_below(path, directory)):
         return False
-    return bool(_read_glob(whole).fullmatch(path))
+    # Only the glob has stars: one in the directory's own name is a letter.
+    beginning = len(directory.rstrip("/"))
+    return read_path(whole[beginning:]).fits(path[beginning:])
 
 
 def normpath(path: str) -> str:
@@ -93,29 +100,23 @@ def _spelled(call: Call) -> str | None:
     named = call.input.get(FILE_TOOLS.get(call.tool, ""))
     if named is None and call.tool in SEARCHING_TOOLS:
         named = here
-    if not isinstance(named, str) or not named or named.startswith("~") or "\0" in named:
+    if not isinstance(named, str) or not named or len(named) > MAX_PATH or named.startswith("~") or "\0" in named:
         return None
     filter_ = call.input.get("pattern") if call.tool == "Glob" else call.input.get("glob")
     if isinstance(filter_, str) and call.tool in SEARCHING_TOOLS:
-        if isabs(filter_) or filter_.startswith("~") or ".." in filter_:
+        if len(filter_) > MAX_PATH or isabs(filter_) or filter_.startswith("~") or ".." in filter_:
             return None
         # `Grep` for `.env` only is a look into `.env`.
-        if any(fits_glob(f"/{filter_.lstrip('*/')}", each, "/") for each in _SECRETS):
+        if _fits_any(f"/{filter_.lstrip('*/')}".lower(), _SECRETS):
             named = join(named, filter_.lstrip("*/"))
     return normpath(join(here, named))
 
 
-@lru_cache(maxsize=1024)
-def _read_glob(glob: str) -> re.Pattern[str]:
-    expression = ""
-    for piece in re.split(r"(/\*\*(?=/|$)|\*+|\?)", glob):
-        match piece:
-            case "/**":
-                expression += "(?:/.*)?"
-            case "?":
-                expression += "[^/]"
-            case _ if piece.startswith("*"):
-                expression += "[^/]*"
-            case _:
-                expression += re.escape(piece)
-    return re.compile(expression, re.DOTALL)
+def _fits_any(path: str, globs: Sequence[str]) -> bool:
+    return any(read_path(_from_root(each)).fits(path) for each in globs)
+
+
+@cache
+def _from_root(glob: str) -> str:
+    """Only for globs that are written here: they are kept."""
+    return normpath(join("/", glob.lower()))

@@ -5,19 +5,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from handraise.policy.globs import NameGlob
 from handraise.policy.words import Word
 
 _TOKEN = re.compile(
     r"""'(?P<raw>[^']*)'|"(?P<quoted>(?:[^"\\]|\\.)*)"|\\(?P<escaped>.)|(?P<plain>[^\s'"\\]+)""", re.DOTALL
 )
+_QUOTED_ESCAPE = re.compile(r'\\([$`"\\])')
 _BARE = re.compile(r"[\w./:=,@%+^-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One expression for each leading word; `rest` when a last `*` stands for any further words."""
+    """One glob for each leading word; `rest` when a last `*` stands for any further words."""
 
-    words: tuple[re.Pattern[str], ...]
+    words: tuple[NameGlob, ...]
     rest: bool = False
 
     @property
@@ -25,18 +27,23 @@ class Pattern:
         """`*` alone."""
         return self.rest and not self.words
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether it names one command line, word for word."""
+        return not self.rest and all(each.is_exact for each in self.words)
+
     def fits(self, words: Sequence[Word]) -> bool:
         """Whether the words are literal where the pattern names them, and as it names them."""
         if len(words) < len(self.words) or (len(words) > len(self.words) and not self.rest):
             return False
-        return all(word.literal and each.fullmatch(word.text) for each, word in zip(self.words, words, strict=False))
+        return all(word.literal and each.fits(word.text) for each, word in zip(self.words, words, strict=False))
 
     def may_fit(self, words: Sequence[Word]) -> bool:
         """Whether they could fit, whatever the words that are not literal turn into."""
         for each, word in zip(self.words, words, strict=False):
             if not word.literal:
                 return True
-            if not each.fullmatch(word.text):
+            if not each.fits(word.text):
                 return False
         return len(words) == len(self.words) or (self.rest and len(words) > len(self.words))
 
@@ -44,18 +51,18 @@ class Pattern:
 @lru_cache(maxsize=1024)
 def read_pattern(text: str) -> Pattern | None:
     """Words separated by blanks; quotes keep a blank or a `*` from being special. None where quotes do not close."""
-    words: list[str] = []
+    words: list[NameGlob] = []
     at = 0
     while at < len(text):
         if text[at].isspace():
             at += 1
             continue
-        expression, at = _read_word(text, at)
-        if expression is None:
+        word, at = _read_word(text, at)
+        if word is None:
             return None
-        words.append(expression)
-    rest = bool(words) and words[-1] == ".*"
-    return Pattern(tuple(re.compile(each, re.DOTALL) for each in (words[:-1] if rest else words)), rest)
+        words.append(word)
+    rest = bool(words) and words[-1].is_anything and len(words[-1].pieces) == 2
+    return Pattern(tuple(words[:-1] if rest else words), rest)
 
 
 def spell_pattern(words: Sequence[str], *, rest: bool) -> str:
@@ -63,26 +70,22 @@ def spell_pattern(words: Sequence[str], *, rest: bool) -> str:
     return " ".join([*(_quote(word) for word in words), *(["*"] if rest else [])])
 
 
-@lru_cache(maxsize=1024)
-def read_glob(text: str) -> re.Pattern[str]:
-    """A name with `*`, for tools and servers; upper and lower case differ."""
-    return re.compile(".*".join(re.escape(each) for each in text.split("*")), re.DOTALL)
-
-
-def _read_word(text: str, at: int) -> tuple[str | None, int]:
-    expression = ""
+def _read_word(text: str, at: int) -> tuple[NameGlob | None, int]:
+    pieces = [""]
     while at < len(text) and not text[at].isspace():
         token = _TOKEN.match(text, at)
         if token is None:
             return None, at
         if token["plain"] is not None:
-            expression += read_glob(token["plain"]).pattern
+            first, *others = token["plain"].split("*")
         elif token["quoted"] is not None:
-            expression += re.escape(re.sub(r'\\([$`"\\])', r"\1", token["quoted"]))
+            first, others = _QUOTED_ESCAPE.sub(r"\1", token["quoted"]), []
         else:
-            expression += re.escape(token["raw"] if token["raw"] is not None else token["escaped"])
+            first, others = token["raw"] if token["raw"] is not None else token["escaped"], []
+        pieces[-1] += first
+        pieces += others
         at = token.end()
-    return expression, at
+    return NameGlob(tuple(pieces)), at
 
 
 def _quote(word: str) -> str:

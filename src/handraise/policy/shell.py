@@ -2,7 +2,9 @@
 never guesses: what cannot be read with certainty is opaque."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
@@ -75,6 +77,7 @@ class Opaque:
     reason: str
 
 
+@lru_cache(maxsize=64)
 def parse(command: str) -> Script | Opaque:
     """Takes a command apart."""
     doubt = doubt_about(command)
@@ -272,8 +275,12 @@ def _is_plain(expansion: Node) -> bool:
     return len(operators) <= 1 and all(each in _PLAIN_EXPANSIONS for each in operators)
 
 
-def _descendants(node: Node) -> list[Node]:
-    return [each for child in node.children for each in (child, *_descendants(child))]
+def _descendants(node: Node) -> Iterator[Node]:
+    waiting = [node]
+    while waiting:
+        children = waiting.pop().children
+        yield from children
+        waiting += children
 
 
 def _text(node: Node) -> str:
