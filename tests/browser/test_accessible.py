@@ -27,6 +27,19 @@ LOOK = """
     found.push(...(await look({ runOnly: ["color-contrast"] })));
     page.dataset.theme = "light";
     if (page.scrollWidth > innerWidth) found.push("wider than the screen");
+    for (const field of document.querySelectorAll("main :is(input, select, textarea):not(.unseen)")) {
+      const name = field.outerHTML.slice(0, 160);
+      field.scrollIntoView({ block: "end" });
+      const { left, right, top, bottom, width, height } = field.getBoundingClientRect();
+      if (width === 0) continue;
+      if (width < 24 || height < 24) found.push(`only ${width} x ${height} px: ${name}`);
+      const covered = (x, y) => {
+        const bar = document.elementFromPoint(x, y)?.closest(".controls");
+        return bar && !bar.contains(field);
+      };
+      const [x, y] = [[left + 4, right - 4], [top + 4, bottom - 4]];
+      if (x.some((each) => y.some((other) => covered(each, other)))) found.push(`behind the controls: ${name}`);
+    }
     const moving = document.getAnimations().filter(({ playState }) => playState === "running");
     return [...found, ...moving.map(() => "something moves")];
   }
@@ -36,6 +49,18 @@ UNFOLD = """
     const closed = [...document.querySelectorAll("main details:not([open])")];
     closed.forEach((each) => { each.open = true; });
     return !closed.length;
+  }
+"""
+FONTS = {"dejavu": ("DejaVu Sans", "DejaVu Sans Mono"), "liberation": ("Liberation Sans", "Liberation Mono")}
+"""What a machine's sans-serif usually is on Linux: one wide, one narrow."""
+IS_THERE = """
+  (font) => {
+    const pen = document.createElement("canvas").getContext("2d");
+    const wide = (fonts) => {
+      pen.font = `40px ${fonts}`;
+      return pen.measureText("The quick brown fox, iiii WWWW 0123").width;
+    };
+    return ["serif", "monospace"].every((other) => wide(`"${font}", ${other}`) === wide(`"${font}", sans-serif`));
   }
 """
 GO = "(path) => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
@@ -48,21 +73,23 @@ sizes = pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 
 
 @sizes
-async def test_whoever_answers_meets_no_barrier(tmp_path: Path, size: ViewportSize) -> None:
-    await look(tmp_path, size, inbox, dialogs)
+@pytest.mark.parametrize("font", FONTS)
+async def test_whoever_answers_meets_no_barrier(tmp_path: Path, size: ViewportSize, font: str) -> None:
+    await look(tmp_path, size, font, inbox, dialogs)
 
 
 @sizes
 async def test_whoever_talks_with_claude_meets_no_barrier(tmp_path: Path, size: ViewportSize) -> None:
-    await look(tmp_path, size, chats, sessions)
+    await look(tmp_path, size, "dejavu", chats, sessions)
 
 
 @sizes
 async def test_whoever_administers_meets_no_barrier(tmp_path: Path, size: ViewportSize) -> None:
-    await look(tmp_path, size, administration)
+    await look(tmp_path, size, "dejavu", administration)
 
 
-async def look(tmp: Path, size: ViewportSize, *parts: Callable[[Page], Walk]) -> None:
+async def look(tmp: Path, size: ViewportSize, font: str, *parts: Callable[[Page], Walk]) -> None:
+    """The font is chosen here, or the result would depend on what the machine has."""
     found: dict[str, list[str]] = {}
     phone = size is PHONE
     async with served(tmp, page=PAGE) as hub, window() as screen:
@@ -70,6 +97,10 @@ async def look(tmp: Path, size: ViewportSize, *parts: Callable[[Page], Walk]) ->
         page = await screen.open(
             hub.up, viewport=size, has_touch=phone, is_mobile=phone, reduced_motion="reduce", bypass_csp=True
         )
+        for name, family in zip(("--sans", "--mono"), FONTS[font], strict=True):
+            if not await page.evaluate(IS_THERE, family):
+                pytest.skip(f"the font {family} is not installed (dev/browser)")
+            await page.evaluate("(all) => document.documentElement.style.setProperty(...all)", [name, f'"{family}"'])
         await page.add_script_tag(path=AXE)
         for part in parts:
             async for name, where in part(page):
