@@ -24,7 +24,7 @@ from handraise.surfaces.web.visit import Visit, Way
 
 _MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 _SECONDS = (1, 5, 15, 30, 60, 120, 300, 900, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600)
-_FOLLOWED: tuple[Phase, ...] = ("starting", "idle", "working", "stopping")
+_FOLLOWED: tuple[Phase, ...] = ("starting", "idle", "working", "parking", "stopping")
 # The type stands first in what an item holds; nothing else of the many that pass needs to be read.
 _OPENED = b'{"type":"ask.opened"'
 _SETTLED = b'{"type":"ask.settled"'

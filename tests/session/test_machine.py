@@ -24,6 +24,7 @@ from handraise.session.facts import (
     Fact,
     Gone,
     Interrupt,
+    Park,
     Rename,
     Speak,
     Stop,
@@ -426,3 +427,50 @@ def test_what_is_published_comes_before_what_follows_from_it() -> None:
     commands = working().hear(text("Let me see."), bash())
 
     assert [type(each) for each in commands] == [Publish, Raise]
+
+
+def parking() -> Talk:
+    talk = idle()
+    talk.wish(Park())
+    return talk
+
+
+def test_an_idle_session_is_parked_and_ends_nothing() -> None:
+    talk = idle()
+
+    assert of(Terminate, talk.wish(Park()))
+    assert of(Publish, talk.observe(Gone(143, ""))) == []
+    assert talk.memory.phase == "parked"
+    assert talk.memory.ended is None
+    assert talk.memory.is_over
+
+
+def test_a_session_that_works_or_waits_is_not_parked() -> None:
+    asked = idle()
+    asked.hear(bash("r_1"))
+    for talk in (starting(), working(), asked, stopping()):
+        with pytest.raises(Refused):
+            talk.wish(Park())
+
+
+def test_whoever_is_being_parked_takes_up_nothing_more() -> None:
+    talk = parking()
+    for wish in (Speak(SAY), Interrupt(), ChangeMode("plan"), Park()):
+        with pytest.raises(Refused, match="making room"):
+            talk.wish(wish)
+    assert not of(Raise, talk.hear(bash("r_1")))
+    talk.hear(init())
+    talk.hear(result())
+    assert talk.memory.phase == "parking"
+
+
+def test_the_hub_that_adopts_one_that_was_being_parked_parks_it() -> None:
+    assert of(Terminate, parking().observe(Began()))
+
+
+def test_one_that_is_stopped_while_it_is_being_parked_is_stopped() -> None:
+    talk = parking()
+
+    assert not of(Terminate, talk.wish(Stop("ana stopped it")))
+    (told,) = published(SessionEnded, talk.observe(Gone(0, "")))
+    assert (told.how, told.reason) == ("stopped", "ana stopped it")

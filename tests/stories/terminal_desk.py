@@ -32,8 +32,8 @@ class Desk:
         self.state = home.tmp / "state"
 
     @asynccontextmanager
-    async def serve(self) -> AsyncIterator[Serving]:
-        async with serving(Service(self.state, locate(), self.home.environment, port=0)) as up:
+    async def serve(self, limit: int = 8) -> AsyncIterator[Serving]:
+        async with serving(Service(self.state, locate(), self.home.environment, port=0, limit=limit)) as up:
             yield up
 
     @property
@@ -69,10 +69,10 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(tmp: Path, script: Scripted) -> AsyncIterator[tuple[Desk, Serving]]:
+async def desk(tmp: Path, script: Scripted, limit: int = 8) -> AsyncIterator[tuple[Desk, Serving]]:
     async with House(tmp, script) as home:
         laid = Desk(home)
-        async with laid.serve() as up:
+        async with laid.serve(limit) as up:
             yield laid, up
 
 

@@ -176,7 +176,12 @@ async def test_who_is_resumed_at_once_is_told_of_its_answers(tmp_path: Path) -> 
 
 
 async def test_sessions_beyond_the_limit_wait_in_a_queue_that_can_be_seen(tmp_path: Path) -> None:  # lesson 24
-    async with house(tmp_path, small_talk, limit=1) as (home, hub):
+    def busy_at_first(told: Told) -> Script:
+        while True:
+            asks = told.text == "One."
+            told = yield [use("AskUserQuestion", questions=[QUESTION]) if asks else say(f"You said: {told.text}")]
+
+    async with house(tmp_path, busy_at_first, limit=1) as (home, hub):
         first = (await hub.desk.start("One.", str(home.work))).session
         second = (await hub.desk.start("Two.", str(home.work))).session
         third = (await hub.desk.start("Three.", str(home.work))).session
@@ -188,13 +193,14 @@ async def test_sessions_beyond_the_limit_wait_in_a_queue_that_can_be_seen(tmp_pa
         stopped = (await hub.desk.session(second.id)).session
         assert stopped.ended is not None
         assert stopped.ended.how == "stopped"
-        await until_turn(hub.desk, first)
+        await next_ask(hub.desk, first)
         assert (await hub.desk.session(third.id)).session.phase == "queued"
         await hub.desk.stop(first.id)
 
         assert texts(await until_turn(hub.desk, third)) == ["You said: Three."]
         assert (await hub.desk.session(second.id)).session.run == 0
         # Whoever waits when a hub is told to stop everything is not started by that.
+        await hub.desk.resume(first.id, "One.")
         assert (await hub.desk.start("Four.", str(home.work))).session.phase == "queued"
         await hub.crew.stop_all()
         assert [each.session.phase for each in await hub.desk.sessions()].count("queued") == 1

@@ -54,6 +54,21 @@ async def test_without_a_terminal_patience_ends_and_the_ask_stays_open(tmp_path:
         assert [ask.state for ask in await up.hub.desk.asks()] == ["open"]
 
 
+async def test_a_queued_run_says_behind_whom_and_patience_covers_the_queue(tmp_path: Path) -> None:
+    async with desk(tmp_path, choose_then_run, limit=1) as (laid, up):
+        asking = (await up.hub.desk.start("Choose.", str(laid.home.work))).session
+        await opened(up, Question)
+        code, out, err = await laid.script("run", "--patience", "0.5", "hi")
+        assert code == 1
+        assert f"Queued behind 1 session: “Choose.” ({asking.id}, waiting for your answer)." in out
+        assert "Still queued after 0.5 s. Come back with: handraise attach s_" in err
+        queued = (await up.hub.desk.sessions())[0].session
+        assert queued.phase == "queued"
+        # What it prints to drop it does so.
+        assert (await laid.script(*err.strip().rpartition("drop it with: handraise ")[2].split()))[0] == 0
+        assert (await up.hub.desk.session(queued.id)).session.ended is not None
+
+
 async def test_items_as_json_for_scripts(tmp_path: Path) -> None:
     def shortly(told: Told) -> Script:
         yield [say(f"I was told: {told.text}")]

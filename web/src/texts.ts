@@ -87,7 +87,7 @@ export const texts = {
     age: "Last change",
     ages: (hours: number) => ({ 0: "Any time", 1: "Within an hour", 24: "Within a day", 168: "Within a week" })[hours] ?? `Within ${hours} hours`,
     clear: "Clear filters",
-    states: { "needs you": "needs you", queued: "queued", starting: "starting", idle: "idle", working: "working", stopping: "stopping", ended: "ended" },
+    states: { "needs you": "needs you", queued: "queued", starting: "starting", idle: "idle", parking: "idle", parked: "idle", working: "working", stopping: "stopping", ended: "ended" },
     endings: { finished: "finished", stopped: "stopped", failed: "failed", lost: "lost, can be resumed" },
     bypass: "never asks",
     neverAsk: (count: number) => `${some(count, "session does", "sessions do")} everything without asking`,

@@ -172,6 +172,12 @@ def _front(manner: Manner, where: Where) -> Screen | Plain | Unattended:
 
 def _leave(front: Screen | Plain | Unattended, timeline: Timeline, session: str, manner: Manner) -> int:
     back = f"handraise attach {session}"
+    if isinstance(front, Unattended) and front.gave_up == "queued":
+        drop = f"handraise stop {session}"
+        click.echo(
+            f"Still queued after {manner.patience:g} s. Come back with: {back}, or drop it with: {drop}", err=True
+        )
+        return FAILED
     if isinstance(front, Unattended) and front.gave_up:
         click.echo(
             f"Nobody answered within {manner.patience:g} s. The ask stays open; come back with: {back}", err=True

@@ -25,7 +25,7 @@ patience_option = click.option(
     "--patience",
     type=click.FloatRange(min=0),
     metavar="SECONDS",
-    help="Without a terminal: how long to wait for an answer.",
+    help="Without a terminal: how long to wait for an answer, or in the queue.",
 )
 plain_option = click.option("--plain", is_flag=True, help="Numbered choices and typed lines; nothing is drawn.")
 

@@ -153,6 +153,8 @@ class LocalDesk:
     async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> Given:
         with in_words():
             given = await self._inbox.answer(ask, answer, self.person, self.source, digest)
+            if given.late and given.ask.session is not None:
+                await self._supervisor.listen(given.ask.session)
         return Given(given.ask, given.late)
 
     async def items(

@@ -6,8 +6,10 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-Phase = Literal["queued", "starting", "idle", "working", "stopping", "ended"]
-PHASES: tuple[Phase, ...] = ("queued", "starting", "idle", "working", "stopping", "ended")
+Phase = Literal["queued", "starting", "idle", "working", "parking", "parked", "stopping", "ended"]
+PHASES: tuple[Phase, ...] = ("queued", "starting", "idle", "working", "parking", "parked", "stopping", "ended")
+PARKED: tuple[Phase, ...] = ("parking", "parked")
+"""It was idle, and its Claude gives its place to another session, or has; what is said next brings it back."""
 Ending = Literal["stopped", "finished", "failed", "lost"]
 
 
@@ -66,4 +68,4 @@ def state_of(session: Session, open_asks: int) -> str:
         return "needs you"
     if session.stuck_since is not None:
         return "not moving"
-    return session.phase
+    return "idle" if session.phase in PARKED else session.phase

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,11 +26,12 @@ from handraise.model.items import Notice, SessionStarted
 from handraise.model.projects import Options, OwnFile, OwnFileUnfit, Project, no_own_file
 from handraise.model.rules import Rule
 from handraise.model.says import Say
-from handraise.model.sessions import Ended, Place, Session
-from handraise.session import anew, preparing, records, surroundings
-from handraise.session.facts import Stop
+from handraise.model.sessions import Ended, Phase, Place, Session
+from handraise.session import anew, places, preparing, records, surroundings
+from handraise.session.facts import Park, Stop
 from handraise.session.machine import Machine, Refused, Temper
 from handraise.session.memory import Memory
+from handraise.session.places import Places
 from handraise.session.runner import Runner
 from handraise.store.changes import Advance, Publish, QueueSay, SaveSession, SettleAsk
 from handraise.store.interface import Store, StoreError
@@ -38,6 +39,8 @@ from handraise.wire.connection import Connection
 
 _RECORD_AGAIN = 0.05
 _RECORD_TRIES = 200
+_UNHARMED: dict[Phase, Phase] = {"starting": "queued", "parking": "parked"}
+"""Nothing is lost where nobody is found: Claude was not started yet, or was idle and has been ended."""
 
 log = logging.getLogger("handraise.session")
 
@@ -85,6 +88,7 @@ class Crew:
         self._stack = AsyncExitStack()
         self._out_of_hold: dict[str, Claude] = {}
         self._is_closing = False
+        self._places = Places()
         self.starting = asyncio.Lock()
         """Whoever holds it may change the record of a session that nobody runs: nothing is started meanwhile."""
         self.adoption = Adoption()
@@ -93,6 +97,8 @@ class Crew:
         await self._stack.enter_async_context(self._watch)
         self._tasks = await self._stack.enter_async_context(asyncio.TaskGroup())
         self.adoption = await self._adopt_all()
+        for session in await self._store.sessions(["parked"]):
+            await self.wake(session.id)
         await self.start_queued()
         return self
 
@@ -150,17 +156,61 @@ class Crew:
         return True
 
     async def start_queued(self) -> None:
-        """Starts the oldest ones that wait, as far as the limits allow."""
+        """Starts the oldest ones that wait, as far as the limits allow; for the others, idle ones make room."""
         async with self.starting:
             for session in reversed(await self._store.sessions(["queued"])):
-                if self._is_closing or len(self._running) >= self._means.limit:
+                if self._is_closing:
                     return
                 if session.id in self._running:  # the process before is still being cleared away
                     continue
                 options = await self._options(session)
-                if options.parallel is not None and await self._count(session.project) >= options.parallel:
-                    continue
-                await self._launch(session, options)
+                rivals = [each.session for each in self._runners.values()]
+                own = [each for each in rivals if each.project == session.project]
+                if len(self._running) >= self._means.limit:
+                    await self._make_room(session, rivals)
+                elif options.parallel is not None and len(own) >= options.parallel:
+                    await self._make_room(session, own, "this project")
+                else:
+                    self._places.taken(session.id)
+                    await self._launch(session, options)
+
+    async def _make_room(self, queued: Session, rivals: Sequence[Session], project: str | None = None) -> None:
+        """An idle session gives its place up; where none is, the queued one says behind whom it waits."""
+        if self._places.is_being_made_for(queued.id):
+            return
+        chosen = self._places.give_up(rivals, queued.id)
+        if chosen is not None:
+            self._tasks.create_task(self._park(self._runners[chosen]))
+        elif self._places.is_news(queued.id):
+            told = places.behind(rivals, await self._store.open_asks(), project)
+            await self._store.apply([Publish(queued.id, self._means.clock(), told)])
+
+    async def _park(self, runner: Runner) -> None:
+        """Its Claude is ended; what is said to it next brings it back."""
+        try:
+            await runner.wish(Park())
+        except Refused:
+            self._places.refused(runner.session.id)
+            await self._start_more()
+
+    def _rested(self, session: str) -> None:
+        self._places.rested(session)
+        self._tasks.create_task(self._start_more())
+
+    async def wake(self, session_id: str) -> None:
+        """Queues a parked session that something was said to."""
+        async with self.starting:
+            session = await self._store.session(session_id)
+            if session is None or session.phase != "parked" or not await self._store.says(session_id):
+                return
+            await self._store.apply(records.changed(replace(session, phase="queued", changed_at=self._means.clock())))
+        await self.start_queued()
+
+    async def _start_more(self) -> None:
+        try:
+            await self.start_queued()
+        except StoreError:
+            log.exception("nobody who waits can be started; the next one that ends tries again")
 
     async def _launch(self, session: Session, options: Options) -> None:
         place = await self._store.place(session.id)
@@ -199,13 +249,12 @@ class Crew:
     async def _adopt_all(self) -> Adoption:
         living: list[str] = []
         lost: list[str] = []
-        for session in await self._store.sessions(["starting", "idle", "working", "stopping"]):
+        for session in await self._store.sessions(["starting", "idle", "working", "parking", "stopping"]):
             try:
                 running = await self._find_claude(session)
             except NobodyThere:
-                if session.phase == "starting":
-                    # The hub was killed before Claude was started: nothing was said to it, so it is simply started.
-                    again = replace(session, phase="queued", changed_at=self._means.clock())
+                if session.phase in _UNHARMED:
+                    again = replace(session, phase=_UNHARMED[session.phase], changed_at=self._means.clock())
                     await self._store.apply(records.changed(again))
                 else:
                     await self._end_without_a_trace(session)
@@ -257,6 +306,7 @@ class Crew:
             feed=self._feed,
             surroundings=lambda session: surroundings.around(session.directory, session.mode, options, stricter, root),
             clock=self._means.clock,
+            rested=self._rested,
         )
         self._runners[session.id] = runner
         self._running[session.id] = self._tasks.create_task(self._run(runner, running))
@@ -276,10 +326,10 @@ class Crew:
         finally:
             self._runners.pop(session, None)
             del self._running[session]
-        try:
-            await self.start_queued()
-        except StoreError:
-            log.exception("nobody who waits can be started; the next one that ends tries again")
+            self._places.left(session)
+        with suppress(StoreError):
+            await self.wake(session)
+        await self._start_more()
 
     async def _machine(self, session: Session, options: Options) -> Machine:
         place = await self._store.place(session.id)
@@ -307,10 +357,6 @@ class Crew:
         except OwnFileUnfit as error:
             log.warning("%s: %s", directory, error)
             return OwnFile(rules=(Rule(str(error), "ask", tool="*"),))
-
-    async def _count(self, project: str | None) -> int:
-        running = [await self._store.session(session_id) for session_id in self._running]
-        return sum(1 for session in running if session is not None and session.project == project)
 
     def _folder(self, session: Session) -> Path:
         return self._means.state / "sessions" / session.id / str(session.run)

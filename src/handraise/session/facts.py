@@ -89,4 +89,9 @@ class Stop:
     reason: str = "the session was stopped"
 
 
-Wish = Speak | Interrupt | ChangeMode | ChangeModel | Rename | Stop
+@dataclass(frozen=True, slots=True)
+class Park:
+    """Another session needs the place of this one, which is idle. It is brought back by what is said to it next."""
+
+
+Wish = Speak | Interrupt | ChangeMode | ChangeModel | Rename | Stop | Park

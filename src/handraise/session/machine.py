@@ -25,6 +25,7 @@ from handraise.session.facts import (
     Gone,
     Heard,
     Interrupt,
+    Park,
     Rename,
     Settled,
     Speak,
@@ -118,6 +119,8 @@ class Machine:
             raise Refused("The session is not running yet.")
         if self.memory.phase == "stopping":
             raise Refused("The session is being stopped.")
+        if self.memory.phase == "parking" and not isinstance(wish, Stop):
+            raise Refused("Claude is making room for another session. Try again in a moment.")
         match wish:
             case Speak() if self._is_spent:
                 raise Refused(f"The session takes nothing more: {self._spent}.")
@@ -134,11 +137,13 @@ class Machine:
                 return [self._want("set_model", model, model=model)]
             case Stop(reason):
                 return self._stop(reason)
+            case Park():
+                return self._park()
             case _:
                 assert_never(wish)
 
     def _began(self) -> list[Command]:
-        if self.memory.phase == "stopping":
+        if self.memory.is_ending:
             return [Terminate(self.farewell)]
         if self.memory.greeted:
             return [WakeMe("idle", self.temper.idle if self.memory.phase == "idle" else None)]
@@ -185,7 +190,7 @@ class Machine:
         memory.claude_id = claude_id or memory.claude_id
 
     def _turn_begins(self) -> list[Command]:
-        if self.memory.phase == "stopping":
+        if self.memory.is_ending:
             return []
         self.memory.phase = "working"
         self.memory.turn += 1
@@ -200,10 +205,10 @@ class Machine:
         if memory.phase == "starting":
             return []  # no turn has begun: it tells why Claude is about to end
         self._saying.turn_ended()
-        if memory.phase != "stopping":
+        if not memory.is_ending:
             memory.phase = "idle"
         told: list[Command] = [Publish(ended), WakeMe("idle", self.temper.idle)]
-        if not self._is_spent or memory.phase == "stopping":
+        if not self._is_spent or memory.is_ending:
             return told
         return [*told, *self._stop(self._spent)]
 
@@ -267,13 +272,23 @@ class Machine:
         return self._stop("it was idle for long; resume it to go on")
 
     def _stop(self, reason: str) -> list[Command]:
+        ends = [] if self.memory.is_ending else [Terminate(self.farewell)]
         self.memory.phase = "stopping"
         self.memory.stop_reason = reason
         withdrawn = self._waiting.withdraw_all(reason)
-        return [*withdrawn, WakeMe("idle", None), Terminate(self.farewell)]
+        return [*withdrawn, WakeMe("idle", None), *ends]
+
+    def _park(self) -> list[Command]:
+        if self.memory.phase != "idle" or self.memory.requests or self.memory.has_background:
+            raise Refused("The session is not idle.")
+        self.memory.phase = "parking"
+        return [WakeMe("idle", None), Terminate(self.farewell)]
 
     def _gone(self, exit_code: int | None, errors: str, now: datetime, fault: str) -> list[Command]:
         memory = self.memory
+        if memory.phase == "parking" and not fault:
+            memory.phase = "parked"
+            return [WakeMe("move", None), WakeMe("idle", None)]
         if not fault and found_nothing(memory, errors):
             return self._begin_anew()
         ended = how_it_ended(memory, exit_code, errors, now, fault)

@@ -69,7 +69,12 @@ class Memory(Struct, omit_defaults=True):
     @property
     def is_over(self) -> bool:
         """Its process is gone: for good, or to be followed by another."""
-        return self.phase in ("ended", "queued")
+        return self.phase in ("ended", "queued", "parked")
+
+    @property
+    def is_ending(self) -> bool:
+        """Its process is being ended: it takes up nothing more."""
+        return self.phase in ("stopping", "parking")
 
     @property
     def has_background(self) -> bool:

@@ -73,7 +73,9 @@ class Runner:
         feed: Feed,
         surroundings: Callable[[Session], Surroundings],
         clock: Callable[[], datetime],
+        rested: Callable[[str], None] = lambda _: None,
     ) -> None:
+        """`rested` is called when the session has become idle."""
         self.session = session
         self._machine = machine
         self._claude = claude
@@ -82,6 +84,7 @@ class Runner:
         self._feed = feed
         self._surroundings = surroundings
         self._clock = clock
+        self._rested = rested
         # Unbounded: whoever tells of a settlement or a wish cannot wait. The journal's share is bounded by `_room`.
         self._queue: asyncio.Queue[News] = asyncio.Queue()
         self._chunks: list[bytes] = []
@@ -201,6 +204,8 @@ class Runner:
 
     async def _grant(self, wish: Wish, done: asyncio.Future[None]) -> None:
         try:
+            if isinstance(wish, facts.Park):
+                await self._check_silence()
             await self._perform(self._machine.wish(wish))
         except Refused as refused:
             if not done.done():
@@ -210,6 +215,10 @@ class Runner:
             raise
         if not done.done():
             done.set_result(None)
+
+    async def _check_silence(self) -> None:
+        if await self._store.says(self.session.id):
+            raise Refused("Something was said to Claude that it has not taken up yet.")
 
     async def _speak(self) -> None:
         """Whatever was said and Claude has not taken is written, once; a later process writes it again."""
@@ -241,6 +250,7 @@ class Runner:
             for each in wanted
             if isinstance(each, commands.Raise)
         ]
+        before = self.session.phase
         await self._keeper.keep(self._changes(wanted, raised))
         self._claude.taken_in(self._machine.wire.offset)
         for ask in raised:
@@ -250,6 +260,8 @@ class Runner:
         await self._absorb([facts.Settled(ask) for ask in raised if ask.settlement is not None])
         if any(isinstance(each, commands.AnswerAgain) for each in wanted):
             await self._answer_again()
+        if before != "idle" and self.session.phase == "idle":
+            self._rested(self.session.id)
 
     def _changes(self, wanted: Sequence[Command], raised: Sequence[Ask]) -> list[Change]:
         now = self._clock()
@@ -305,5 +317,5 @@ class Runner:
         if self.has_ended and self.session.ended is not None:
             return Refused("The session has ended; resume it first.")
         if self.has_ended:
-            return Refused("The session is not running yet.")
+            return Refused("The session is not running. Try again in a moment.")
         return Refused("The hub is closing; try again when it is back.")

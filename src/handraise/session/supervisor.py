@@ -16,9 +16,10 @@ from handraise.model.says import Say
 from handraise.model.sessions import Ended, Session
 from handraise.session import costs, records
 from handraise.session.crew import Crew, Means
-from handraise.session.facts import Rename, Stop, Wish
+from handraise.session.facts import Interrupt, Rename, Stop, Wish
 from handraise.session.machine import Refused
 from handraise.session.memory import Memory
+from handraise.session.runner import Runner
 from handraise.store.changes import QueueSay
 from handraise.store.interface import Store
 
@@ -124,10 +125,16 @@ class Supervisor:
         await self._check_cost(session)
         say = self._say(session_id, content, by, source, say_id)
         await self._store.apply([QueueSay(say)])
+        await self.listen(session_id)
+        return say
+
+    async def listen(self, session_id: str) -> None:
+        """Something that was said waits in the store: Claude hears it, and is brought back where it was parked."""
         runner = self._crew.runner(session_id)
         if runner is not None:
             runner.listen()
-        return say
+        else:
+            await self._crew.wake(session_id)
 
     async def wish(self, session_id: str, wish: Wish) -> None:
         """Interrupt, change mode, model or title, stop; raises Refused."""
@@ -135,18 +142,33 @@ class Supervisor:
         if runner is None:
             async with self._crew.starting:
                 runner = self._crew.runner(session_id)
-                if runner is None:
-                    await self._grant_at_rest(await self._find(session_id), wish)
+                if runner is None and not await self._needs_claude(await self._find(session_id), wish):
                     return
+        if runner is None:
+            runner = await self._brought_back(session_id)
         await runner.wish(wish)
 
-    async def _grant_at_rest(self, session: Session, wish: Wish) -> None:
+    async def _brought_back(self, session_id: str) -> Runner:
+        """Only Claude itself knows which modes and models it takes."""
+        await self._crew.start_queued()
+        runner = self._crew.runner(session_id)
+        if runner is None:
+            raise Refused("The session is queued: other sessions are running. Try again when it runs.")
+        return runner
+
+    async def _needs_claude(self, session: Session, wish: Wish) -> bool:
+        """Whether the wish waits for Claude, and the parked session is queued for it; otherwise it is granted here."""
         now = self._means.clock()
         match wish:
             case Rename(title):
                 await self._store.apply(records.changed(replace(session, title=title, changed_at=now)))
-            case Stop(reason) if session.phase == "queued":
+            case Stop(reason) if session.phase in ("queued", "parked"):
                 await self._store.apply(records.ended(session, Ended("stopped", reason, now)))
+            case Interrupt() if session.phase == "parked":
+                raise Refused("There is nothing to interrupt: Claude is idle.")
+            case _ if session.phase == "parked":
+                await self._store.apply(records.changed(replace(session, phase="queued", changed_at=now)))
+                return True
             case _ if session.ended is not None:
                 raise Refused("The session has ended; resume it first.")
             case _ if session.phase == "queued":
@@ -155,6 +177,7 @@ class Supervisor:
                 pass
             case _:
                 raise Refused("The hub lost hold of this session; restart the hub to adopt it again.")
+        return False
 
     async def _check_cost(self, session: Session) -> None:
         """Refused before anything is kept: whoever pays can raise the limit, and then says it again."""

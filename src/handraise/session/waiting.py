@@ -93,7 +93,7 @@ class Waiting:
         return [Withdraw(each.ask, reason) for each in still_open.values()]
 
     def _ask(self, request_id: str, request: CanUseTool | Elicitation, now: datetime) -> list[Command]:
-        if self._memory.phase == "stopping":
+        if self._memory.is_ending:
             return self._send_back(request_id, request, STOPPING)
         try:
             body = asking.body_of(request)
@@ -124,7 +124,7 @@ class Waiting:
         """Claude talks to our own MCP server."""
         message = mcp.read(request.message)
         match message:
-            case mcp.CallTool(name=tools.ASK_USER) if self._memory.phase == "stopping":
+            case mcp.CallTool(name=tools.ASK_USER) if self._memory.is_ending:
                 return self._reply(request_id, mcp.tool_result(message.id, STOPPING, is_error=True))
             case mcp.CallTool(name=tools.ASK_USER):
                 try:

@@ -13,7 +13,7 @@ const FRESH = 24 * 3_600_000;
 export function groupOf(session: Session, asks: readonly Ask[], now: number): Group {
   if (session.ended) return isFailed(session) && now - Date.parse(session.ended.at) < FRESH ? "failed" : "ended";
   if (asks.length) return "needs you";
-  return session.phase === "idle" ? "idle" : "working";
+  return session.phase === "idle" || session.phase === "parking" || session.phase === "parked" ? "idle" : "working";
 }
 
 /** One word or a few; a row never lies. */

@@ -27,6 +27,7 @@ class Board:
             self.timeline.directory = self.session.directory
             self.timeline.cost_usd = self.session.cost_usd
             self.timeline.working = self.session.phase == "working"
+            self.timeline.queued = self.session.phase == "queued"
 
     @property
     def working(self) -> int:

@@ -49,6 +49,8 @@ class Timeline:
     """Give it items and partial text; it gives lines, each once."""
 
     working: bool = False
+    queued: bool = False
+    """It waits for other sessions, not for Claude."""
     since: datetime | None = None
     """When the turn under way began, where that was seen."""
     mode: str = ""
@@ -173,9 +175,10 @@ class Timeline:
 
     def _changed(self, content: SessionStarted | SessionChanged) -> list[Line]:
         if isinstance(content, SessionStarted):
-            self.ended = None
+            self.ended, self.queued = None, False
             return []
         self.working, self.cost_usd = content.phase == "working", content.cost_usd
+        self.queued = content.phase == "queued"
         return [line(("class:dim", f"· {one_line(content.note)}"))] if content.note else []
 
     def _end(self, content: SessionEnded, width: int) -> list[Line]:

@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from typing import Literal
 
 from handraise.model.asks import Ask
 from handraise.model.items import Item
@@ -16,6 +17,8 @@ from handraise.surfaces.terminal.offered import how_to_answer
 from handraise.surfaces.terminal.stay import Stay
 from handraise.surfaces.terminal.timeline import Timeline
 
+_QUEUE = "queue"
+
 
 def told(ask: Ask, options: str = "") -> list[str]:
     """An open ask, and how it can be answered from elsewhere; `options` find its hub."""
@@ -26,7 +29,8 @@ class Unattended:
     """See `Front`. Prints lines, or with `as_json` each item as one JSON object. Entered by `run`."""
 
     def __init__(self, *, as_json: bool, patience: float | None, options: str = "") -> None:
-        self.gave_up = False
+        self.gave_up: Literal["", "unanswered", "queued"] = ""
+        """What went on for longer than patience."""
         self.unread: OSError | None = None
         """Why nobody reads any longer what is printed."""
         self._as_json = as_json
@@ -90,21 +94,25 @@ class Unattended:
                 self._stay.leaving.set()
 
     async def _wait(self, stay: Stay) -> None:
-        """Patience runs while an ask is open and no longer: a turn without asks takes as long as it takes."""
+        """Patience runs while an ask is open or the session is queued: a turn itself takes as long as it takes."""
         loop = asyncio.get_running_loop()
-        tray = stay.board.tray
-        waiting, since = tray.top, loop.time()
+        waiting, since = _held_up_by(stay), loop.time()
         while not (stay.leaving.is_set() or _is_over(stay.board.timeline)):
             stay.changed.clear()
-            if tray.top != waiting:
-                waiting, since = tray.top, loop.time()
+            if _held_up_by(stay) != waiting:
+                waiting, since = _held_up_by(stay), loop.time()
             ends = None if waiting is None or self._patience is None else since + self._patience
             try:
                 async with asyncio.timeout_at(ends):
                     await _either(stay.changed, stay.leaving)
             except TimeoutError:
-                self.gave_up = True
+                self.gave_up = "queued" if stay.board.timeline.queued else "unanswered"
                 return
+
+
+def _held_up_by(stay: Stay) -> str | None:
+    """The ask that nobody has answered, or the queue."""
+    return _QUEUE if stay.board.timeline.queued else stay.board.tray.top
 
 
 def _is_over(timeline: Timeline) -> bool:
