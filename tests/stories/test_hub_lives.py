@@ -201,6 +201,7 @@ async def test_sessions_beyond_the_limit_wait_in_a_queue_that_can_be_seen(tmp_pa
         assert (await hub.desk.session(second.id)).session.run == 0
         # Whoever waits when a hub is told to stop everything is not started by that.
         await hub.desk.resume(first.id, "One.")
+        await next_ask(hub.desk, first)
         assert (await hub.desk.start("Four.", str(home.work))).session.phase == "queued"
         await hub.crew.stop_all()
         assert [each.session.phase for each in await hub.desk.sessions()].count("queued") == 1
