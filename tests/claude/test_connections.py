@@ -93,5 +93,5 @@ def test_a_process_and_what_descends_from_it_is_found_however_the_address_is_spe
 def test_another_machine_is_not_suspected_and_an_unknown_end_on_this_one_is() -> None:
     server = ("127.0.0.1", 8420)
     assert not may_hold([identity(os.getpid())], ("192.0.2.1", 4711), server)
-    assert may_hold([], ("127.0.0.1", 1), server)
+    assert may_hold([identity(os.getpid())], ("127.0.0.1", 1), server)
     assert may_hold([], ("::1", 1), ("::1", 8420))

@@ -42,7 +42,7 @@ async def test_where_no_hub_is_it_says_how_to_start_one(tmp_path: Path) -> None:
 
 async def test_who_is_not_let_in_is_told_so(tmp_path: Path) -> None:
     async with served(tmp_path) as hub:
-        with pytest.raises(NotLetIn, match="not known"):
+        with pytest.raises(NotLetIn, match="unknown"):
             await RemoteDesk(hub.up.base, "nonsense").__aenter__()
         async with RemoteDesk(hub.up.base, await hub.token("viewer")) as desk:
             ask = await hub.ask(Permission("Bash", {"command": "ls"}))

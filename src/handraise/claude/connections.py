@@ -21,7 +21,7 @@ def may_hold(ancestors: Collection[Identity], client: Address, server: Address) 
 
     Not if another machine or another user is. Only Linux tells; elsewhere nobody is suspected.
     """
-    if sys.platform != "linux":
+    if sys.platform != "linux" or not ancestors:
         return False
     found = _owner(client, server)
     if found is None:

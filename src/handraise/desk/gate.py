@@ -12,11 +12,12 @@ from typing import Literal, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from handraise.desk.interface import NotFound
+from handraise.desk.interface import Invalid, NotFound
 from handraise.desk.repeats import Repeats
 from handraise.model import ids
 from handraise.model.actors import Actor, Person
 from handraise.model.audit import Entry, What
+from handraise.model.names import BadName, check_name
 from handraise.model.tokens import Role, Token, hash_of
 from handraise.store.changes import PruneTokens, Record, SaveToken, SpendCode
 from handraise.store.interface import Store, StoreError
@@ -132,7 +133,10 @@ class Gate:
         project: str | None = None,
     ) -> Made:
         """A token for a script, an agent or another device; an agent's may be bound to a project, by its id."""
-        made = self._new(name, role, "token", expires_at, project)
+        try:
+            made = self._new(check_name(name), role, "token", expires_at, project)
+        except BadName as error:
+            raise Invalid(str(error)) from error
         await self._keep(made.token, "token made", by, source)
         return made
 

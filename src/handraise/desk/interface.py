@@ -43,6 +43,12 @@ class Unfit(DeskError):
     code = "unfit"
 
 
+class Invalid(Refused):
+    """What was given can't be used: a name with hidden characters, for one. The text says why."""
+
+    code = "invalid"
+
+
 class Conflict(DeskError):
     """Somebody was first, or the ask is not what was shown; `ask` is how it stands."""
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from handraise import feed as feeds
-from handraise.desk.interface import Given, NotFound, Partial, Refused, Seen, Words
+from handraise.desk.interface import Given, Invalid, NotFound, Partial, Refused, Seen, Words
 from handraise.desk.wording import in_words
 from handraise.feed import Feed
 from handraise.inbox.inbox import Inbox, check_readable
@@ -21,6 +21,7 @@ from handraise.model.asks import Ask, Kind, State
 from handraise.model.audit import Entry, Wanted, What
 from handraise.model.ids import Prefix
 from handraise.model.items import Item
+from handraise.model.names import BadName, check_name
 from handraise.model.projects import Options, Project, innermost
 from handraise.model.rules import Rule
 from handraise.model.says import Say
@@ -116,7 +117,7 @@ class LocalDesk:
         line = " ".join(title.split())
         if not line:
             raise Refused("A title cannot be empty.")
-        await self._wish(session, Rename(line[:_TITLE]))
+        await self._wish(session, Rename(_named(line[:_TITLE], "The title")))
 
     async def resume(self, session: str, say: Words | None = None) -> Seen:
         with in_words():
@@ -199,9 +200,8 @@ class LocalDesk:
 
     async def add_project(self, path: str, name: str | None, options: Options) -> Project:
         directory = _directory(path)
-        project = Project(
-            self._spell("p"), name or os.path.basename(directory) or directory, directory, options, self._clock()
-        )
+        named = _named(name or os.path.basename(directory) or directory)
+        project = Project(self._spell("p"), named, directory, options, self._clock())
         await self._save(project, "project added")
         return project
 
@@ -209,7 +209,7 @@ class LocalDesk:
         found = await self._store.project(project)
         if found is None:
             raise NotFound(f"There is no project {project}.")
-        changed = replace(found, name=name or found.name, options=options or found.options)
+        changed = replace(found, name=_named(name) if name else found.name, options=options or found.options)
         await self._save(changed, "project changed")
         return changed
 
@@ -258,6 +258,13 @@ class LocalFollower:
         if isinstance(news, feeds.Preview):
             return Partial(news.session, news.message, news.index, news.kind, news.text, news.parent)
         return news
+
+
+def _named(name: str, of: str = "The name") -> str:
+    try:
+        return check_name(name, of)
+    except BadName as error:
+        raise Invalid(str(error)) from error
 
 
 def _directory(named: str) -> str:

@@ -13,8 +13,8 @@ from handraise.model.items import Item
 _ERRORS: dict[str, type[DeskError]] = {
     "not_found": interface.NotFound,
     "refused": interface.Refused,
-    "invalid": interface.Refused,
     "unfit": interface.Unfit,
+    "invalid": interface.Invalid,
     "unavailable": interface.Unreached,
     "too_many_open": interface.Unreached,
 }

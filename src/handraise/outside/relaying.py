@@ -26,6 +26,7 @@ from handraise.surfaces.web.visit import BadRequest, Parameter, Visit, Way, answ
 
 _LARGEST = 1024 * 1024
 _LONGEST_HOLD = 60
+_WAIT = Parameter("wait", "how many seconds to hold the request", "integer", most=_LONGEST_HOLD)
 _NO_OPTIONS = "This question has no options to choose from."
 _P = Parameter("p", "the project of the run")
 
@@ -76,7 +77,7 @@ class Relaying:
         """The answer, once. With `wait` the request is held until there is one."""
         run = self._run(visit, visit.text("streamToken"))
         ask = await self._asked(run, visit.text("askId"), newest=True)
-        wait = visit.number("wait", most=_LONGEST_HOLD) or 0
+        wait = visit.number(_WAIT) or 0
         if ask is not None and ask.settlement is None and wait:
             ask = await self._hold(run, ask, wait)
         if ask is None or ask.settlement is None:
@@ -126,7 +127,6 @@ class Relaying:
     def ways(self) -> tuple[Way, ...]:
         token = Parameter("streamToken", "the stream's token")
         ask = Parameter("askId", "which question; without it, the newest")
-        wait = Parameter("wait", "how many seconds to hold the request", "integer")
         return (
             Way(
                 "POST",
@@ -143,7 +143,7 @@ class Relaying:
                 None,
                 self.poll_answer,
                 "The answer to it, once",
-                parameters=(_P, token, ask, wait),
+                parameters=(_P, token, ask, _WAIT),
                 lasts=True,
             ),
             Way("POST", "/claude/submit-answer", "approver", self.submit_answer, "Answer it", parameters=(_P,)),

@@ -123,10 +123,9 @@ class Crew:
         return connections.may_hold(self._claudes(), client, server)
 
     def _claudes(self) -> list[Identity]:
-        return [
-            *(each.identity for each in self._runners.values()),
-            *(each.process.identity for each in self._out_of_hold.values()),
-        ]
+        # Asked in other threads, too: each dictionary is copied in one go.
+        held, unheld = list(self._runners.values()), list(self._out_of_hold.values())
+        return [*(each.identity for each in held), *(each.process.identity for each in unheld)]
 
     async def stop_all(self) -> None:
         """Ends every Claude, each as if it had been stopped by hand; who is queued stays so for the next hub."""

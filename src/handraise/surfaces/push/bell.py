@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Self
 from msgspec import Struct
 
 from handraise.desk.gate import Gate, Visitor
-from handraise.desk.interface import Desk, NotFound, Refused
+from handraise.desk.interface import Desk, Invalid, NotFound, Refused
 from handraise.model import ids
 from handraise.model.actors import Person
 from handraise.model.devices import NOTICE_KINDS, Device, Subscription, Unusable
+from handraise.model.names import BadName, check_name
 from handraise.model.tokens import Role
 from handraise.surfaces.push import notices
 from handraise.surfaces.push.book import Book, LedgerLost
@@ -192,7 +193,7 @@ class Bell:
             id=known.device.id if known else ids.spell("d", self._entropy(ids.ENTROPY)),
             person=visitor.person.name,
             token=visitor.token.id if visitor.token else None,
-            label=wanted.label,
+            label=_label(wanted.label),
             kinds=before if wanted.kinds is None else wanted.kinds,
             endpoint=wanted.endpoint,
             key=wanted.key,
@@ -286,6 +287,13 @@ class Bell:
             await self._book.save()
         except OSError as error:
             raise Refused(f"This could not be written down: {error.strerror}.") from error
+
+
+def _label(label: str) -> str:
+    try:
+        return check_name(label)
+    except BadName as error:
+        raise Invalid(str(error)) from error
 
 
 def _is_own(device: Device, visitor: Visitor) -> bool:

@@ -20,6 +20,11 @@ from handraise.surfaces.web.visit import ORDER, BadRequest, Parameter, Visit, Wa
 _ENTRIES = 500
 _TOKEN_STATES = ("good", "gone")
 _LINES = "application/x-ndjson"
+_LIMIT = Parameter("limit", "how many", "integer", least=1, most=10_000)
+_AFTER = Parameter("after", "entries after this number; the `next` of the page before", "integer")
+_BEFORE = Parameter(
+    "before", "entries before this number; the `next` of the page before, with `order=newest`", "integer"
+)
 
 
 async def list_projects(visit: Visit) -> Response:
@@ -62,14 +67,12 @@ async def list_tokens(visit: Visit) -> Response:
 
 async def make_token(visit: Visit) -> Response:
     wanted = visit.body(shapes.NewToken)
-    if not wanted.name.strip():
-        raise BadRequest("A token needs a name.", 422, "invalid")
     if wanted.expires_at is not None and wanted.expires_at <= visit.gate.now():
         raise BadRequest("This token would have expired already.", 422, "invalid")
     if wanted.project is not None and wanted.role != "agent":
         raise BadRequest("Only an agent's token can be bound to a project.", 422, "invalid")
     made = await visit.gate.make(
-        wanted.name.strip(),
+        wanted.name,
         wanted.role,
         visit.desk.person,
         visit.desk.source,
@@ -85,7 +88,7 @@ async def revoke_token(visit: Visit) -> Response:
 
 
 async def audit(visit: Visit) -> Response:
-    limit = visit.number("limit", least=1, most=10_000)
+    limit = visit.number(_LIMIT)
     search = _search(visit)
     if visit.choice("as", ("lines",)) == "lines":
         return StreamingResponse(_lines(search, limit), media_type=_LINES)
@@ -130,7 +133,7 @@ def _search(visit: Visit) -> _Search:
     filters: dict[str, Any] = {name: visit.text(name) for name in ("session", "ask", "by")}
     filters |= {"what": visit.choice("what", get_args(What))}
     filters |= {"since": visit.moment("since"), "until": visit.moment("until")}
-    return _Search(visit.desk, visit.number("after") or 0, visit.number("before"), visit.newest_first(), filters)
+    return _Search(visit.desk, visit.number(_AFTER) or 0, visit.number(_BEFORE), visit.newest_first(), filters)
 
 
 async def _project(visit: Visit, named: str | None) -> str | None:
@@ -169,8 +172,8 @@ _WHICH_TOKENS = (
     Parameter("state", "`gone`: revoked or expired, for 90 days; else the good ones", choices=_TOKEN_STATES),
 )
 _AUDIT = (
-    Parameter("after", "entries after this number; the `next` of the page before", "integer"),
-    Parameter("before", "entries before this number; the `next` of the page before, with `order=newest`", "integer"),
+    _AFTER,
+    _BEFORE,
     Parameter("since", "from this time on", form="date-time"),
     Parameter("until", "before this time", form="date-time"),
     ORDER,
@@ -178,7 +181,7 @@ _AUDIT = (
     Parameter("ask", "an ask's id"),
     Parameter("by", "a name"),
     Parameter("what", "what was done", choices=get_args(What)),
-    Parameter("limit", "how many", "integer"),
+    _LIMIT,
     Parameter("as", "`lines` for JSON lines", choices=("lines",)),
 )
 

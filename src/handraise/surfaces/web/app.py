@@ -43,7 +43,7 @@ class WebApp:
         self._door = door
         self._page = page
         self.routes = [_route(door, way) for way in self.ways]
-        self._app = Starlette(routes=self.routes, exception_handlers={HTTPException: _no_such_way})
+        self._app = Starlette(routes=self.routes, exception_handlers={HTTPException: self._no_such_way})
         self._app.router.redirect_slashes = False
         self._app.router.default = self._otherwise
 
@@ -78,6 +78,18 @@ class WebApp:
         response = response or failed(404, "not_found", "There is nothing here.")
         await response(scope, receive, send)
 
+    async def _no_such_way(self, request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        if status != 405:
+            return failed(status, "not_found", "There is nothing here.")
+        response = failed(405, "method_not_allowed", f"{request.method} does nothing at {request.url.path[:200]}.")
+        response.headers["allow"] = ", ".join(self._methods(request.scope["path"]))
+        return response
+
+    def _methods(self, path: str) -> list[str]:
+        """All that can be done at a path: several ways may have it, each with a method of its own."""
+        return sorted({name for each in self.routes if each.path_regex.match(path) for name in each.methods or ()})
+
     async def _openapi(self, _: Visit) -> Response:
         return answer(document(self.ways, handraise.__version__, self._door.cookie))
 
@@ -98,12 +110,3 @@ def _behind(door: Door, way: Way) -> Callable[[Request], Awaitable[Response]]:
 
 async def _health(_: Visit) -> Response:
     return answer(shapes.Health(ok=True, version=handraise.__version__))
-
-
-async def _no_such_way(request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    if status != 405:
-        return failed(status, "not_found", "There is nothing here.")
-    response = failed(405, "method_not_allowed", f"{request.method} does nothing at {request.url.path[:200]}.")
-    response.headers.update(getattr(error, "headers", None) or {})
-    return response

@@ -12,11 +12,12 @@ from handraise.surfaces.web.visit import ORDER, BadRequest, Parameter, Visit, Wa
 
 _PAGE = 2_000
 _DEEPEST = 64
+_LIMIT = Parameter("limit", "how many", "integer", least=1, most=10_000)
 
 
 async def list_all(visit: Visit) -> Response:
     cursor = await visit.desk.newest()
-    limit = visit.number("limit", least=1, most=10_000) or _PAGE
+    limit = visit.number(_LIMIT) or _PAGE
     found = await visit.desk.asks(
         state=visit.choice("state", STATES),
         kind=visit.choice("kind", KINDS),
@@ -69,7 +70,7 @@ _FILTERS = (
     Parameter("kind", "question, permission, plan or form", choices=KINDS),
     Parameter("session", "a session's id"),
     Parameter("after", "the `next` of the page before"),
-    Parameter("limit", "how many", "integer"),
+    _LIMIT,
     ORDER,
 )
 

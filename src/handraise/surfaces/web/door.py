@@ -1,5 +1,6 @@
 """The door: who somebody is, whether they may, and how a refusal is told. Nothing inside is reached past it."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Collection
 from contextlib import ExitStack
@@ -14,9 +15,10 @@ from handraise.desk.gate import Gate, Visitor
 from handraise.desk.local import LocalDesk
 from handraise.model.actors import Person
 from handraise.model.asks import ask_as_json
-from handraise.model.tokens import Role, may
+from handraise.model.tokens import Role, hash_of, may
 from handraise.surfaces.web import guards, shapes
-from handraise.surfaces.web.forwarded import spelled
+from handraise.surfaces.web.forwarded import HEADER, address_of, client_of, spelled
+from handraise.surfaces.web.limits import Guesses
 from handraise.surfaces.web.receiving import receive_body
 from handraise.surfaces.web.squeezing import squeeze
 from handraise.surfaces.web.staying import Staying, Stays, while_let_in
@@ -34,6 +36,7 @@ _STATUS: dict[type[interface.DeskError], int] = {
     interface.NotFound: 404,
     interface.Refused: 409,
     interface.Unfit: 422,
+    interface.Invalid: 422,
     interface.Conflict: 409,
     interface.TooLate: 410,
     interface.LostPlace: 410,
@@ -73,6 +76,7 @@ class Door:
     troubles: tuple[type[Exception], ...] = ()
     """What the parts behind the desk raise when they cannot work for now; the text is a sentence."""
     stays: Stays = field(default_factory=Stays)
+    guesses: Guesses = field(default_factory=Guesses)
 
     async def enter(self, way: Way, request: Request) -> Response:
         """Performs a way for whoever may, and says why to whoever may not."""
@@ -129,15 +133,46 @@ class Door:
             return _neighbour(*peer), "terminal", False
         bearer = request.headers.get("authorization", "")
         if bearer[:7].lower() == "bearer ":
-            visitor = await self.gate.admit(bearer[7:].strip())
-            if visitor is None:
-                raise Unreachable(401, "unknown_token", "This token is not known, or no longer good.")
-            return visitor, "api", False
+            sender = await self._bearer(request, bearer[7:].strip())
+            return await self._by_tcp(request, sender), "api", False
         cookie = None if way.own_guard else request.cookies.get(self.cookie)
         visitor = await self.gate.admit(unquote(cookie)) if cookie else None
         if visitor is not None and visitor.role != "agent":
-            return visitor, "web", True
-        return self._behind_proxy(request) or _NOBODY, "web", True
+            return await self._by_tcp(request, visitor), "web", True
+        proxied = self._behind_proxy(request)
+        return (await self._by_tcp(request, proxied) if proxied else _NOBODY), "web", True
+
+    async def _bearer(self, request: Request, secret: str) -> Visitor:
+        """Who sends this token. Who sends one wrong token after the other has to wait, as with logins."""
+        client = self._client(request)
+        now = asyncio.get_running_loop().time()
+        hashed = hash_of(secret)
+        leave = self.guesses.begin(client, hashed, now)
+        visitor = await self.gate.admit(secret) if leave != "none" else None
+        if visitor is not None:
+            self.guesses.admit(client, hashed, now)
+            return visitor
+        self.guesses.refuse(hashed)
+        if leave != "free":
+            raise Unreachable(429, "too_many_tries", "Too many unknown tokens. Wait a minute.")
+        raise Unreachable(401, "unknown_token", "This token is unknown, revoked or expired.")
+
+    def _client(self, request: Request) -> str:
+        if request.client is None:
+            return "this machine"
+        proxies = self.proxy.addresses if self.proxy else ()
+        return client_of(address_of(request.client.host, request.headers.getlist(HEADER), proxies))
+
+    async def _by_tcp(self, request: Request, visitor: Visitor) -> Visitor:
+        """A process of this machine that descends from a Claude is an agent, whatever token or cookie it has found."""
+        if visitor.role == "agent" or request.client is None:
+            return visitor
+        # Of a connection it is asked once: whoever opened it stays who they are.
+        known = request.scope["extensions"]["handraise.known"]
+        if "agent" not in known:
+            client, server = (request.client.host, request.client.port), request.scope.get("server")
+            known["agent"] = server is None or await asyncio.to_thread(self.is_agent, client, (server[0], server[1]))
+        return Visitor(Person("a tool of Claude"), "agent") if known["agent"] else visitor
 
     def _behind_proxy(self, request: Request) -> Visitor | None:
         if self.proxy is None or self.proxy.header is None or request.client is None:
@@ -148,10 +183,6 @@ class Door:
         name = named[0].strip() if len(named) == 1 else ""
         if not 0 < len(name) <= _LONGEST_NAME:
             return None
-        # A proxy on this machine has an address that every process here can speak from.
-        server = request.scope.get("server")
-        if server is None or self.is_agent((request.client.host, request.client.port), (server[0], server[1])):
-            return Visitor(Person("a tool of Claude"), "agent")
         return Visitor(Person(name), self.proxy.role)
 
     def _check_page(self, request: Request, source: str, *, by_cookie: bool) -> None:

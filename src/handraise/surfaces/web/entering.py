@@ -73,6 +73,7 @@ class Entrance:
                 self.by_link,
                 "Log in by a one-time link; without a code, the page to log in at",
                 status=303,
+                or_status=200,
                 parameters=_ONE_TIME,
                 media="text/html",
             ),

@@ -1,4 +1,4 @@
-"""How often somebody may try to log in. Pure; time is an argument."""
+"""How often somebody may try to log in, or send a token that is not known. Pure; time is an argument."""
 
 from collections import OrderedDict
 from typing import Literal
@@ -48,3 +48,28 @@ class Attempts:
             return False
         self._spare -= 1
         return True
+
+
+class Guesses:
+    """Wrong tokens: counted as failed logins are. A token that was let in lately is looked up whatever others send."""
+
+    def __init__(self) -> None:
+        self._attempts = Attempts()
+        self._known: OrderedDict[str, None] = OrderedDict()
+
+    def begin(self, client: str, hashed: str, now: float) -> Leave:
+        """Whether this token is looked up. A known one costs nobody a try."""
+        return "free" if hashed in self._known else self._attempts.begin(client, now)
+
+    def admit(self, client: str, hashed: str, now: float) -> None:
+        """It was a good one."""
+        if hashed not in self._known:
+            self._attempts.forgive(client, now)
+        self._known[hashed] = None
+        self._known.move_to_end(hashed)
+        if len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
+
+    def refuse(self, hashed: str) -> None:
+        """It is not known, or no longer."""
+        self._known.pop(hashed, None)

@@ -60,6 +60,8 @@ def _operation(way: Way, by_shape: dict[Any, Any]) -> dict[str, Any]:
             schema["enum"] = list(each.choices)
         if each.form:
             schema["format"] = each.form
+        if each.kind == "integer":
+            schema |= {"minimum": each.least, "maximum": each.most}
         parameters.append({"name": each.name, "in": "query", "description": each.says, "schema": schema})
     content = {way.media: {"schema": by_shape[way.gives]} if way.gives else {}}
     if way.or_media:
@@ -72,6 +74,8 @@ def _operation(way: Way, by_shape: dict[Any, Any]) -> dict[str, Any]:
         "responses": {str(way.status): {"description": "done", "content": content}, "default": refusal},
         "x-role": way.role,
     }
+    if way.or_status is not None:
+        operation["responses"][str(way.or_status)] = {"description": "the page", "content": {way.media: {}}}
     if way.takes is not None:
         operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": by_shape[way.takes]}}}
     if way.role is not None:

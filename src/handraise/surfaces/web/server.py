@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import errno
 import os
+import select
 import socket
 import ssl
 import struct
@@ -30,6 +32,7 @@ _LITTLE = 16 * 1024
 _SOCKET_PATH = 103
 _CREDENTIALS = struct.Struct("3i")
 _LOCAL_PEERPID = 2
+_SO_PEERPIDFD = 77
 
 
 def _anybody(_: int) -> bool:
@@ -143,6 +146,8 @@ class _Connection(HttpToolsProtocol):
         super().__init__(*given, **named)
         self._room = room
         self._is_agent = is_agent
+        self._known: dict[str, Any] = {}
+        """What was found out about who is at the other end of this connection."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -150,8 +155,7 @@ class _Connection(HttpToolsProtocol):
         end = transport.get_extra_info("socket")
         if end.family == socket.AF_UNIX:
             # Now, while it is surely still there: its number may be somebody else's when the first request comes.
-            process = peer_of(end)
-            self._peer = Peer(process, self._is_agent(process))
+            self._peer = _peer(end, self._is_agent)
         else:
             # Head and body are two writes: without this the second waits for the client, 40 ms on most.
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -192,6 +196,7 @@ class _Connection(HttpToolsProtocol):
             "handraise.cut_off": self.cut_off,
             "handraise.let_in": self._let_in,
             "handraise.heard": self._heard,
+            "handraise.known": self._known,
         }
         if self._peer is not None:
             extensions["handraise.peer"] = self._peer
@@ -259,6 +264,32 @@ class _Connection(HttpToolsProtocol):
         lines = [b"HTTP/1.1 %d -\r\n" % status, *(b"%s: %s\r\n" % each for each in head), b"\r\n"]
         self.transport.write(b"".join([*lines, bytes(response.body)]))
         self.transport.close()
+
+
+def _peer(end: socket.socket, is_agent: Callable[[int], bool]) -> Peer:
+    """The process at the other end. One that has ended is nobody: its number may be somebody else's by now."""
+    process = peer_of(end)
+    with _pinned(end) as lives:
+        return Peer(process, is_agent(process) or not lives())
+
+
+@contextlib.contextmanager
+def _pinned(end: socket.socket) -> Iterator[Callable[[], bool]]:
+    """Tells whether the very process that opened the other end still lives, where the kernel can (Linux 6.5)."""
+    if sys.platform != "linux":
+        yield lambda: True
+        return
+    try:
+        pidfd = end.getsockopt(socket.SOL_SOCKET, _SO_PEERPIDFD)
+    except OSError as error:
+        # An older kernel has no such option; a newer one says so of a process that is gone.
+        old = error.errno in (errno.ENOPROTOOPT, errno.EOPNOTSUPP)
+        yield lambda: old
+        return
+    try:
+        yield lambda: not select.select([pidfd], [], [], 0)[0]
+    finally:
+        os.close(pidfd)
 
 
 def peer_of(end: socket.socket) -> int:

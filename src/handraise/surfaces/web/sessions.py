@@ -14,6 +14,10 @@ from handraise.surfaces.web.visit import BadRequest, Parameter, Visit, Way, answ
 _SAYING = 40 * 1024 * 1024
 _PAGE = 200
 _ITEMS = 500
+_MOST_SESSIONS = Parameter("limit", "how many", "integer", least=1, most=1000)
+_MOST_ITEMS = Parameter("limit", "how many", "integer", least=1, most=5000)
+_AFTER = Parameter("after", "the first ones after this cursor", "integer")
+_BEFORE = Parameter("before", "the last ones before this cursor", "integer")
 
 
 async def start(visit: Visit) -> Response:
@@ -36,7 +40,7 @@ async def start(visit: Visit) -> Response:
 async def list_all(visit: Visit) -> Response:
     cursor = await visit.desk.newest()
     seen = [each for each in await visit.desk.sessions() if _fits(each, visit)]
-    after, limit = visit.text("after"), visit.number("limit", least=1, most=1000) or _PAGE
+    after, limit = visit.text("after"), visit.number(_MOST_SESSIONS) or _PAGE
     if after is not None:
         ids = [each.session.id for each in seen]
         seen = seen[ids.index(after) + 1 :] if after in ids else []
@@ -105,9 +109,9 @@ async def all_items(visit: Visit) -> Response:
 
 
 async def _page(visit: Visit, session: str | None) -> Response:
-    limit = visit.number("limit", least=1, most=5000) or _ITEMS
+    limit = visit.number(_MOST_ITEMS) or _ITEMS
     cursor = await visit.desk.newest()
-    before, after = visit.number("before"), visit.number("after")
+    before, after = visit.number(_BEFORE), visit.number(_AFTER)
     # Up to the cursor that is told, so that who follows from there gets nothing twice.
     before = min(cursor + 1, cursor + 1 if before is None else before)
     found = await visit.desk.items(session, after=after, before=before, limit=limit + 1)
@@ -169,12 +173,12 @@ _SEARCH = (
     Parameter("state", "a state or phase"),
     Parameter("q", "words in the title or directory"),
     Parameter("after", "the `next` of the page before"),
-    Parameter("limit", "how many", "integer"),
+    _MOST_SESSIONS,
 )
 _PLACE = (
-    Parameter("after", "the first ones after this cursor", "integer"),
-    Parameter("before", "the last ones before this cursor", "integer"),
-    Parameter("limit", "how many", "integer"),
+    _AFTER,
+    _BEFORE,
+    _MOST_ITEMS,
 )
 
 _PLACE_OF_ALL = (*_PLACE, Parameter("session", "only this session's"))

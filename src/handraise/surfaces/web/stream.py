@@ -26,6 +26,7 @@ _PING = b"event: ping\ndata: {}\n\n"
 # The id moves the client to the place it begins at: who is cut off before the first item misses nothing either.
 _PLACE = b'retry: 1000\nevent: place\nid: %d\ndata: {"cursor":%d}\n\n'
 _NO_SUCH_PLACE = 2**63 - 1
+_AFTER = Parameter("after", "everything after this cursor; without it, from here on", "integer")
 
 log = logging.getLogger("handraise.web")
 
@@ -69,7 +70,7 @@ class Streams:
                 self.follow,
                 "Every change, live; `Last-Event-ID` resumes",
                 parameters=(
-                    Parameter("after", "everything after this cursor; without it, from here on", "integer"),
+                    _AFTER,
                     Parameter("session", "only this session's"),
                 ),
                 media="text/event-stream",
@@ -171,7 +172,7 @@ async def _place(visit: Visit) -> int:
         return (
             int(last) if last.isascii() and last.isdigit() and len(last) < len(str(_NO_SUCH_PLACE)) else _NO_SUCH_PLACE
         )
-    after = visit.number("after")
+    after = visit.number(_AFTER)
     return await visit.desk.newest() if after is None else after
 
 

@@ -62,13 +62,13 @@ class Visit:
             raise BadRequest(f"{name!r} must be one of {', '.join(allowed)}.", 422, "invalid")
         return value
 
-    def number(self, name: str, *, least: int = 0, most: int = 2**62) -> int | None:
-        """A query parameter that is a whole number."""
-        value = self.text(name)
+    def number(self, parameter: "Parameter") -> int | None:
+        """A query parameter that is a whole number, within its bounds."""
+        value, least, most = self.text(parameter.name), parameter.least, parameter.most
         if value is None:
             return None
         if not value.isascii() or not value.isdigit() or len(value) > 19 or not least <= int(value) <= most:
-            raise BadRequest(f"{name!r} must be a whole number from {least} to {most}.", 422, "invalid")
+            raise BadRequest(f"{parameter.name!r} must be a whole number from {least} to {most}.", 422, "invalid")
         return int(value)
 
     def moment(self, name: str) -> datetime | None:
@@ -96,6 +96,9 @@ class Parameter:
     choices: tuple[str, ...] = ()
     form: str | None = None
     """What a text must look like, in the words of JSON Schema."""
+    least: int = 0
+    most: int = 2**62
+    """The bounds of a whole number."""
 
 
 ORDER = Parameter("order", "which come first; the oldest, unless it says otherwise", choices=("oldest", "newest"))
@@ -124,6 +127,8 @@ class Way:
     """Whether long answers may be compressed: none that shows a secret."""
     lasts: bool = False
     """Whether its answer may be long in coming or go on for long: it ends when who asked may no longer be here."""
+    or_status: int | None = None
+    """The status of its other answer, where it has two that are no refusal."""
     own_guard: bool = False
     """The act itself reads what was sent, and lets in who shows a secret there; no cookie speaks for anybody."""
 
