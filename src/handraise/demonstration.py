@@ -18,14 +18,21 @@ SESSIONS = {
 }
 
 
-async def demonstrate(folder: Path, port: int, tell: Callable[[str], object], up: Callable[[Serving], object]) -> None:
-    """Serves until told to stop."""
+async def demonstrate(
+    folder: Path, port: int, tell: Callable[[str], object], show: Callable[[str], object], *, private: bool
+) -> None:
+    """Serves until told to stop. `show` opens a link; one is printed only where nobody else reads it: `private`."""
     with signals() as told:
         async with demonstration(folder, port) as served:
             tell(f"Handraise is up at {served.base}, with two sessions that will raise their hands.")
-            tell(f"Open this link to answer them:\n  {served.link}")
-            tell(f"Or from another terminal:\n  handraise inbox --state {folder / 'state'}")
-            up(served)
+            state = folder / "state"
+            if private:
+                link = await served.new_link()
+                tell(f"Open this link to answer them:\n  {link}")
+                show(link)
+            else:
+                tell(f"To answer them in the browser, get a link:\n  handraise token link --state {state}")
+            tell(f"Or from another terminal:\n  handraise inbox --state {state}")
             await told.wait()
             tell("Stopping.")
 

@@ -84,13 +84,18 @@ class Service:
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """A hub that is up. `base` is its address; `link` logs one browser in."""
+    """A hub that is up. `base` is its address, `named` the one that browsers elsewhere know."""
 
     hub: Hub
     app: WebApp
     gate: Gate
     base: str
-    link: str
+    named: str
+
+    async def new_link(self) -> str:
+        """A link that logs one browser in, once, within ten minutes. For a terminal, and never for a file."""
+        code = await self.gate.make_code(OWNER, "admin", TheHub(), "start")
+        return f"{self.named}/login?code={quote(code)}"
 
 
 @asynccontextmanager
@@ -137,10 +142,9 @@ async def reachable(opened: Hub, service: Service, streams: Streams | None = Non
         Listening(app, port, tls=context, most=_room(service.limit)),
         Listening(app, listen_on_socket(service.state / "hub.sock"), most=_NEIGHBOURS, is_agent=opened.crew.has_raised),
     ]
-    code = await gate.make_code(OWNER, "admin", TheHub(), "start")
     async with gate, metrics, outside, bell, _up(listeners, streams):
         with _address(service.state, base):
-            yield Serving(opened, app, gate, base, f"{link_base}/login?code={quote(code)}")
+            yield Serving(opened, app, gate, base, link_base)
 
 
 def where(state: Path) -> str | None:

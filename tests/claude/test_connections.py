@@ -94,4 +94,4 @@ def test_another_machine_is_not_suspected_and_an_unknown_end_on_this_one_is() ->
     server = ("127.0.0.1", 8420)
     assert not may_hold([identity(os.getpid())], ("192.0.2.1", 4711), server)
     assert may_hold([identity(os.getpid())], ("127.0.0.1", 1), server)
-    assert may_hold([], ("::1", 1), ("::1", 8420))
+    assert may_hold([identity(os.getpid())], ("::1", 1), ("::1", 8420))

@@ -27,7 +27,7 @@ def test_a_name_that_shows_what_it_is_stays_as_it_is(name: str) -> None:
     ],
 )
 def test_a_name_with_hidden_characters_is_refused_and_shows_them(name: str) -> None:
-    with pytest.raises(BadName, match=r"hidden character: .*⟨U\+|hidden character: a\s"):
+    with pytest.raises(BadName, match="hidden characters: "):
         check_name(name)
 
 

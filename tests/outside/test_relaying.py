@@ -61,7 +61,7 @@ async def opened(tmp_path: Path) -> AsyncIterator[Stream]:
     service = Service(tmp_path / "state", Path("/bin/false"), {}, port=0)
     async with serving(service, Streams(keep_alive=0.2)) as served:
         await served.hub.desk.add_project(str(tmp_path), "here", Options())
-        code = served.link.partition("code=")[2]
+        code = (await served.new_link()).partition("code=")[2]
         async with (
             httpx2.AsyncClient(base_url=served.base) as server,
             httpx2.AsyncClient(base_url=served.base, headers={"origin": served.base}) as page,

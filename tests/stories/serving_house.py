@@ -5,7 +5,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,16 +23,12 @@ class Process:
     child: asyncio.subprocess.Process
     said: str
     errors: Path
+    link: str = ""
+    """Logs one browser in, as `handraise token link` printed it."""
 
     @property
     def base(self) -> str:
         found = re.search(r"up at (\S+)", self.said)
-        assert found, self.said
-        return found[1]
-
-    @property
-    def link(self) -> str:
-        found = re.search(r"^  (\S+)", self.said, re.MULTILINE)
         assert found, self.said
         return found[1]
 
@@ -74,17 +70,23 @@ async def serve(tmp: Path, environ: dict[str, str], *options: str) -> AsyncItera
     assert child.stdout is not None
     try:
         said = ""
-        last = "token link" if "--no-link" in options else "/login?code="
         async with asyncio.timeout(DEADLINE):
-            while last not in said:
+            while "token link" not in said:
                 line = await child.stdout.readline()
                 assert line, errors.read_text()
                 said += line.decode()
-        yield Process(child, said, errors)
+        code, link = await command(environ, "token", "link", *_state(options))
+        assert code == 0, link
+        yield Process(child, said, errors, link.strip())
     finally:
         if child.returncode is None:
             child.kill()
             await child.wait()
+
+
+def _state(options: Sequence[str]) -> Sequence[str]:
+    """The option that names the state folder, if there is one."""
+    return options[(at := options.index("--state")) : at + 2] if "--state" in options else ()
 
 
 async def fail_to_serve(environ: dict[str, str], *options: str) -> str:

@@ -32,6 +32,17 @@ try:
 except urllib.error.HTTPError as error:
     print(error.code, error.read())
 """
+STOLEN = """
+import json, sys, urllib.error, urllib.request
+base, (cookie, token) = sys.argv[1], open(sys.argv[2]).read().split()
+sent = json.dumps({"answer": {"answers": [{"labels": ["A"]}]}}).encode()
+plain = {"origin": base, "content-type": "application/json"}
+for more in ({"authorization": f"Bearer {token}"}, {"cookie": f"{cookie}={token}"}):
+    try:
+        print(urllib.request.urlopen(urllib.request.Request(f"{base}/api/asks/a_1/answer", sent, plain | more)).status)
+    except urllib.error.HTTPError as error:
+        print(error.code)
+"""
 ALLOWED = Rule("r_bash", "allow", tool="Bash", source="settings")
 
 
@@ -111,6 +122,32 @@ async def test_a_tool_of_claude_is_no_proxy_that_we_trust(tmp_path: Path) -> Non
         spoken = await asyncio.create_subprocess_exec(sys.executable, speaker, hub.up.base, stdout=subprocess.PIPE)
         assert (await spoken.communicate())[0] == b"200\n"
         assert (await desk.ask(ask.id)).state == "answered"
+
+
+async def test_a_tool_of_claude_that_found_a_token_is_still_an_agent(tmp_path: Path) -> None:
+    """On loopback, by an admin's token and by a browser's cookie."""
+    out, speaker, secret = tmp_path / "out.txt", tmp_path / "speak.py", tmp_path / "secret.txt"
+    speaker.write_text(STOLEN)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    line = f"{sys.executable} {speaker} http://127.0.0.1:{port} {secret} > {out} 2>&1"
+    async with _hub(tmp_path, runs(line), port=port) as (hub, work):
+        ask = await hub.ask()
+        token = await hub.token("admin")
+        secret.write_text(f"handraise_{port} {token}")
+        desk = hub.up.hub.desk
+        await desk.start("Go on.", str(work))
+        await seen(desk, lambda content: type(content).__name__ == "TurnEnded")
+        assert out.read_text().split() == ["403", "403"]
+        assert (await desk.ask(ask.id)).state == "open"
+        tried = await desk.audit(what="refused")
+        assert {each.by.name for each in tried} == {"a tool of Claude"}
+
+        # The same program, when a person runs it.
+        spoken = await asyncio.create_subprocess_exec(
+            sys.executable, speaker, hub.up.base, secret, stdout=subprocess.PIPE
+        )
+        assert (await spoken.communicate())[0].split() == [b"200", b"200"]
 
 
 @asynccontextmanager

@@ -5,9 +5,11 @@ import json
 import os
 import signal
 import ssl
+import sys
 from pathlib import Path
 
 import httpx2
+import pexpect
 import pytest
 
 from handraise.demo.model import ScriptedModel
@@ -272,3 +274,25 @@ async def until(at: Desk, kind: type[Content], session: str | None = None) -> li
                 if isinstance(seen[-1], kind):
                     return seen
     raise AssertionError("the feed ended")
+
+
+async def test_a_login_code_goes_to_a_terminal_and_never_into_a_file(tmp_path: Path) -> None:
+    settle_in(tmp_path)
+    environ = surroundings(tmp_path)
+    async with serve(tmp_path, environ) as hub:
+        assert "code=" not in hub.said
+        await hub.stop()
+
+    terminal = pexpect.spawn(
+        sys.executable, ["-m", "handraise", "serve", "--port", "0"], env=environ, encoding="utf-8", timeout=60
+    )
+    try:
+        terminal.expect(r"(http://\S+/login\?code=\S+)")
+        link = terminal.match[1]
+        async with httpx2.AsyncClient(timeout=30) as browser:
+            assert (await browser.get(link)).status_code == 303
+            assert (await browser.get(link)).status_code == 401
+    finally:
+        terminal.kill(signal.SIGTERM)
+        terminal.expect(pexpect.EOF)
+        terminal.close()

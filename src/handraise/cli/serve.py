@@ -28,7 +28,7 @@ _FILES = 65_536
 @state_option
 @click.option("--database", metavar="URL", help="[store] database, else hub.db in the hub's folder: sqlite:///PATH.")
 @click.option("--stop-sessions", is_flag=True, help="End every Claude when the hub ends.")
-@click.option("--no-link", is_flag=True, help="Print no login link; `handraise token link` makes one.")
+@click.option("--no-link", is_flag=True, help="Don't print a sign-in link. `handraise token link` makes one.")
 @click.option("--verbose", is_flag=True, help="Say more, on stderr.")
 def serve(
     host: str | None,
@@ -66,7 +66,7 @@ def demo(port: int, verbose: bool) -> None:
 
     logs.configure(sys.stderr, verbose=verbose)
     with tempfile.TemporaryDirectory(prefix="handraise-demo-") as folder:
-        run(demonstrate(Path(folder), port, click.echo, lambda served: show(served.link)))
+        run(demonstrate(Path(folder), port, click.echo, show, private=sys.stdout.isatty()))
 
 
 def _run(service: "Service", *, stop_sessions: bool, link: bool) -> None:
@@ -107,8 +107,11 @@ async def _attend(up: "Serving", told: asyncio.Event, *, stop_sessions: bool, li
     click.echo(f"Handraise is up at {up.base}")
     if found.living or found.lost:
         click.echo(f"Adopted {len(found.living)} sessions; {len(found.lost)} were lost and can be resumed.")
-    if link:
-        click.echo(f"Log in once with this link (good for ten minutes):\n  {up.link}")
+    if link and sys.stdout.isatty():
+        click.echo(f"Open this link to sign in. It works once, within ten minutes:\n  {await up.new_link()}")
+    else:
+        # What is printed here may be kept in a file, where others find it.
+        click.echo("To sign in, run `handraise token link` in a terminal.")
     await told.wait()
     if stop_sessions:
         await up.hub.crew.stop_all()

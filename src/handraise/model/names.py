@@ -23,7 +23,7 @@ def check_name(name: str, of: str = "The name") -> str:
         raise BadName(f"{of} is longer than {LONGEST} characters.")
     for at, letter in enumerate(trimmed):
         if unicodedata.category(letter) in _INVISIBLE and not _joins(trimmed, at):
-            raise BadName(f"{of} has a hidden character: {reveal(trimmed)}")
+            raise BadName(f"{of} has hidden characters: {reveal(trimmed)}.")
     return trimmed
 
 

@@ -32,6 +32,8 @@ class Served:
 
     up: Serving
     state: Path
+    link: str = ""
+    """Logs one browser in."""
     _count: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     async def token(self, role: Role, **more: Any) -> str:
@@ -94,7 +96,7 @@ async def served(
     settings.setdefault("page", tmp / "no page")
     service = Service(state, Path("/bin/false"), {}, port=0, **settings)
     async with asyncio.timeout(seconds), serving(service, streams) as up:
-        yield Served(up, state)
+        yield Served(up, state, await up.new_link())
 
 
 def told(response: httpx2.Response) -> dict[str, Any]:

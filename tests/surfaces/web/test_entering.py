@@ -1,6 +1,9 @@
 """Logging in and out: links that work once, tokens that can be taken away, cookies that last."""
 
 import asyncio
+import socket
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from http.cookies import Morsel, SimpleCookie
 from pathlib import Path
@@ -12,13 +15,14 @@ from handraise.desk.gate import Gate
 from handraise.model.tokens import Role
 from handraise.store.changes import SaveToken
 from handraise.surfaces.web.door import TrustedProxy
+from handraise.surfaces.web.server import Peer, _peer
 from surfaces.web.served import TESTER, A, Served, served, told
 
 
 async def test_the_printed_link_lets_one_browser_in_once(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client() as first, hub.client() as second:
-        entered = await first.get(hub.up.link)
-        again = await second.get(hub.up.link)
+        entered = await first.get(hub.link)
+        again = await second.get(hub.link)
         assert (entered.status_code, entered.headers["location"]) == (303, "/")
         assert (again.status_code, told(again)["code"]) == (401, "unknown_token")
         assert (await first.get("/api/me")).json() == {"name": "owner", "role": "admin", "source": "web"}
@@ -32,7 +36,7 @@ async def test_of_a_hundred_who_come_at_once_by_one_link_one_is_let_in(tmp_path:
         entered = await asyncio.gather(*(gate.login(code) for _ in range(100)))
         assert sum(each is not None for each in entered) == 1
         async with httpx2.AsyncClient(timeout=30, limits=httpx2.Limits(max_connections=100)) as client:
-            answers = await asyncio.gather(*(client.get(hub.up.link) for _ in range(100)))
+            answers = await asyncio.gather(*(client.get(hub.link) for _ in range(100)))
         statuses = [answer.status_code for answer in answers]
         assert statuses.count(303) == 1
         assert set(statuses) == {303, 401, 429}
@@ -48,8 +52,8 @@ async def test_a_code_is_good_for_ten_minutes(tmp_path: Path) -> None:
 
 async def test_a_head_of_the_link_does_not_spend_it(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client() as client:
-        assert (await client.head(hub.up.link)).status_code == 405
-        assert (await client.get(hub.up.link)).status_code == 303
+        assert (await client.head(hub.link)).status_code == 405
+        assert (await client.get(hub.link)).status_code == 303
 
 
 async def test_a_code_is_no_token(tmp_path: Path) -> None:
@@ -74,7 +78,7 @@ async def test_without_a_code_there_is_the_page_or_a_sentence(tmp_path: Path) ->
 
 async def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites_and_lasts(tmp_path: Path) -> None:  # lesson 50
     async with served(tmp_path) as hub, hub.client() as client:
-        cookie = _cookie(hub, await client.get(hub.up.link))
+        cookie = _cookie(hub, await client.get(hub.link))
         assert cookie["httponly"] is True
         assert cookie["samesite"].lower() == "lax"
         assert cookie["path"] == "/"
@@ -85,7 +89,7 @@ async def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites_and_lasts(t
 
 async def test_behind_a_proxy_that_speaks_tls_the_cookie_is_for_tls_only(tmp_path: Path) -> None:
     async with served(tmp_path, behind_proxy=True) as hub, hub.client() as client:
-        assert _cookie(hub, await client.get(hub.up.link))["secure"] is True
+        assert _cookie(hub, await client.get(hub.link))["secure"] is True
 
 
 async def test_a_token_is_pasted_and_whoever_revokes_it_shuts_that_browser_out(tmp_path: Path) -> None:
@@ -151,7 +155,7 @@ async def test_who_guesses_does_not_lock_out_somebody_at_the_same_address(tmp_pa
         assert (await client.post("/api/login", json={"secret": "guess"}, headers=origin)).status_code == 429
         token = await hub.token("viewer")
         assert (await client.post("/api/login", json={"secret": token}, headers=origin)).status_code == 200
-        assert (await client.get(hub.up.link)).status_code == 303
+        assert (await client.get(hub.link)).status_code == 303
 
 
 async def test_behind_a_proxy_each_client_is_counted_alone(tmp_path: Path) -> None:
@@ -203,7 +207,7 @@ async def test_no_secret_is_kept_anywhere(tmp_path: Path) -> None:
         assert (await client.get("/api/audit", headers=bearer)).text.count(secret) == 0
         kept = b"".join(path.read_bytes() for path in hub.state.rglob("*") if path.is_file())
         assert len(kept) > 10_000
-        for each in (secret, code, cookie, hub.up.link.partition("code=")[2]):
+        for each in (secret, code, cookie, hub.link.partition("code=")[2]):
             assert len(each) > 40
             assert each.encode() not in kept
 
@@ -298,3 +302,64 @@ def _cookie_name(hub: Served) -> str:
 def _cookie(hub: Served, response: httpx2.Response) -> Morsel[str]:
     parsed = SimpleCookie(response.headers["set-cookie"])
     return parsed[_cookie_name(hub)]
+
+
+async def test_one_wrong_token_after_the_other_has_to_wait_and_good_ones_do_not(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client() as client, hub.client("viewer") as good:
+        assert (await good.get("/api/me")).status_code == 200
+
+        async def guess(number: int) -> int:
+            headers = {"authorization": f"Bearer guess-{number}"}
+            return (await client.get("/api/me", headers=headers)).status_code
+
+        assert [await guess(number) for number in range(200)] == [*[401] * 10, *[429] * 190]
+        # Known to the hub, or new to it: who has a good token is let in, though they share the address.
+        assert [(await good.get("/api/me")).status_code for _ in range(50)] == [200] * 50
+        async with hub.client("viewer") as another:
+            assert (await another.get("/api/me")).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\u202eb", "a\u200bb", " "])
+async def test_names_with_hidden_characters_are_refused(tmp_path: Path, name: str) -> None:
+    async with served(tmp_path) as hub, hub.client("admin") as client:
+        for path, wanted in (
+            ("/api/tokens", {"name": name, "role": "viewer"}),
+            ("/api/projects", {"name": name, "path": str(tmp_path)}),
+        ):
+            refused = await client.post(path, json=wanted)
+            assert (refused.status_code, told(refused)["code"]) == (422, "invalid")
+
+
+async def test_a_method_that_does_nothing_is_told_all_that_do(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client("admin") as client:
+        for path, methods in (("/api/sessions", "GET, POST"), ("/api/health", "GET"), ("/api/tokens", "GET, POST")):
+            refused = await client.request("PUT", path)
+            assert (refused.status_code, refused.headers["allow"]) == (405, methods)
+
+
+async def test_the_document_names_the_bounds_that_are_held(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client("admin") as client:
+        document = (await client.get("/api/openapi.json")).json()
+        assert {"303", "200"} <= set(document["paths"]["/login"]["get"]["responses"])
+        for path in ("/api/sessions", "/api/asks", "/api/items", "/api/audit"):
+            parameters = document["paths"][path]["get"]["parameters"]
+            limit = next(each["schema"] for each in parameters if each["name"] == "limit")
+            for value, status in ((limit["maximum"], 200), (limit["maximum"] + 1, 422), (limit["minimum"] - 1, 422)):
+                assert (await client.get(path, params={"limit": value})).status_code == status
+
+
+async def test_a_peer_that_has_ended_is_nobody(tmp_path: Path) -> None:
+    """Its number may be the owner's own process by then."""
+    async with served(tmp_path) as hub:
+        connected = "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); sys.stdout.write('in')"
+        listening = hub.state / "short.sock"
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(str(listening))
+            server.listen()
+            alive = subprocess.Popen([sys.executable, "-c", f"{connected}; sys.stdin.read()", str(listening)],
+                                     stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)  # fmt: skip
+            end, _ = server.accept()
+            with end:
+                assert _peer(end, lambda _: False) == Peer(alive.pid, is_agent=False)
+                alive.communicate()
+                assert _peer(end, lambda _: False) == Peer(alive.pid, is_agent=True)

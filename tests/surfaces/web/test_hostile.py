@@ -39,7 +39,7 @@ async def test_under_a_name_that_somebody_pointed_at_us_there_is_nothing(tmp_pat
 async def test_a_host_that_was_allowed_is_ours(tmp_path: Path) -> None:
     allowed = frozenset({"hub.example"})
     async with served(tmp_path, allowed_hosts=allowed, behind_proxy=True) as hub, hub.client() as client:
-        cookie = (await client.get(hub.up.link)).headers["set-cookie"].partition(";")[0]
+        cookie = (await client.get(hub.link)).headers["set-cookie"].partition(";")[0]
         headers = {"host": "hub.example", "origin": "https://hub.example", "cookie": cookie}
         ask = await hub.ask()
         answered = await client.post(f"/api/asks/{ask.id}/answer", json={"answer": A}, headers=headers)
@@ -130,7 +130,7 @@ async def test_no_page_elsewhere_may_read_anything_and_no_page_may_frame_us(tmp_
             await client.get("/", headers={"host": "evil.example"}),
             await client.get("/metrics"),
             await client.get("/api/audit", params={"as": "lines"}),
-            await client.get(hub.up.link),
+            await client.get(hub.link),
         ]
         assert [each.status_code for each in shown] == [200, 200, 200, 404, 404, 405, 405, 400, 421, 200, 200, 303]
         for each in shown:
