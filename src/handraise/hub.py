@@ -2,6 +2,8 @@
 
 import fcntl
 import os
+import sys
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -26,6 +28,11 @@ DATABASE = "hub.db"
 def now() -> datetime:
     """The wall clock: the only place that looks at it."""
     return datetime.now(UTC)
+
+
+def elapsed() -> float:
+    """Seconds since some moment, while the machine sleeps too; setting the clock changes nothing."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if sys.platform == "linux" else time.monotonic()
 
 
 class HubRunning(Exception):
@@ -76,7 +83,7 @@ async def hub(
         async with (
             SqliteStore(database or state / DATABASE) as store,
             Feed(store) as feed,
-            Inbox(store, clock, rules) as inbox,
+            Inbox(store, clock, rules, elapsed) as inbox,
             Crew(means, store, feed, inbox) as crew,
         ):
             supervisor = Supervisor(means, store, crew)

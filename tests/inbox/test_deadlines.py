@@ -1,24 +1,23 @@
 """When patience ends: the next one first, and what is gone is skipped."""
 
-from datetime import timedelta
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from handraise.inbox.deadlines import Deadlines
-from inbox.waiting_room import NOON
+
+NOON = 1000.0
 
 
 def test_the_next_one_decides_how_long_to_sleep() -> None:
     deadlines = Deadlines()
     assert deadlines.seconds_to_next(NOON) is None
-    deadlines.add("late", NOON + timedelta(seconds=60))
-    deadlines.add("soon", NOON + timedelta(seconds=5))
+    deadlines.add("late", NOON + 60)
+    deadlines.add("soon", NOON + 5)
     assert deadlines.seconds_to_next(NOON) == 5
 
     deadlines.remove("soon")
     assert deadlines.seconds_to_next(NOON) == 60
-    assert deadlines.seconds_to_next(NOON + timedelta(hours=1)) == 0
+    assert deadlines.seconds_to_next(NOON + 3600) == 0
 
 
 def test_whose_time_has_come_stays_until_it_is_removed() -> None:
@@ -34,7 +33,7 @@ def test_whose_time_has_come_stays_until_it_is_removed() -> None:
 def test_a_deadline_that_is_set_anew_counts_alone() -> None:
     deadlines = Deadlines()
     deadlines.add("a", NOON)
-    deadlines.add("a", NOON + timedelta(seconds=9))
+    deadlines.add("a", NOON + 9)
 
     assert deadlines.due(NOON) == []
     assert deadlines.seconds_to_next(NOON) == 9
@@ -49,7 +48,7 @@ def test_it_is_a_table_of_the_last_deadlines(told: list[tuple[str, int | None]])
             deadlines.remove(ask)
             table.pop(ask, None)
         else:
-            deadlines.add(ask, NOON + timedelta(seconds=seconds))
+            deadlines.add(ask, NOON + seconds)
             table[ask] = seconds
 
     assert sorted(deadlines.due(NOON)) == sorted(ask for ask, seconds in table.items() if seconds <= 0)

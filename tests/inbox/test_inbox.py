@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handraise.inbox.errors import AlreadySettled, AlreadyWithdrawn, NoSuchAsk, NotWhatWasShown
-from handraise.inbox.inbox import Given
+from handraise.inbox.inbox import Given, Inbox
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Misfit, Outline, Revise
 from handraise.model.asks import Answered, Ask, Body, Expired, Withdrawn
@@ -368,3 +368,18 @@ async def test_somebody_elses_settlement_in_the_store_is_respected(store: Store)
         here.clock.forward(60)
         await here.inbox.expire()
         assert here.told == []
+
+
+@pytest.mark.parametrize("hours", [-5, 5])
+async def test_patience_does_not_go_by_a_clock_that_is_set(store: Store, hours: int) -> None:
+    clock, seconds = Clock(), [100.0]
+    async with Inbox(store, clock, (), lambda: seconds[0]) as inbox:
+        ask = await inbox.open(an_ask(), surroundings(TEN_SECONDS))
+
+        clock.forward(hours * 3600)
+        await inbox.expire()
+        assert (await inbox.find(ask.id)).state == "open"
+
+        seconds[0] += 10
+        await inbox.expire()
+        assert (await inbox.find(ask.id)).state == "expired"

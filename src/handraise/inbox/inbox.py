@@ -25,7 +25,7 @@ from handraise.store.interface import Store, StoreError
 
 _TRY_AGAIN = 1.0
 _LONGEST_SLEEP = 30.0
-"""The clock may be set, or the machine may sleep: deadlines are looked at again after this long."""
+"""The machine may sleep, which no timer sees: deadlines are looked at again after this long."""
 
 log = logging.getLogger("handraise.inbox")
 
@@ -49,9 +49,17 @@ def check_readable(rules: Iterable[Rule]) -> None:
 class Inbox:
     """Entered with `async with`, inside the store's own."""
 
-    def __init__(self, store: Store, clock: Callable[[], datetime], settings: Sequence[Rule] = ()) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Callable[[], datetime],
+        settings: Sequence[Rule] = (),
+        elapsed: Callable[[], float] | None = None,
+    ) -> None:
+        """`elapsed` counts seconds whatever the clock is set to; without it, patience goes by the clock."""
         self._store = store
         self._clock = clock
+        self._elapsed = elapsed or (lambda: clock().timestamp())
         self._settings = tuple(settings)
         self._rules: tuple[Rule, ...] = ()
         self._deadlines = Deadlines()
@@ -93,7 +101,8 @@ class Inbox:
     def opened(self, ask: Ask) -> None:
         """The ask is in the store: its patience runs from here."""
         if ask.settlement is None and ask.expires_at is not None:
-            self._deadlines.add(ask.id, ask.expires_at)
+            left = (ask.expires_at - self._clock()).total_seconds()
+            self._deadlines.add(ask.id, self._elapsed() + left)
             self._changed.set()
 
     def closed(self, ask: str) -> None:
@@ -146,7 +155,7 @@ class Inbox:
 
     async def expire(self) -> None:
         """Ends the patience of every ask whose time has come."""
-        for ask_id in self._deadlines.due(self._clock()):
+        for ask_id in self._deadlines.due(self._elapsed()):
             applied = await self._store.apply([SettleAsk(ask_id, Expired(self._clock()))])
             self._deadlines.remove(ask_id)
             if applied.took[0]:
@@ -204,7 +213,7 @@ class Inbox:
 
     async def _expire_for_ever(self) -> None:
         while True:
-            wait = self._deadlines.seconds_to_next(self._clock())
+            wait = self._deadlines.seconds_to_next(self._elapsed())
             self._changed.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LONGEST_SLEEP if wait is None else min(wait, _LONGEST_SLEEP)):
