@@ -61,7 +61,7 @@ USUAL = [
         'g"i"t status',
         "git \\\n status",
         "git status # rm x",
-        "npm run build -- --watch",
+        "npm run build",
         "npm run build &",
         "ls $HOME *.py",
         "ls $(git status)",
@@ -79,7 +79,6 @@ USUAL = [
         "awk '{print $1}' f",
         "sort -n f",
         "test -f x",
-        "f() { ls; }; ls",
     ],
 )
 def test_a_command_is_allowed_when_rules_cover_every_part(command: str) -> None:
@@ -109,6 +108,11 @@ def test_a_command_is_allowed_when_rules_cover_every_part(command: str) -> None:
         "for f in a; do rm $f; done",
         "if git status; then rm x; fi",
         "git() { rm x; }; git status",
+        "f() { ls; }; ls",
+        "function f { ls; }; ls",
+        "npm run build -- --watch",
+        "PYTHONWARNINGS=error::x.Y ls",
+        "hash -p ./x ls; ls",
         "git status -s",
         "git statusx",
         "git",

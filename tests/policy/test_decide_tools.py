@@ -129,6 +129,31 @@ def test_a_denied_path_is_denied_by_all_its_names(call: Call, expected: str) -> 
     assert decide(call, [rule], NOW, resolve=_with_a_link).decision == expected
 
 
+@pytest.mark.parametrize(
+    ("rule", "call", "expected"),
+    [
+        (Rule("r", "allow", tool="Monitor"), Call("Monitor", {"command": "ls"}, "/p"), "ask"),
+        (Rule("r", "allow", tool="*"), Call("Monitor", {"command": "ls"}, "/p"), "ask"),
+        (Rule("r", "allow", command="ls *"), Call("Monitor", {"command": "ls"}, "/p"), "ask"),
+        (Rule("r", "allow", tool="Monitor", command="ls *"), Call("Monitor", {"command": "ls"}, "/p"), "allow"),
+        (Rule("r", "allow", tool="Monitor", command="ls *"), Call("Monitor", {"command": "ls; rm x"}, "/p"), "ask"),
+        (Rule("r", "allow", tool="Monitor", command="ls *"), Call("Monitor", {"command": "ls", "x": 1}, "/p"), "ask"),
+        (Rule("r", "allow", tool="mcp__x__y"), Call("mcp__x__y", {"query": "ls"}, "/p"), "allow"),
+        (Rule("r", "allow", tool="mcp__x__y"), Call("mcp__x__y", {"command": "ls"}, "/p"), "ask"),
+        (Rule("r", "allow", server="x"), Call("mcp__x__y", {"command": "ls"}, "/p"), "ask"),
+        (Rule("r", "allow", tool="mcp__x__y"), Call("mcp__x__y", {"cmd": "ls"}, "/p"), "ask"),
+        (Rule("r", "allow", tool="mcp__x__y"), Call("mcp__x__y", {"script": "ls"}, "/p"), "ask"),
+        (Rule("r", "allow", tool="mcp__x__y"), Call("mcp__x__y", {"command": None}, "/p"), "ask"),
+        (Rule("r", "deny", command="rm *"), Call("mcp__x__y", {"command": "ls; rm x"}, "/p"), "deny"),
+        (Rule("r", "deny", command="rm *"), Call("Monitor", {"command": "sudo rm x"}, "/p"), "deny"),
+        (Rule("r", "deny", tool="mcp__*"), Call("mcp__x__y", {"cmd": "ls"}, "/p"), "deny"),
+        (Rule("r", "deny", path="private/**"), Call("Read", {"file_path": "private/x", "command": "ls"}, "/p"), "deny"),
+    ],
+)
+def test_what_takes_a_command_is_a_shell(rule: Rule, call: Call, expected: str) -> None:
+    assert decide(call, [rule], NOW).decision == expected
+
+
 def test_a_server_rule_needs_to_know_the_server() -> None:
     rule = Rule("r", "allow", server="a")
 

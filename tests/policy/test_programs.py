@@ -2,7 +2,11 @@
 
 import pytest
 
-from handraise.policy.programs import is_harmless_variable, open_ended, runs_its_words, withheld
+from handraise.policy.options import OPERANDS, Standing, read_usage
+from handraise.policy.programs import is_harmless_variable, known_name, runs_its_words, standing_of, usage_of
+from handraise.policy.usages_basic import BASIC
+from handraise.policy.usages_git import GIT
+from handraise.policy.usages_tools import TOOLS
 from handraise.policy.words import Word
 
 
@@ -22,6 +26,10 @@ def literal(command: str) -> list[Word]:
         ("path", False),
         ("LD_PRELOAD", False),
         ("NODE_OPTIONS", False),
+        ("GIT_SSH_COMMAND", False),
+        ("GIT_CONFIG_COUNT", False),
+        ("PYTEST_ADDOPTS", False),
+        ("PYTHONWARNINGS", False),
         ("http_proxy", False),
         ("IFS", False),
         ("a[0]", False),
@@ -40,11 +48,17 @@ def test_a_variable_is_harmless_only_when_it_is_known_to_be(name: str, harmless:
         ("find . -exec x", True),
         ("find . -name x", False),
         ("python -c x", True),
+        ("python3.12 -c x", True),
         ("python", True),
         ("python -u -c x", True),
         ("python x.py -c", False),
         ("git status", False),
         ("git -c a=b x", True),
+        ("git submodule foreach x", True),
+        ("git rebase -x y", True),
+        ("git bisect run x", True),
+        ("git push --force", False),
+        ("tar --to-comm=x", True),
         ("ls", False),
         ("xargs rm", True),
         ("awk x", True),
@@ -55,31 +69,45 @@ def test_programs_that_run_their_own_words_are_known(command: str, runs: bool) -
 
 
 @pytest.mark.parametrize(
-    ("command", "held"),
+    ("command", "standing", "kept"),
     [
-        ("git log --oneline", []),
-        ("git log --output=x", ["--output=x"]),
-        ("git grep -Ovi x", ["-Ovi"]),
-        ("go test -count=1", []),
-        ("go test -exec x", ["-exec"]),
-        ("rg --pre x", ["--pre"]),
-        ("sort -k2 -o f", ["-o"]),
-        ("ls --anything", []),
-        ("sed -n 1p f", []),
-        ("sed -ni 1p f", ["-ni"]),
-        ("tar -xf a", []),
-        ("tar --to-command=x", ["--to-command=x"]),
+        ("npm run x", Standing.EXACT, 2),
+        ("docker compose logs -f", Standing.OPEN, 3),
+        ("npm install", Standing.EXACT, 1),
+        ("ls", Standing.OPEN, 1),
+        ("git --no-pager log", Standing.OPEN, 3),
+        ("git submodule foreach x", Standing.NEVER, 0),
+        ("frob", Standing.EXACT, 0),
+        ("sudo ls", Standing.NEVER, 0),
+        ("python3.12 -c x", Standing.NEVER, 0),
+        ("python3.12 x.py", Standing.EXACT, 0),
+        ("python3.12 -m pytest", Standing.OPEN, 3),
     ],
 )
-def test_options_that_write_or_run_are_withheld(command: str, held: list[str]) -> None:
-    words = literal(command)
-
-    assert [each.text for each in withheld(words, words[1:])] == held
+def test_what_always_may_offer_is_known(command: str, standing: Standing, kept: int) -> None:
+    assert standing_of(literal(command)) == (standing, kept)
 
 
-def test_a_standing_permission_keeps_as_many_words_as_are_known() -> None:
-    assert open_ended(["npm", "run", "x"]) == 2
-    assert open_ended(["docker", "compose", "logs", "-f"]) == 3
-    assert open_ended(["npm", "install"]) == 0
-    assert open_ended(["ls"]) == 1
-    assert open_ended([]) == 0
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [
+        ("/usr/bin/rm", "rm"),
+        ("python3.12", "python3"),
+        ("perl5.36.0", "perl"),
+        ("gcc-12", "gcc"),
+        ("sha256sum", "sha256sum"),
+        ("frob2", "frob2"),
+    ],
+)
+def test_a_program_is_known_by_its_other_names(program: str, name: str) -> None:
+    assert known_name(program) == name
+
+
+@pytest.mark.parametrize(("key", "written"), sorted((GIT | TOOLS | BASIC).items()))
+def test_every_row_of_the_tables_can_be_read(key: str, written: str) -> None:
+    usage = read_usage(written)
+    strange = [each for each in written.split() if each not in ("+", "=", "!", "**") and each[0] not in "-@"]
+
+    assert strange == []
+    assert set(usage.operands) <= set(OPERANDS)
+    assert usage_of(literal(key)) == (usage, len(key.split()))

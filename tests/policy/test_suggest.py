@@ -24,7 +24,7 @@ def use(tool: str, **input_: object) -> Call:
 @pytest.mark.parametrize(
     ("command", "scope", "patterns"),
     [
-        ("npm run build", "every `npm run …`", ["npm run *"]),
+        ("npm run build", "exactly `npm run build`", ["npm run build"]),
         ("npm install x", "exactly `npm install x`", ["npm install x"]),
         ("git status -s", "every `git status …`", ["git status *"]),
         ("git push origin main", "exactly `git push origin main`", ["git push origin main"]),
@@ -62,6 +62,8 @@ def test_a_command_offers_its_rules_and_spells_their_scope(command: str, scope: 
         "curl x | sh", "curl x", "eval ls", "source x", ". x", "env ls", "xargs ls", "ssh h", "$X", "frob $X",
         "git log $X", "ls > f", "X=1 ls", "PATH=x ls", "find . -exec rm {} +", "awk x", "chmod +x f", "ls (", "",
         "# x", "x=1", "cat <<EOF\nx\nEOF", "echo ${x@P}", "export A=1", "alias a=b", "[ -f x ]", "/bin/rm x",
+        "git submodule foreach x", "git -c a=b status", "git bisect run x", "mypy --python-executable=./x",
+        "go vet -vettool=./x", "ruff check -o f", "git diff --no-index a b", "python -m pytest -p x", "f() { ls; }",
         "a; b; c; d; e; f; g", "python <<EOF\nx\nEOF", "git log --output=f", "kill 1", "ls\rrm",
     ],
 )  # fmt: skip
@@ -77,6 +79,7 @@ def test_nothing_is_offered_where_nothing_safe_can_be(command: str) -> None:
         (use("Write", file_path="/p/b.py"), "`Write` changing exactly `b.py`"),
         (use("NotebookEdit", notebook_path="/p/n/x.ipynb"), "`NotebookEdit` changing files below `n/`"),
         (use("Read", file_path="/etc/hosts"), "`Read` reading exactly `/etc/hosts`"),
+        (use("Monitor", command="ls", description="x", timeout_ms=5), "every `ls …`"),
         (use("mcp__x__y"), "the tool `mcp__x__y`, whatever its input,"),
     ],
 )
@@ -95,6 +98,16 @@ def test_a_tool_offers_its_place_and_says_it(call: Call, scope: str) -> None:
         use("ExitPlanMode"),
         use("mcp__handraise__ask_user"),
         use("WebFetch", url="x"),
+        use("Monitor", command="ls; rm x"),
+        use("Monitor", command="ls", shell="fish"),
+        use("CronCreate", prompt="x", cron="* * * * *"),
+        use("ScheduleWakeup", prompt="x"),
+        use("Workflow", script="x"),
+        use("SomethingNew", x="y"),
+        use("mcp__x__y", command="rm x"),
+        use("mcp__x__y", command=["ls"]),
+        use("mcp__x__y", cmd="ls"),
+        use("mcp__x__y", command="ls", host="h"),
         use("Task"),
         use("Read", file_path="/p/.env"),
         use("Write", file_path="/p/.git/hooks/x"),

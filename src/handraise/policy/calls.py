@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 SHELL_TOOLS = frozenset({"Bash"})
+_COMMANDS = frozenset({"command", "cmd", "commands", "shell_command", "bash_command", "script", "argv"})
+"""Inputs by which a tool is given something to run."""
 FILE_TOOLS = {
     "Read": "file_path",
     "Edit": "file_path",
@@ -24,7 +26,7 @@ KEEPING_TOOLS = frozenset({"TodoWrite", "TodoRead", "BashOutput"})
 """They touch nothing outside Claude: its own list, and the output of a command that was allowed before."""
 PEOPLE_TOOLS = frozenset({"AskUserQuestion", "ExitPlanMode"})
 _PEOPLE_ENDINGS = ("__ask_user", "__approval_prompt")
-_SHELL_INPUT = frozenset({"command", "description", "timeout", "run_in_background"})
+_SHELL_INPUT = frozenset({"command", "description", "timeout", "timeout_ms", "run_in_background", "persistent"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,12 @@ class Call:
 
     @property
     def is_shell(self) -> bool:
+        """Whatever takes a command runs it, whichever tool it is."""
+        return self.tool in SHELL_TOOLS or (self.tool not in FILE_TOOLS and not _COMMANDS.isdisjoint(self.input))
+
+    @property
+    def is_known_shell(self) -> bool:
+        """Whether the command is surely for a shell that we read."""
         return self.tool in SHELL_TOOLS
 
     @property

@@ -9,11 +9,13 @@ from handraise.policy.calls import FILE_TOOLS, Call
 from handraise.policy.globs import read_name
 from handraise.policy.paths import Place
 from handraise.policy.patterns import Pattern, read_pattern
-from handraise.policy.programs import basename, is_harmless_variable, runs_its_words, withheld
+from handraise.policy.programs import basename, is_harmless_variable, is_plain, runs_its_words
 from handraise.policy.shell import Part, Redirection
 from handraise.policy.words import Word
 
 _RUNS_SUBSCRIPTS = frozenset({"test", "[", "printf", "read", "let", "wait", "mapfile", "readarray", "unset"})
+_LOOKED_BEHIND = 64
+"""Words of a program that runs its words among which another is looked for; beyond them it may be anything."""
 
 
 class Match(Enum):
@@ -29,6 +31,8 @@ def applies(rule: Rule, call: Call, now: datetime) -> bool:
     if rule.expires_at is not None and rule.expires_at <= now:
         return False
     if (rule.command is not None and not call.is_shell) or (rule.path is not None and call.tool not in FILE_TOOLS):
+        return False
+    if rule.decision == "allow" and call.is_shell and not call.is_known_shell and not _names_command(rule, call):
         return False
     if rule.tool is not None and not read_name(rule.tool).fits(call.tool):
         return False
@@ -69,6 +73,11 @@ def reaches_beyond(part: Part) -> str | None:
     return None
 
 
+def _names_command(rule: Rule, call: Call) -> bool:
+    """Nobody who allowed a tool of a server, whatever its input, allowed every command."""
+    return rule.command is not None and rule.tool == call.tool
+
+
 def _in_scope(rule: Rule, call: Call) -> bool:
     return (
         (rule.project is None or rule.project == call.project)
@@ -94,7 +103,7 @@ def _covers(pattern: Pattern, part: Part) -> bool:
         return True
     if not pattern.fits(part.words):
         return False
-    return not withheld(part.words, part.words[len(pattern.words) :])
+    return pattern.is_exact or is_plain(part.words, pattern.named)
 
 
 def _hits(pattern: Pattern, part: Part) -> Match:
@@ -102,16 +111,19 @@ def _hits(pattern: Pattern, part: Part) -> Match:
     if pattern.is_everything:
         return Match.YES
     words = part.words
-    if words and words[0].literal:
-        words = (Word(basename(words[0].text)), *words[1:])
-    if pattern.fits(part.words) or pattern.fits(words):
+    if not words:
+        return Match.YES if pattern.fits(words) else Match.NO
+    spellings = [words]
+    if words[0].literal:
+        name = basename(words[0].text)
+        # Upper and lower case are the same to some file systems.
+        spellings += [(Word(each), *words[1:]) for each in {name, name.lower()}]
+    if any(pattern.fits(each) for each in spellings):
         return Match.YES
-    if not part.words:
-        return Match.NO
-    if runs_its_words(part.words):
-        behind = (words[start:] for start in range(1, len(words)))
+    if runs_its_words(words):
+        behind = (words[start:] for start in range(1, min(len(words), _LOOKED_BEHIND)))
         return Match.YES if any(pattern.fits(each) for each in behind) else Match.MAYBE
-    return Match.MAYBE if pattern.may_fit(words) or _runs_a_subscript(part) else Match.NO
+    return Match.MAYBE if any(map(pattern.may_fit, spellings)) or _runs_a_subscript(part) else Match.NO
 
 
 def _is_harmless(redirection: Redirection) -> bool:

@@ -32,6 +32,11 @@ class Pattern:
         """Whether it names one command line, word for word."""
         return not self.rest and all(each.is_exact for each in self.words)
 
+    @property
+    def named(self) -> int:
+        """How many of the first words it names, without a star."""
+        return next((at for at, each in enumerate(self.words) if not each.is_exact), len(self.words))
+
     def fits(self, words: Sequence[Word]) -> bool:
         """Whether the words are literal where the pattern names them, and as it names them."""
         if len(words) < len(self.words) or (len(words) > len(self.words) and not self.rest):

@@ -1,42 +1,92 @@
-"""The programs we know: which run other programs, which options make a harmless one write or run, and how far a
-standing permission for each may sensibly go. Tables, and the few questions asked of them."""
+"""The programs we know: which run other programs, and how far a rule with `*` may reach for each. Tables, and the few
+questions asked of them. Never says of a program that is not known that it is harmless."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 
+from handraise.policy.options import Standing, Usage, read_usage
+from handraise.policy.scripts import awk_is_plain, printf_is_plain, question_is_plain, sed_is_plain
+from handraise.policy.usages_basic import BASIC
+from handraise.policy.usages_git import GIT, GLOBAL
+from handraise.policy.usages_tools import TOOLS
 from handraise.policy.words import Word
 
 SHELLS = frozenset({
-    "bash", "sh", "zsh", "dash", "ksh", "fish", "ash", "csh", "tcsh", "busybox", "pwsh",
+    "bash", "sh", "zsh", "dash", "ksh", "mksh", "fish", "ash", "csh", "tcsh", "rbash", "pwsh",
+    "nu", "elvish", "xonsh",
 })  # fmt: skip
 INTERPRETERS = frozenset({
-    "python", "python2", "python3", "node", "nodejs", "deno", "bun", "perl", "ruby", "php", "lua", "Rscript",
-    "osascript", "tclsh",
+    "python", "python2", "python3", "pypy", "pypy3", "node", "nodejs", "perl", "ruby", "php", "lua",
+    "luajit", "Rscript", "R", "julia", "osascript", "tclsh", "wish", "guile", "racket", "sbcl", "clisp", "ghci",
+    "runghc", "scala", "groovy", "kotlin", "jshell", "elixir", "iex", "erl", "escript", "ocaml", "octave", "irb", "jjs",
+    "ipython", "tsx", "ts-node", "swipl", "gst", "raku",
 })  # fmt: skip
-_AWKS = frozenset({"awk", "gawk", "mawk", "nawk"})
-# They run what their own words name.
+_AWKS = frozenset({"awk", "gawk", "mawk", "nawk", "original-awk"})
+# They run what their own words name: no `*` stands for these words, and only a rule without one allows them.
 WRAPPERS = (SHELLS | _AWKS) | frozenset({
-    "sudo", "doas", "su", "env", "xargs", "parallel", "eval", "source", ".", "exec", "nohup", "time", "nice",
-    "ionice", "timeout", "command", "builtin", "ssh", "setsid", "stdbuf", "unshare", "chroot", "nsenter", "script",
-    "watch", "strace", "ltrace", "gdb", "flock", "entr", "systemd-run", "at", "batch", "trap", "coproc", "noglob",
-    "nocorrect", "-", "repeat", "caffeinate", "runuser", "pkexec", "chrt", "taskset", "unbuffer", "expect", "screen",
-    "tmux", "vi", "vim", "nvim", "emacs", "ed", "ex",
+    # as somebody else, somewhere else, in another way
+    "sudo", "doas", "su", "runuser", "pkexec", "env", "nohup", "time", "nice", "ionice", "timeout", "gtimeout",
+    "setsid",
+    "stdbuf", "unbuffer", "unshare", "chroot", "nsenter", "setpriv", "capsh", "firejail", "bwrap", "fakeroot", "proot",
+    "chrt", "taskset", "numactl", "prlimit", "cgexec", "systemd-run", "systemd-inhibit", "caffeinate",
+    "dbus-run-session",
+    "dbus-launch", "xvfb-run", "sg", "newgrp", "linux32", "linux64", "setarch", "choom", "cpulimit", "rlwrap", "winpty",
+    "wine", "ssh", "mosh", "autossh", "sshpass", "rsh", "rlogin", "ssh-agent", "gpg-agent", "direnv", "asdf", "mise",
+    # for each, later, again, watched
+    "xargs", "parallel", "watch", "entr", "at", "batch", "crontab", "anacron", "flock", "script", "expect", "screen",
+    "tmux", "zellij", "watchexec", "nodemon", "inotifywait", "hyperfine", "chronic", "ts", "tini", "dumb-init", "gosu",
+    "su-exec", "start-stop-daemon", "daemonize", "run-parts", "run-one", "incron", "socat", "nc", "ncat", "netcat",
+    "strace", "ltrace", "gdb", "lldb", "perf", "valgrind", "rr", "bpftrace", "ldd", "qemu", "catchsegv", "coredumpctl",
+    "busybox", "toybox", "eval", "source", ".", "exec", "command", "builtin", "trap", "coproc", "noglob", "nocorrect",
+    "-", "repeat",
+    "vi", "vim", "nvim", "emacs", "ed", "ex",
+})  # fmt: skip
+# They set what later words mean, evaluate subscripts, or take a program, a library or a file to write among their
+# options: no `*` stands for their words either.
+EXACT_ONLY = WRAPPERS | frozenset({
+    # of the shell itself
+    "deno", "bc", "dc", "m4", "gnuplot", "alias", "unalias", "function", "functions", "autoload", "zmodload",
+    "zcompile", "emulate", "sched", "zle",
+    "bindkey",
+    "vared", "zparseopts", "print", "let", "read", "mapfile", "readarray", "declare", "typeset", "local", "readonly",
+    "integer", "float", "unset", "set", "setopt", "unsetopt", "shopt", "enable", "disable", "hash", "rehash", "bind",
+    "complete", "compgen", "compopt", "compdef", "fc", "history", "r", "getopts", "wait", "export", "shift", "select",
+    "((", "[", "[[", "limit", "ulimit", "umask", "logout", "suspend", "zstyle", "ztcp", "zpty", "zsocket", "syswrite",
+    "zsystem", "zformat", "zregexparse", "disown",
+    # editors and pagers, which run commands and write files
+    "vimdiff", "view", "emacsclient", "nano", "pico", "micro", "helix", "hx",
+    "kak", "joe", "code", "subl", "less", "more", "most", "man", "info", "pinfo", "w3m", "lynx", "links", "elinks",
+    "sensible-editor", "sensible-pager", "xdg-open", "open", "start", "ranger", "mc", "nnn", "fzf", "sk", "tig",
+    "lazygit",
+    # they take a program, a library or a script among their options
+    "scp", "sftp", "split", "csplit", "zip", "cpio", "install", "patch", "wget", "aria2c", "nmap", "tcpdump",
+    "tshark", "dumpcap", "openssl", "gpg", "gpg2", "ssh-keygen", "ssh-add", "ip", "iptables", "logrotate", "dpkg-query",
+    "ffmpeg", "convert", "magick", "gs", "latex", "pdflatex", "xelatex", "lualatex", "tex", "troff", "groff", "dot",
+    "pandoc", "7z", "7za", "rar", "unrar", "ccache", "distcc", "sccache", "ctags", "cscope", "gcov", "objcopy",
+    "objdump", "addr2line", "exiftool", "sqlite", "mysqldump", "pg_dump", "mongo", "mutt", "mail", "sendmail", "rename",
+    "rclone", "restic", "borg", "minikube", "kind", "skaffold", "k9s", "uvx", "pipx", "bunx", "pnpx", "corepack",
+    "volta",
+    "nvm", "rbenv", "pyenv", "sdk", "cloc", "tokei", "act", "dagger", "earthly", "claude", "handraise", "gitk",
+    "git-lfs",
+    "locate", "updatedb", "systemctl", "service", "launchctl", "journalctl", "loginctl", "machinectl", "busctl",
+    "gdbus",
+    "dbus-send", "ls-remote", "tput", "stty", "reset", "setterm", "dialog", "whiptail", "zenity", "notify-send",
+    "xterm",
+    "gnome-terminal", "konsole", "alacritty", "kitty", "x-terminal-emulator", "osacompile", "automator", "shortcuts",
 })  # fmt: skip
 # A standing permission for these is not offered; somebody who wants one writes the rule.
-NEVER_STANDING = WRAPPERS | frozenset({
+NEVER_STANDING = EXACT_ONLY | frozenset({
     "rm", "rmdir", "unlink", "shred", "dd", "mkfs", "fdisk", "parted", "wipefs", "truncate", "kill", "pkill",
-    "killall", "shutdown", "reboot", "halt", "poweroff", "chmod", "chown", "chgrp", "chattr", "setfacl", "crontab",
-    "scp", "sftp", "nc", "ncat", "netcat", "socat", "telnet", "curl", "wget", "alias", "unalias", "function",
-    "export", "declare", "typeset", "local", "readonly", "unset", "set", "shopt", "enable", "hash", "bind", "mount",
-    "umount", "useradd", "usermod", "passwd", "visudo", "iptables", "systemctl", "service", "launchctl", "defaults",
-    "security", "gpg", "ssh-keygen", "ssh-add", "[", "[[", "((", "test", "let", "read", "printf", "mapfile",
-    "readarray", "claude", "handraise",
+    "killall", "shutdown", "reboot", "halt", "poweroff", "chmod", "chown", "chgrp", "chattr", "setfacl", "telnet",
+    "curl",
+    "mount", "umount", "useradd", "usermod", "passwd", "visudo", "defaults", "security", "test", "printf",
 })  # fmt: skip
 _INLINE_CODE = ("-c", "-e", "-p", "-r", "-E", "--eval", "--print", "--command")
 # Setting one of these changes how a program looks, not what it does. Every other name could name a program to run.
 _HARMLESS_VARIABLES = frozenset({
     "LANG", "LANGUAGE", "TZ", "TERM", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CI", "COLUMNS", "LINES",
-    "RUST_BACKTRACE", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONWARNINGS", "NODE_ENV", "DEBIAN_FRONTEND",
+    "RUST_BACKTRACE", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "NODE_ENV", "DEBIAN_FRONTEND",
 })  # fmt: skip
 # Tied to upper-case names or to the shell's own tables in zsh.
 _ZSH_VARIABLES = frozenset({
@@ -47,54 +97,35 @@ _ZSH_VARIABLES = frozenset({
 })  # fmt: skip
 _LOCAL_VARIABLE = re.compile(r"LC_[A-Z]+|[a-z][a-z0-9]*")
 
-# Options that make a reading program write a file or run another program: `*` in a rule does not reach them.
-_WITHHELD: dict[str, tuple[str, ...]] = {
-    "find": ("-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"),
-    "fd": ("-x", "-X", "--exec"),
-    "git": (
-        "-c", "-C", "-O", "-o", "--exec-path", "--config", "--git-dir", "--work-tree", "--namespace", "--output",
-        "--upload-pack", "--receive-pack", "--exec", "--ext-diff", "--textconv", "--open-files-in-pager", "--template",
-        "--paginate", "--pager", "--extcmd", "--tool", "--separate-git-dir",
-    ),
-    "rg": ("--pre", "--hostname-bin", "--search-zip", "-z"),
-    "sort": ("-o", "--output", "--compress-program", "-T", "--temporary-directory"),
-    "tree": ("-o", "--output"),
-    "tar": ("-I", "-F", "--to-command", "--checkpoint-action", "--use-compress-program", "--rmt-command", "--rsh"),
+# Options by which a program that is otherwise quiet runs another: a denial of that one may be meant.
+_RUNNING: dict[str, tuple[str, ...]] = {
+    "find": ("-exec", "-execdir", "-ok", "-okdir"),
+    "fd": ("-x", "-X", "--exec", "--exec-batch"),
+    "git": ("-c", "-x", "--exec", "--config-env", "--exec-path", "--upload-pack", "--receive-pack", "--extcmd"),
+    "tar": ("-I", "-F", "--to-command", "--checkpoint-action", "--use-compress-program", "--rmt-command"),
     "rsync": ("-e", "--rsh", "--rsync-path"),
-    "man": ("-P", "-H", "--pager", "--html", "-C", "--config-file"),
-    "yq": ("-i", "--inplace"),
-    "go": ("-exec", "-toolexec", "-o", "-C", "-overlay", "-modfile"),
-    "cargo": ("--config", "-Z", "--manifest-path", "--target-dir", "--out-dir", "-C"),
-    "npm": ("--prefix", "-C", "--script-shell", "--node-options", "--userconfig", "--globalconfig"),
-    "pytest": ("-p", "-c", "--rootdir", "--confcutdir", "--basetemp", "-o", "--override-ini"),
-    "date": ("-s", "--set"),
-    "file": ("-C", "--compile", "-m", "--magic-file"),
-    "docker": ("-H", "--host", "--context", "--config"),
-    "kubectl": ("--kubeconfig", "--server", "-s", "--context", "--as", "--token"),
+    "sort": ("--compress-program",),
+    "rg": ("--pre", "--hostname-bin"),
+    "go": ("-exec", "-toolexec", "-vettool"),
+    "docker": ("run", "exec"),
+    "kubectl": ("exec", "run"),
 }  # fmt: skip
-_LONG_DASHES = ("find", "go")
-_SED_PLACE = r"(?:/[^/\\\n]*/|\d+|\$)"
-_SED_ADDRESS = rf"(?:{_SED_PLACE}(?:,{_SED_PLACE})?)?"
-_SED_SUBSTITUTE = r"s([/|#,])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*"
-_SED_SAFE = re.compile(rf"{_SED_ADDRESS}(?:[pdq=]|{_SED_SUBSTITUTE})")
-_SED_OPTIONS = frozenset({
-    "-n", "-E", "-r", "-e", "-s", "-u", "-z", "--quiet", "--silent", "--regexp-extended", "--expression", "--posix",
-})  # fmt: skip
-_AWK_REACHES = re.compile(r"system|getline|[|>@]|^-[fiElL]|^--|^-$")
-_FILE_LIKE = re.compile(r"[\w./@+][\w./@+-]*")
-
-# Behind these words any further ones do no more than the words themselves say.
-_OPEN_ENDED = (
-    "npm run", "npm test", "pnpm run", "pnpm test", "yarn run", "yarn test", "bun test", "git status", "git log",
-    "git diff", "git show", "git add", "git commit", "git blame", "git rev-parse", "git ls-files", "git describe",
-    "git shortlog", "git grep", "git fetch", "git stash list", "cargo build", "cargo check", "cargo test",
-    "cargo clippy", "cargo fmt", "cargo doc", "cargo tree", "go build", "go test", "go vet", "go list", "docker ps",
-    "docker images", "docker logs", "docker inspect", "docker compose ps", "docker compose logs", "kubectl get",
-    "kubectl describe", "kubectl logs", "kubectl top", "pip list", "pip show", "pip freeze", "pip check",
-    "uv pip list", "uv run pytest", "uv run ruff", "uv run mypy", "python -m pytest", "python3 -m pytest", "pytest",
-    "ruff check", "ruff format", "mypy", "npx tsc", "npx eslint", "npx jest", "npx vitest", "npx prettier", "ls",
-    "pwd", "wc", "du", "df", "which", "echo", "stat", "tree", "true", "false",
-)  # fmt: skip
+_RUNNING_COMMANDS = (["submodule", "foreach"], ["bisect", "run"], ["stash", "branch"], ["filter-branch"], ["difftool"])
+_USAGES = GIT | TOOLS | BASIC
+_KNOWN = frozenset(key.split(" ", 1)[0] for key in _USAGES)
+_LONGEST = max(len(key.split()) for key in _USAGES)
+_PLAIN: dict[str, Callable[[Sequence[Word]], bool]] = {
+    "sed": sed_is_plain,
+    "gsed": sed_is_plain,
+    "printf": printf_is_plain,
+    "test": question_is_plain,
+    **dict.fromkeys(_AWKS, awk_is_plain),
+}
+_SCRIPT = re.compile(r"[^-+].*[./].*", re.DOTALL)
+_TAR_KEY = re.compile(r"[xtcvzjJpak]+f?")
+_RUNS = EXACT_ONLY | INTERPRETERS
+_MINOR = re.compile(r"\.\d+$")
+_VERSION = re.compile(r"-?\d+(?:\.\d+)*$")
 
 
 def is_harmless_variable(name: str) -> bool:
@@ -106,10 +137,13 @@ def runs_its_words(words: Sequence[Word]) -> bool:
     """Whether the program runs what some of its own words name: `sudo rm`, `find -exec rm`, `python -c …`."""
     if not words or not words[0].literal:
         return True
-    name = basename(words[0].text)
+    name = known_name(words[0].text)
     if name in WRAPPERS or (name in INTERPRETERS and runs_inline_code(words)):
         return True
-    return name in ("find", "fd", "git") and any(withheld(words, words[1:]))
+    texts = [word.text for word in words[1:]]
+    if any(_names(text, _RUNNING.get(name, ())) for text in texts):
+        return True
+    return name == "git" and any(texts[at : at + len(each)] == each for each in _RUNNING_COMMANDS for at in range(4))
 
 
 def runs_inline_code(words: Sequence[Word]) -> bool:
@@ -122,26 +156,62 @@ def runs_inline_code(words: Sequence[Word]) -> bool:
     return True
 
 
-def withheld(words: Sequence[Word], further: Sequence[Word]) -> list[Word]:
-    """Those of the further words that a `*` does not stand for, since they make this program write or run."""
-    name = basename(words[0].text)
-    if name == "sed":
-        return _withheld_by_sed(further)
-    if name in _AWKS:
-        return _withheld_by_awk(further)
-    options = _WITHHELD.get(name)
-    if options is None:
-        return []
-    return [
-        word
-        for word in further
-        if not _is_operand(word) and (not word.literal or _names(word.text, options, bundled=name not in _LONG_DASHES))
-    ]
+def is_plain(words: Sequence[Word], named: int) -> bool:
+    """Whether a rule with `*` may cover these words, of which it names the first ones itself.
+
+    What runs other programs, writes through an option, or has an option that is not known is covered by no `*`.
+    """
+    name = known_name(words[0].text)
+    found = usage_of(words)
+    if found is not None:
+        usage, length = found
+        return usage.covers(_as_options(words[length:]) if name == "tar" else words[length:])
+    if name in _PLAIN:
+        return _PLAIN[name](words[1:])
+    if name in INTERPRETERS or name in SHELLS:
+        # Whose script the rule itself names: what follows are that script's own words.
+        return named > 1 and bool(_SCRIPT.fullmatch(words[1].text))
+    return name not in EXACT_ONLY and name not in _KNOWN
 
 
-def open_ended(words: Sequence[str]) -> int:
-    """How many leading words a standing permission should keep before `*`; 0 where it should keep them all."""
-    return max((len(each) for each in map(str.split, _OPEN_ENDED) if list(words[: len(each)]) == each), default=0)
+def usage_of(words: Sequence[Word]) -> tuple[Usage, int] | None:
+    """The usage that is known for the longest beginning of the words, and how many words that is."""
+    literal = []
+    for word in words[: _LONGEST + len(GLOBAL)]:
+        if not word.literal:
+            break
+        literal.append(word.text)
+    if not literal:
+        return None
+    skipped = 0
+    while known_name(literal[0]) == "git" and literal[1:2] and literal[1] in GLOBAL:
+        del literal[1]
+        skipped += 1
+    for length in range(min(_LONGEST, len(literal)), 0, -1):
+        key = _USAGES.get(" ".join([known_name(literal[0]), *literal[1:length]]))
+        if key is not None:
+            return read_usage(key), length + skipped
+    return None
+
+
+def standing_of(words: Sequence[Word]) -> tuple[Standing, int]:
+    """What "always" may offer for these words, and how many of them it keeps before `*`."""
+    name = known_name(words[0].text)
+    found = usage_of(words)
+    if found is not None:
+        usage, length = found
+        return usage.standing, length
+    if name in INTERPRETERS:
+        return Standing.NEVER if runs_inline_code(words) else Standing.EXACT, 0
+    return Standing.NEVER if name in NEVER_STANDING or name in _KNOWN else Standing.EXACT, 0
+
+
+@lru_cache(maxsize=1024)
+def known_name(program: str) -> str:
+    """`/usr/bin/rm` is rm, and `python3.12` is python3, as far as the tables go."""
+    name = basename(program)
+    spellings = (name, _MINOR.sub("", name), _VERSION.sub("", name))
+    return next((each for each in spellings if each in _KNOWN or each in _RUNS), name)
 
 
 def basename(program: str) -> str:
@@ -149,36 +219,19 @@ def basename(program: str) -> str:
     return program.rsplit("/", 1)[-1]
 
 
-def _is_operand(word: Word) -> bool:
-    """A glob that begins like a file's name cannot become an option; an expansion can become anything."""
-    return not word.literal and word.text[0] not in "-*?[{'\"" and not any(each in word.text for each in "$`<>(")
-
-
-def _names(word: str, options: tuple[str, ...], bundled: bool) -> bool:
-    """`--output`, `--output=x`, its abbreviations (`--outp`), `-ox`, and short ones in a bundle (`-xo`)."""
+def _names(word: str, options: tuple[str, ...]) -> bool:
+    """`--exec`, `--exec=x`, its abbreviations (`--exe`), and short ones in a bundle (`-xv`)."""
     name = word.split("=", 1)[0]
     for option in options:
         if name == option or (option.startswith("--") and len(name) > 3 and option.startswith(name)):
             return True
-        if len(option) == 2 and bundled and re.match(rf"-[A-Za-z]*{option[1]}", word):
+        if len(option) == 2 and option[0] == "-" and re.match(rf"-[A-Za-z]*{option[1]}", word):
             return True
     return False
 
 
-def _withheld_by_sed(further: Sequence[Word]) -> list[Word]:
-    """sed writes files (`-i`, `w`) and runs programs (`e`): only simple scripts are covered."""
-    left, script_is_next = [], True
-    for word in further:
-        if word.literal and word.text in _SED_OPTIONS:
-            script_is_next = script_is_next or word.text in ("-e", "--expression")
-            continue
-        known = _SED_SAFE if script_is_next else _FILE_LIKE
-        script_is_next = False
-        if not (word.literal and known.fullmatch(word.text)):
-            left.append(word)
-    return left
-
-
-def _withheld_by_awk(further: Sequence[Word]) -> list[Word]:
-    """awk writes files (`>`), runs programs (`system`, `|`) and loads code (`-f`, `@`)."""
-    return [word for word in further if not word.literal or _AWK_REACHES.search(word.text)]
+def _as_options(words: Sequence[Word]) -> Sequence[Word]:
+    """`tar xzf` is `tar -xzf`, as long as only the last letter takes a value."""
+    if words and words[0].literal and _TAR_KEY.fullmatch(words[0].text):
+        return [Word(f"-{words[0].text}"), *words[1:]]
+    return words if words and words[0].text.startswith("-") else [Word("-?")]

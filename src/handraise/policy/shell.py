@@ -18,13 +18,14 @@ HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 _BASH = Language(tree_sitter_bash.language())
 _CONTAINERS = frozenset({
     "program", "list", "pipeline", "negated_command", "compound_statement", "subshell", "do_group", "if_statement",
-    "elif_clause", "else_clause", "while_statement", "case_statement", "case_item", "function_definition",
+    "elif_clause", "else_clause", "while_statement", "case_statement", "case_item",
     "command_substitution", "process_substitution",
 })  # fmt: skip
 _WORDS = frozenset({
     "word", "number", "string", "raw_string", "ansi_c_string", "concatenation", "simple_expansion", "expansion",
     "arithmetic_expansion", "brace_expression", "extglob_pattern", "regex", "variable_name", "special_variable_name",
 })  # fmt: skip
+_RENAMING = frozenset({"alias", "hash", "enable", "autoload", "functions", "disable"})
 _PLAIN_EXPANSIONS = frozenset({":-", "-", ":+", "+", ":?", "?", "%", "%%", "#", "##"})
 _REDIRECTING = frozenset({"<", ">", ">>", "&>", "&>>", ">&", "<&", ">|", "<>", "<<", "<<<", "file_redirect"})
 _ARITHMETIC_NAMES = frozenset({"variable_name", "word", "subscript", "simple_expansion", "expansion"})
@@ -116,6 +117,8 @@ def _parts(node: Node) -> list[Part]:
             return [Part(redirections=(_redirection(node),), source=_text(node)), *_inside(node)]
         case "compound_statement" if node.children[0].type == "((":
             return _test(node)
+        case "function_definition":
+            raise Unreadable("it defines a function")
         case kind if kind in _CONTAINERS:
             return _contained(node)
         case kind if kind in _WORDS:
@@ -156,6 +159,8 @@ def _command(node: Node) -> list[Part]:
             case _:
                 words.append(read_word(child))
     part = Part(tuple(words), tuple(assignments), tuple(redirections), source=_text(node))
+    if part.program in _RENAMING and len(words) > 1:
+        raise Unreadable("it gives a program another name")
     return [part, *_inside(node)]
 
 

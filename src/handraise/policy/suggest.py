@@ -12,16 +12,15 @@ from msgspec.structs import replace
 from handraise.model.rules import Rule
 from handraise.policy.calls import FILE_TOOLS, READING_TOOLS, Call
 from handraise.policy.decide import decide
+from handraise.policy.options import Standing
 from handraise.policy.paths import Place, Resolve, normpath
 from handraise.policy.patterns import spell_pattern
-from handraise.policy.programs import INTERPRETERS, NEVER_STANDING, basename, open_ended, runs_inline_code
+from handraise.policy.programs import standing_of
 from handraise.policy.shell import Opaque, Part, parse
 
 MAX_RULES = 6
 
 _ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
-# Without a condition on their input these reach every address, or every tool there is.
-_TOO_WIDE = frozenset({"WebFetch", "WebSearch", "Task", "Agent", "SlashCommand", "Skill", "KillShell"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,8 @@ def _for_tool(call: Call, resolve: Resolve) -> tuple[Sequence[Rule], str] | None
         return _for_command(call)
     if call.tool in FILE_TOOLS:
         return _for_file(call, Place(call, resolve))
-    if call.tool in _TOO_WIDE or "*" in call.tool:
+    # A tool of Claude's own that is not known here could do anything; one of a server does what its name says.
+    if not call.tool.startswith("mcp__") or "*" in call.tool:
         return None
     return [Rule("", "allow", tool=call.tool)], f"the tool `{call.tool}`, whatever its input,"
 
@@ -76,22 +76,16 @@ def _for_command(call: Call) -> tuple[Sequence[Rule], str] | None:
 
 
 def _pattern(part: Part) -> str | None:
-    program = part.program
-    if program is None or basename(program) in NEVER_STANDING:
+    if part.program is None or any(each.operator.startswith("<<") for each in part.redirections):
         return None
-    if basename(program) in INTERPRETERS and runs_inline_code(part.words):
-        return None
-    if any(each.operator.startswith("<<") for each in part.redirections):
-        return None
-    literal = [word.text for word in part.words if word.literal]
-    kept = open_ended(literal[: _leading_literals(part)])
-    if kept:
-        return spell_pattern(literal[:kept], rest=True)
-    return spell_pattern(literal, rest=False) if len(literal) == len(part.words) else None
-
-
-def _leading_literals(part: Part) -> int:
-    return next((at for at, word in enumerate(part.words) if not word.literal), len(part.words))
+    standing, length = standing_of(part.words)
+    match standing:
+        case Standing.OPEN:
+            return spell_pattern([word.text for word in part.words[:length]], rest=True)
+        case Standing.EXACT if all(word.literal for word in part.words):
+            return spell_pattern([word.text for word in part.words], rest=False)
+        case _:
+            return None
 
 
 def _in_words(pattern: str) -> str:

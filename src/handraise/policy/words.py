@@ -11,6 +11,7 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _EXPANDS = re.compile(r"(?<!\\)(?:\\\\)*[*?\[\]{}]|^[~=]|[=:]~")
 # What may stand unquoted in a word; anything else there means that the parser and the shell could disagree.
 _PLAIN = re.compile(r"(?:\\[^\n]|[^\s\\$`'\"|&;<>()])*")
+_BECOMES_MANY = re.compile(r"\$@|\$\{[^}]*[@(]")
 
 
 class Unreadable(Exception):
@@ -23,13 +24,17 @@ class Word:
 
     text: str
     literal: bool = True
+    is_one: bool = True
+    """Whether it stays one word, whatever it becomes: `"$x"` does, `$x` and `"$@"` may be none or many."""
 
 
 def read_word(node: Node) -> Word:
     """The word that a node spells; raises Unreadable."""
     source = _text(node)
     spelled = _spell(node)
-    return Word(source, False) if spelled is None else Word(spelled)
+    if spelled is not None:
+        return Word(spelled)
+    return Word(source, False, node.type == "string" and not _BECOMES_MANY.search(source))
 
 
 def _spell(node: Node) -> str | None:

@@ -1,0 +1,92 @@
+"""Ways by which an allowed command runs another program or writes a file: each asks, whatever the pattern."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from handraise.model.rules import Rule
+from handraise.policy.calls import Call
+from handraise.policy.decide import decide
+from handraise.policy.patterns import spell_pattern
+from handraise.policy.shell import Script, parse
+from handraise.policy.suggest import suggest
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def rows(name: str) -> list[tuple[str, str]]:
+    """A program, and a command line of it, for each entry of a table."""
+    lines = [line for line in (Path(__file__).parent / name).read_text().splitlines() if not line.startswith("#")]
+    tables = [line.split(":", 1) for line in lines]
+    return [(program, f"{program} {rest}".strip()) for program, written in tables for rest in written[1:].split(" | ")]
+
+
+ROWS = rows("attacks.txt")
+
+
+@pytest.mark.parametrize(("program", "command"), ROWS)
+def test_no_pattern_with_a_star_reaches_what_runs_or_writes(program: str, command: str) -> None:
+    words = command.split()
+    stars = {f"{' '.join(words[:count])} *" for count in range(1, len(words) + 1)}
+    patterns = [
+        f"{program} *",
+        f"{program.split()[0]} *",
+        *(each for each in stars if "'" not in each and '"' not in each),
+    ]
+    rules = [Rule(f"r_{at}", "allow", tool="Bash", command=each) for at, each in enumerate(patterns)]
+    call = Call("Bash", {"command": command}, "/p", project="p_1", session="s_1")
+
+    assert decide(call, rules, NOW).decision == "ask"
+    for lasting in ("session", "always"):
+        offer = suggest(call, lasting)
+        assert offer is None or not any((each.command or "").endswith("*") for each in offer.rules)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command", "decision"),
+    [
+        ("python *", "python x.py", "ask"),
+        ("python x.py *", "python x.py -c y", "allow"),
+        ("python3.12 *", "python3.12 x.py", "ask"),
+        ("python *.py", "python x.py", "ask"),
+        ("node x.js *", "node x.js --eval y", "allow"),
+        ("node *", "node x.js", "ask"),
+        ("bash x.sh *", "bash x.sh -c y", "allow"),
+        ("bash *", "bash x.sh", "ask"),
+        ("bash -c *", "bash -c ls", "ask"),
+        ("./x *", "./x -c y", "allow"),
+        ("frob *", "frob --exec rm", "allow"),
+    ],
+)
+def test_a_script_that_a_rule_names_has_words_of_its_own(pattern: str, command: str, decision: str) -> None:
+    rule = Rule("r", "allow", tool="Bash", command=pattern)
+
+    assert decide(Call("Bash", {"command": command}, "/p"), [rule], NOW).decision == decision
+
+
+EXACT = [command for _, command in ROWS if not set(command) & set("$'\"><(){};~*=[]%\\")]
+
+
+@pytest.mark.parametrize("command", EXACT)
+def test_a_rule_that_names_the_very_command_line_allows_it(command: str) -> None:
+    read = parse(command)
+    if isinstance(read, Script):
+        rule = Rule("r", "allow", tool="Bash", command=spell_pattern(command.split(), rest=False))
+        assert decide(Call("Bash", {"command": command}, "/p"), [rule], NOW).decision == "allow"
+
+
+COVERED = rows("usual.txt")
+
+
+@pytest.mark.parametrize(("program", "command"), COVERED)
+def test_what_people_usually_allow_is_still_covered(program: str, command: str) -> None:
+    rule = Rule("r", "allow", tool="Bash", command=f"{program} *")
+    ruling = decide(Call("Bash", {"command": command}, "/p"), [rule], NOW)
+
+    assert ruling.decision == "allow", ruling.why
+
+
+def test_there_are_many_of_them() -> None:
+    assert len(set(ROWS)) > 700
+    assert len({program for program, _ in ROWS}) > 200
