@@ -341,3 +341,40 @@ async def test_a_session_that_the_hub_lost_track_of_can_still_be_stopped(tmp_pat
         stopped = await opened.desk.session(session.id)
         assert stopped.session.ended is not None
         assert stopped.session.ended.how == "stopped"
+
+
+async def test_a_long_line_that_is_cut_off_starts_claude_again_by_itself(tmp_path: Path) -> None:
+    """The process that writes it is killed: Claude would wait for the rest, and end on whatever came next."""
+    async with house(tmp_path, small_talk) as (home, opened):
+        session = (await opened.desk.start("one", str(home.work))).session
+        await until_turn(opened.desk, session)
+        claude = pid_of(opened, session)
+        os.kill(claude, signal.SIGSTOP)
+        await opened.desk.say(session.id, "x" * 3_000_000)
+        fifo = tmp_path / "state" / "sessions" / session.id / "1" / "in"
+        async with asyncio.timeout(60):
+            while not (writers := _who_writes(fifo)):
+                await asyncio.sleep(0.01)
+        for each in writers:
+            os.kill(each, signal.SIGKILL)
+        os.kill(claude, signal.SIGCONT)
+        await opened.desk.say(session.id, "two")
+
+        told = await seen(opened.desk, lambda content: isinstance(content, Text) and "two" in content.text, session.id)
+        assert len(only(SessionStarted, told)) == 2
+        assert [len(said.text) for said in only(Said, told)] == [3, 3_000_000, 3]
+        async with asyncio.timeout(60):
+            while await opened.store.says(session.id):
+                await asyncio.sleep(0.05)
+
+
+def _who_writes(fifo: Path) -> list[int]:
+    """The processes that have this FIFO for their stdout, other than Claude, which has it for its stdin."""
+    found = []
+    for each in Path("/proc").iterdir():
+        try:
+            if each.name.isdigit() and os.readlink(each / "fd" / "1") == str(fifo):
+                found.append(int(each.name))
+        except OSError:
+            continue
+    return found

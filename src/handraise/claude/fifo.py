@@ -8,22 +8,27 @@ import select
 import signal
 import struct
 import sys
-import tempfile
 import termios
 from collections.abc import Callable
 from pathlib import Path
 
 from handraise.claude.folder import RunFolder
+from handraise.claude.launcher import private
 
 WANTED_SIZE = 1024 * 1024
 _FIRST_WAIT = 0.0005
 _LONGEST_WAIT = 0.05
 # A shell gives what it sends to the background /dev/null for stdin, and dash does so before it looks at `<&0`.
-_DETACHED_CAT = "/bin/cat <&3 &"
+# The file goes when all of it is in the pipe: where it is left behind, only a part of the line may be.
+_DETACHED_CAT = '{ /bin/cat <&3 && /bin/rm -f -- "$0"; } &'
 
 
 class ChildGone(Exception):
     """Nobody reads Claude's stdin any more; nothing was written."""
+
+
+class HalfLine(Exception):
+    """A process that was handed a long line was killed. Claude waits for the rest, and whatever follows ends it."""
 
 
 class Fifo:
@@ -36,7 +41,7 @@ class Fifo:
         self._turn = asyncio.Lock()
 
     async def write(self, line: bytes) -> None:
-        """Returns when the kernel has the line, after Claude has read all before it; raises ChildGone."""
+        """Returns when the kernel has the line, after Claude has read all before it; raises ChildGone or HalfLine."""
         if not line.endswith(b"\n") or line.count(b"\n") != 1:
             raise ValueError("what is written must be one whole line")
         async with self._turn:
@@ -51,11 +56,15 @@ class Fifo:
         lock = _open(self._folder.lock, os.O_RDWR)
         try:
             await self._until(lambda: _locked(lock), fifo)
+            if self._folder.spill.exists():
+                if self._is_gone() or not _is_read(fifo):
+                    raise ChildGone("Claude does not read any more")
+                raise HalfLine("a long line was not written to its end")
             await self._until(lambda: _is_drained(fifo), fifo)
             if len(line) <= capacity(fifo):
                 _write_once(fifo, line)
             else:
-                _hand_over(fifo, lock, line, self._folder.path)
+                _hand_over(fifo, lock, line, self._folder.spill)
         finally:
             os.close(lock)
 
@@ -124,10 +133,10 @@ def _write_once(fifo: int, line: bytes) -> None:
         )
 
 
-def _hand_over(fifo: int, lock: int, line: bytes, folder: Path) -> None:
+def _hand_over(fifo: int, lock: int, line: bytes, path: Path) -> None:
     """Gives a long line to a process of its own, which keeps the lock until it is done: starting it is the commit."""
     os.set_blocking(fifo, True)
-    with tempfile.TemporaryFile(dir=folder) as spill:
+    with open(path, "xb+", opener=private) as spill:
         spill.write(line)
         spill.seek(0)
         inherited = [
@@ -138,7 +147,7 @@ def _hand_over(fifo: int, lock: int, line: bytes, folder: Path) -> None:
         ]
         shell = os.posix_spawn(
             "/bin/sh",
-            ["sh", "-c", _DETACHED_CAT],
+            ["sh", "-c", _DETACHED_CAT, str(path)],
             {},
             file_actions=inherited,
             setsid=True,

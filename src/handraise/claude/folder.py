@@ -44,6 +44,11 @@ class RunFolder(Struct, frozen=True):
         return self.path / "in.lock"
 
     @property
+    def spill(self) -> Path:
+        """A line that is too long for one write, while it is being written."""
+        return self.path / "spill"
+
+    @property
     def journal(self) -> Path:
         return self.path / "out.ndjson"
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -92,6 +92,8 @@ class Crew:
         self.starting = asyncio.Lock()
         """Whoever holds it may change the record of a session that nobody runs: nothing is started meanwhile."""
         self.adoption = Adoption()
+        self.go_on: Callable[[str], Awaitable[object]] | None = None
+        """Resumes a session whose Claude had to be ended for a fault that the next one does not have."""
 
     async def __aenter__(self) -> Self:
         await self._stack.enter_async_context(self._watch)
@@ -326,7 +328,9 @@ class Crew:
             self._runners.pop(session, None)
             del self._running[session]
             self._places.left(session)
-        with suppress(StoreError):
+        with suppress(StoreError, Refused):
+            if runner.was_cut_off and self.go_on is not None:
+                await self.go_on(session)
             await self.wake(session)
         await self._start_more()
 

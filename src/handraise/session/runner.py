@@ -92,11 +92,13 @@ class Runner:
         self._timers: dict[object, asyncio.TimerHandle] = {}
         self._previews = Previews()
         self._spoken: set[str] = set()
-        self._writing = Writing(claude)
+        self._writing = Writing(claude, self._end_half_line)
         self._keeper = Keeper(session.id, store, self._end_unkept)
         self.ending: asyncio.Task[None] | None = None
         """Claude is being ended, though the store cannot keep that."""
         self._left = False
+        self.was_cut_off = False
+        """Claude got half a line, and can go on only in another process."""
 
     @property
     def identity(self) -> Identity:
@@ -160,6 +162,8 @@ class Runner:
             fault = f"{error}, so Claude was ended; the session can be resumed"
             log.warning("session %s: %s", self.session.id, fault)
             await self._claude.stop()
+        if self.was_cut_off:
+            fault = "a long message to Claude was cut off, so it was started again"
         gone = facts.Gone(self._claude.process.exit_code, self._claude.folder.last_errors(), fault)
         self._queue.put_nowait(gone)
 
@@ -285,6 +289,11 @@ class Runner:
                 self._tasks.create_task(self._claude.stop(farewell))
             case _:
                 pass
+
+    def _end_half_line(self) -> None:
+        if not self.was_cut_off:
+            self.was_cut_off = True
+            self._tasks.create_task(self._claude.stop())
 
     def _end_unkept(self) -> None:
         if self.ending is None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from handraise.inbox import guidance
 from handraise.model import ids
-from handraise.model.actors import Actor, Person
+from handraise.model.actors import Actor, Person, TheHub
 from handraise.model.asks import Answered
 from handraise.model.projects import Project
 from handraise.model.says import Say
@@ -56,6 +56,7 @@ class Supervisor:
         self._means = means
         self._store = store
         self._crew = crew
+        crew.go_on = lambda session: self.resume(session, None, TheHub(), "hub")
 
     async def start(self, beginning: Beginning, by: Actor, source: str) -> Session:
         """A new session, running or queued; what was said first is stored with it."""

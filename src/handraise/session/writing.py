@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from handraise.claude.claude import Claude
-from handraise.claude.fifo import ChildGone
+from handraise.claude.fifo import ChildGone, HalfLine
 
 DEADLINE = 60.0
 
@@ -15,8 +15,10 @@ log = logging.getLogger("handraise.session")
 class Writing:
     """What is not written must not count as done, so a Claude that does not read is waited for. A stop gives up."""
 
-    def __init__(self, claude: Claude) -> None:
+    def __init__(self, claude: Claude, broken: Callable[[], None]) -> None:
+        """`broken` is called when Claude's stdin cannot be used any more."""
         self._claude = claude
+        self._broken = broken
         self._waiting: asyncio.Timeout | None = None
         self._in_a_hurry = False
 
@@ -31,6 +33,10 @@ class Writing:
                     log.warning("process %d: Claude does not read; it is tried again", self._pid)
             except ChildGone:
                 log.info("process %d: Claude is gone before a line was written", self._pid)
+                return
+            except HalfLine as error:
+                log.warning("process %d: %s", self._pid, error)
+                self._broken()
                 return
 
     def hurry(self) -> None:
