@@ -7,12 +7,12 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from handraise.claude import family, fifo, journal, launcher, lock
 from handraise.claude.command import Launch, command_line
 from handraise.claude.fifo import ChildGone, Fifo
-from handraise.claude.folder import RunFolder
+from handraise.claude.folder import LaunchRecord, RunFolder
 from handraise.claude.process import Identity, Process
 from handraise.claude.watch import Watch
 
@@ -81,10 +81,19 @@ class Claude:
 
 
 async def start(
-    program: Path, launch: Launch, folder: Path, locks: Path, watch: Watch, environment: Mapping[str, str]
+    program: Path,
+    launch: Launch,
+    folder: Path,
+    locks: Path,
+    watch: Watch,
+    environment: Mapping[str, str],
+    sandbox: Mapping[str, Any] | None = None,
 ) -> Claude:
-    """Starts Claude in a new folder, with its own process session; raises SessionBusy or NotStarted."""
-    run, pid = _spawn(program, launch, folder, locks, environment)
+    """Starts Claude in a new folder, with its own process session; raises SessionBusy or NotStarted.
+
+    `sandbox` is a plan for what it may see and change; without one that is all that we may.
+    """
+    run, pid = _spawn(program, launch, folder, locks, environment, sandbox)
     await _recorded(run, pid)
     return adopt(run.path, watch)
 
@@ -99,14 +108,19 @@ def adopt(folder: Path, watch: Watch) -> Claude:
 
 
 def _spawn(
-    program: Path, launch: Launch, folder: Path, locks: Path, environment: Mapping[str, str]
+    program: Path,
+    launch: Launch,
+    folder: Path,
+    locks: Path,
+    environment: Mapping[str, str],
+    sandbox: Mapping[str, Any] | None,
 ) -> tuple[RunFolder, int]:
     if not os.path.isdir(launch.directory):
         raise NotStarted(f"There is no directory {launch.directory}.")
     opened = [lock.take(locks, launch.session_id)]
     try:
         run = RunFolder.make(folder)
-        run.order(command_line(str(program), launch), launch.session_id, launch.directory)
+        run.order(command_line(str(program), launch), launch.session_id, launch.directory, sandbox)
         opened.append(os.open(run.fifo, os.O_RDWR | os.O_CLOEXEC))
         opened.append(os.open(run.journal, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC))
         opened.append(os.open(run.errors, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC))
@@ -124,14 +138,28 @@ def _spawn(
 
 
 async def _recorded(run: RunFolder, pid: int) -> None:
-    """Waits until the launched process has written down who it is."""
+    """Waits until it is written down which process Claude is, and until that is all which is left of the launcher."""
     deadline = asyncio.get_running_loop().time() + _RECORD_DEADLINE
-    while run.record() is None:
+    while True:
+        record = run.record()
+        if record is not None and record.pid == pid:
+            return
         ended, status = os.waitpid(pid, os.WNOHANG)  # noqa: ASYNC222 (does not wait)
+        record = run.record()
+        if ended and record is not None and not status:
+            return
         if ended:
+            _give_up(record)
             raise NotStarted(run.last_errors() or f"the launcher ended with status {status}")
         if asyncio.get_running_loop().time() > deadline:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)  # noqa: ASYNC222 (a killed child is there at once)
+            _give_up(run.record())
             raise NotStarted(f"the launcher did not get ready within {_RECORD_DEADLINE:g} s")
         await asyncio.sleep(_RECORD_POLL)
+
+
+def _give_up(record: LaunchRecord | None) -> None:
+    """A Claude that could not be made safe does not run."""
+    if record is not None:
+        record.identity.signal(signal.SIGKILL)

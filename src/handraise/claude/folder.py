@@ -2,8 +2,9 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 from msgspec import Struct
@@ -67,9 +68,11 @@ class RunFolder(Struct, frozen=True):
             os.close(os.open(each, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         return folder
 
-    def order(self, command: list[str], session_id: str, directory: str) -> None:
+    def order(
+        self, command: list[str], session_id: str, directory: str, sandbox: Mapping[str, Any] | None = None
+    ) -> None:
         """Writes down what is to be launched. By file, since one argument of a program holds 128 KiB at most."""
-        ordered = {"command": command, "session_id": session_id, "directory": directory}
+        ordered = {"command": command, "session_id": session_id, "directory": directory, "sandbox": sandbox}
         with open(self.path / "launch.json", "x", opener=launcher.private) as file:
             json.dump(ordered, file)
 

@@ -1,16 +1,20 @@
 """Becomes Claude. Runs alone, on the standard library: writes down which process it is, then executes the CLI.
 
-The record is made by the process itself, so there is no moment at which Claude runs and nobody knows of it.
+The record is made by the process itself, or by the one that holds it back until the record is there. So there is no
+moment at which Claude runs and nobody knows of it.
 """
 
 import ctypes
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from typing import Any
 
 _SET_CHILD_SUBREAPER = 36
+_NO_SUCH_START = 127
 
 
 def main(folder: str) -> None:
@@ -28,15 +32,56 @@ def main(folder: str) -> None:
     if sys.platform == "linux":
         # Survives exec: a tool that daemonises still descends from Claude.
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    record = {**order, "pid": os.getpid(), "started": started(os.getpid()), "boot": boot()}
+    if order.get("sandbox") is None:
+        _sign(path, order, os.getpid())
+        _become(order["command"])
+        return
+    # Only here, so that a launch without a sandbox needs nothing but this file.
+    sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    from handraise.claude import namespaces  # noqa: PLC0415 (see above)
+
+    try:
+        namespaces.launch(
+            order["sandbox"], lambda pid: _sign(path, order, pid), lambda: _become_or_say_why(order["command"])
+        )
+    except namespaces.Failed as error:
+        raise OSError(f"no sandbox could be made: {error}") from error
+
+
+def _sign(path: str, order: dict[str, Any], pid: int) -> None:
+    record = {**order, "pid": pid, "started": started(pid), "boot": boot()}
     with open(path + ".part", "w", opener=private) as file:
         json.dump(record, file)
     os.rename(path + ".part", path)
-    program = order["command"][0]
+
+
+def _become_or_say_why(command: list[str]) -> None:
     try:
-        os.execv(program, order["command"])  # noqa: S606 (the point of it)
+        _become(_interpreted(command))
+    except (OSError, ValueError) as error:
+        _say_why(error)
+
+
+def _become(command: list[str]) -> None:
+    try:
+        os.execv(command[0], command)  # noqa: S606 (the point of it)
     except OSError as error:
-        raise OSError(error.errno, error.strerror, program) from error
+        raise OSError(error.errno, error.strerror, command[0]) from error
+
+
+def _interpreted(command: list[str]) -> list[str]:
+    """A script with its interpreter before it, as the kernel and `env` would find it: one program is executed, not two.
+
+    Executing the second would undo what was done for the first.
+    """
+    with open(command[0], "rb") as file:
+        if file.read(2) != b"#!":
+            return command
+        words = os.fsdecode(file.readline(4096)).split(None, 1)
+    if words and os.path.basename(words[0]) == "env":
+        found = shutil.which(words[-1].split()[0]) if words[1:] else None
+        words = [found] if found and not words[-1].startswith("-") and len(words[-1].split()) == 1 else words
+    return [*(each.strip() for each in words), *command] if words else command
 
 
 def started(pid: int) -> str:
@@ -61,9 +106,13 @@ def private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
+def _say_why(error: Exception) -> None:
+    print(f"Claude could not be started: {error}", file=sys.stderr, flush=True)
+
+
 if __name__ == "__main__":
     try:
         main(sys.argv[1])
     except (OSError, ValueError) as error:
-        print(f"Claude could not be started: {error}", file=sys.stderr)
-        sys.exit(127)
+        _say_why(error)
+        sys.exit(_NO_SUCH_START)

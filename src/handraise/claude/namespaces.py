@@ -1,0 +1,172 @@
+"""Forks into namespaces of its own and builds what is seen there, as a plan says. Runs in the launcher.
+
+The new process is the first of its PID namespace: all that it ever starts ends with it.
+"""
+
+import os
+import signal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from handraise.claude import shielding, syscalls
+from handraise.claude.syscalls import MS_BIND, MS_NODEV, MS_NOEXEC, MS_NOSUID, MS_RDONLY, MS_REC, MS_REMOUNT, MS_SLAVE
+
+_NEW = syscalls.CLONE_NEWUSER | syscalls.CLONE_NEWNS | syscalls.CLONE_NEWPID
+_SAFE = MS_NOSUID | MS_NODEV | MS_NOEXEC
+_NOBODYS = 65534
+
+
+class Failed(Exception):
+    """There is no wall. The text says what the system said."""
+
+
+def launch(plan: Mapping[str, Any], record: Callable[[int], None], execute: Callable[[], None]) -> None:
+    """Starts `execute` behind the wall that `plan` describes; `record` is called with its pid before it begins.
+
+    The process that does so becomes a child of our own parent, which so hears how it ended.
+    """
+    mapped, may_build = os.pipe()
+    built, has_built = os.pipe()
+    recorded, may_begin = os.pipe()
+    try:
+        pid = syscalls.clone(_NEW | syscalls.CLONE_PARENT | signal.SIGCHLD)
+    except OSError as error:
+        raise Failed(f"user namespaces cannot be made ({error.strerror})") from error
+    if pid == 0:
+        for each in (may_build, built, may_begin):
+            os.close(each)
+        _begin(plan, mapped, has_built, recorded, execute)
+    for each in (mapped, has_built, recorded):
+        os.close(each)
+    try:
+        _map_ids(pid)
+        os.write(may_build, b"1")
+        trouble = _read_all(built)
+        if trouble != b"ready":
+            raise Failed(trouble.decode(errors="replace") or "the process ended before it was ready")
+        shielding.hold(pid)
+    except OSError as error:
+        raise Failed(str(error.strerror or error)) from error
+    record(pid)
+    os.write(may_begin, b"1")
+    shielding.shield(pid)
+
+
+def _begin(
+    plan: Mapping[str, Any], mapped: int, has_built: int, recorded: int, execute: Callable[[], None]
+) -> None:
+    """The new process. Ends if whoever launches it does so before it is on record."""
+    code = 127
+    try:
+        if os.read(mapped, 1):
+            build(plan)
+            os.write(has_built, b"ready")
+            os.close(has_built)
+            if os.read(recorded, 1):
+                execute()
+    except OSError as error:
+        with suppress(OSError):
+            os.write(has_built, str(error.strerror or error).encode())
+    finally:
+        os._exit(code)
+
+
+def build(plan: Mapping[str, Any]) -> None:
+    """Everything that this process and its children will see, and nothing more than they may do."""
+    syscalls.mount("none", "/", None, MS_REC | MS_SLAVE)
+    for path, read_only in plan["layers"]:
+        if path != "/":
+            _bind(path)
+        _set(path, read_only=read_only)
+    syscalls.mount("proc", "/proc", "proc", _SAFE)
+    _own_terminals()
+    for path in plan["pinned"]:
+        _bind(path)
+    for path, kept in plan["hidden"]:
+        _hide(path, kept)
+    os.chdir(plan["directory"])
+    _drop_capabilities()
+
+
+def _bind(path: str) -> None:
+    """Makes a mount of it: what is one cannot be renamed, nor what is above it be put elsewhere."""
+    with suppress(FileNotFoundError):
+        syscalls.mount(path, path, None, MS_BIND | MS_REC)
+
+
+def _set(path: str, *, read_only: bool) -> None:
+    try:
+        syscalls.set_read_only(path, read_only=read_only, below=True)
+    except FileNotFoundError:
+        pass
+    except PermissionError:
+        # Something below it was read-only before, and stays so.
+        syscalls.set_read_only(path, read_only=read_only, below=False)
+
+
+def _own_terminals() -> None:
+    """Terminals of its own: none that belong to the person can be read, or written to."""
+    if not os.path.isdir("/dev/pts"):
+        return
+    syscalls.mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620")
+    if not os.path.islink("/dev/ptmx"):
+        syscalls.mount("/dev/pts/ptmx", "/dev/ptmx", None, MS_BIND)
+
+
+def _hide(path: str, kept: Sequence[str]) -> None:
+    if not os.path.isdir(path):
+        if os.path.lexists(path):
+            syscalls.mount("/dev/null", path, None, MS_BIND)
+        return
+    opened = {each: os.open(each, os.O_PATH | os.O_CLOEXEC) for each in kept if os.path.exists(each)}
+    syscalls.mount("none", path, "tmpfs", _SAFE, "mode=0700,size=64k")
+    for each, source in opened.items():
+        if os.path.isdir(f"/proc/self/fd/{source}"):
+            os.makedirs(each, exist_ok=True)
+        else:
+            os.makedirs(os.path.dirname(each), exist_ok=True)
+            os.close(os.open(each, os.O_CREAT | os.O_WRONLY, 0o600))
+        syscalls.mount(f"/proc/self/fd/{source}", each, None, MS_BIND)
+        os.close(source)
+    syscalls.mount("none", path, None, MS_REMOUNT | MS_BIND | MS_RDONLY | _SAFE)
+
+
+def _drop_capabilities() -> None:
+    """What would let it take the wall down, or trace Claude. Who is not root loses the rest with the next program."""
+    every = range(syscalls.LAST_CAPABILITY)
+    for number in every if os.geteuid() else (syscalls.CAP_SYS_ADMIN, syscalls.CAP_SYS_PTRACE):
+        if not syscalls.drop_capability(number):
+            break
+
+
+def _map_ids(pid: int) -> None:
+    """The same numbers inside as outside: all that we have, if we may; otherwise our own."""
+    own = {"uid": os.geteuid(), "gid": os.getegid()}
+    try:
+        for kind in own:
+            _write(pid, f"{kind}_map", "".join(f"{first} {first} {count}\n" for first, count in _ranges(kind)))
+    except PermissionError:
+        _write(pid, "setgroups", "deny")
+        for kind, number in own.items():
+            with suppress(PermissionError):
+                _write(pid, f"{kind}_map", f"{number} {number} 1\n")
+
+
+def _ranges(kind: str) -> Iterable[tuple[str, str]]:
+    with open(f"/proc/self/{kind}_map") as file:
+        for line in file:
+            first, _, count = line.split()
+            yield first, count
+
+
+def _write(pid: int, name: str, text: str) -> None:
+    with open(f"/proc/{pid}/{name}", "w") as file:
+        file.write(text)
+
+
+def _read_all(file: int) -> bytes:
+    said = b""
+    while chunk := os.read(file, 4096):
+        said += chunk
+    return said

@@ -1,0 +1,185 @@
+"""The sandbox around one Claude: what it and all that it starts can see and change. Decides; `namespaces` builds it.
+
+Never is the hub's own folder, its settings or another session in there.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from msgspec import Struct
+
+Preset = Literal["off", "open", "project", "sealed"]
+PRESETS: tuple[Preset, ...] = get_args(Preset)
+"""Each lets Claude do less than the one before it."""
+
+_SHARED = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 (not ours: what every program may use)
+_SERVICES = ("/run/dbus/system_bus_socket", "/run/systemd/private")
+"""Sockets of services that start programs for whoever asks: outside the sandbox."""
+_MACHINES = (
+    "/run/docker.sock",
+    "/run/containerd/containerd.sock",
+    "/run/podman/podman.sock",
+    "/run/libvirt/libvirt-sock",
+    "/run/lxd.socket",
+    "/run/incus/unix.socket",
+    "/run/snapd.socket",
+)
+_BROWSERS = (
+    ".mozilla",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".config/microsoft-edge",
+    ".config/vivaldi",
+    ".config/opera",
+    "snap/firefox",
+    "snap/chromium",
+)
+"""Where browsers keep cookies: the one that logs the person in here among them."""
+
+
+class Unfit(Exception):
+    """No sandbox of this kind fits around this directory. The text says why, and what to do."""
+
+
+class Grounds(Struct, frozen=True):
+    """What a hub keeps from every Claude, and where a person's own things are."""
+
+    hidden: tuple[str, ...] = ()
+    """The hub's folder, its settings, its database, its key."""
+    home: str = ""
+    claude_folder: str = ""
+    """Where Claude keeps its settings and conversations."""
+    user: int = 0
+    runtime: tuple[str, ...] = ()
+    """Folders in which programs of the person's own desktop listen."""
+    agents: tuple[str, ...] = ()
+    """Sockets in there that Claude may still use: the keys of `ssh` and `gpg`."""
+    mounts: str = ""
+    """`/proc/self/mountinfo`."""
+
+
+class Sandbox(Struct, frozen=True, kw_only=True):
+    """What one Claude gets."""
+
+    preset: Preset
+    directory: str
+    writable: tuple[str, ...] = ()
+    """Directories beside the project's own, where it may write."""
+
+
+def grounds(hidden: Iterable[Path | None], environment: Mapping[str, str]) -> Grounds:
+    """As they are on this machine now."""
+    home = environment.get("HOME") or str(Path.home())
+    user = os.geteuid()
+    runtime = {f"/run/user/{user}", f"/tmp/tmux-{user}", f"/run/screen/S-{_name()}"}  # noqa: S108 (where tmux listens)
+    runtime |= {environment[name] for name in ("XDG_RUNTIME_DIR", "TMUX_TMPDIR") if environment.get(name)}
+    agent = environment.get("SSH_AUTH_SOCK")
+    return Grounds(
+        hidden=tuple(os.path.realpath(each) for each in hidden if each is not None),
+        home=os.path.realpath(home),
+        claude_folder=os.path.realpath(environment.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")),
+        user=user,
+        runtime=tuple(sorted(os.path.realpath(each) for each in runtime if os.path.isdir(each))),
+        agents=tuple(os.path.realpath(each) for each in (agent, f"/run/user/{user}/gnupg") if each),
+        mounts=_mounts(),
+    )
+
+
+def plan(sandbox: Sandbox, known: Grounds) -> dict[str, Any]:
+    """What `namespaces` is to build; raises Unfit."""
+    directory = os.path.realpath(sandbox.directory)
+    hidden = list(dict.fromkeys(alias for each in known.hidden for alias in aliases(each, known.mounts)))
+    for each in hidden:
+        if _is_inside(directory, each):
+            raise Unfit(f"{directory} is inside {each}, which belongs to the hub. Choose another directory.")
+    strict = sandbox.preset in ("project", "sealed")
+    if strict and _is_inside(known.home, directory):
+        raise Unfit(
+            f"The sandbox {sandbox.preset!r} protects your home directory, and {directory} contains it."
+            " Start the session in a directory inside it."
+        )
+    settings = os.path.join(known.claude_folder, "settings.json")
+    layers = dict([("/", True), *_strict_layers(sandbox, directory, known)] if strict else [])
+    layers[settings] = True
+    covered = [
+        *((each, ()) for each in hidden),
+        *((os.path.join(known.home, each), ()) for each in _BROWSERS),
+        *((each, _agents(sandbox, each, known)) for each in known.runtime),
+        *((os.path.realpath(each), ()) for each in (*_SERVICES, *(_MACHINES if strict else ()))),
+    ]
+    return {
+        "directory": sandbox.directory,
+        "layers": sorted(layers.items(), key=lambda layer: layer[0].count("/") if layer[0] != "/" else 0),
+        "pinned": sorted({above for each in (*hidden, settings) for above in renamable(each)}),
+        "hidden": [each for each in covered if not _is_inside(directory, each[0])],
+        "network": sandbox.preset != "sealed",
+    }
+
+
+def aliases(path: str, mounts: str) -> Iterator[str]:
+    """Every path by which a folder can be reached: one file system may be mounted in several places."""
+    yield path
+    table = [_mount(line.split()) for line in mounts.splitlines()]
+    home = max((each for each in table if _is_inside(path, each.point)), key=lambda each: len(each.point), default=None)
+    if home is None:
+        return
+    inner = os.path.normpath(f"{home.root}/{path[len(home.point.rstrip('/')) :]}")
+    for each in table:
+        if each.device == home.device and _is_inside(inner, each.root):
+            alias = os.path.normpath(f"{each.point}/{inner[len(each.root.rstrip('/')) :]}")
+            if alias != path and os.path.exists(alias) and os.path.samefile(alias, path):
+                yield alias
+
+
+def renamable(path: str) -> Iterator[str]:
+    """The folders above it that we could put elsewhere, with all that is in them, and others in their place."""
+    above = Path(path).parents
+    return (str(each) for each in above if str(each) != "/" and os.access(each.parent, os.W_OK))
+
+
+def _strict_layers(sandbox: Sandbox, directory: str, known: Grounds) -> Iterator[tuple[str, bool]]:
+    for each in _SHARED:
+        yield os.path.realpath(each), False
+    yield known.home, True
+    yield known.claude_folder, False
+    yield f"{known.claude_folder}.json", False
+    for each in sandbox.writable:
+        yield os.path.realpath(os.path.expanduser(each)), False
+    yield directory, False
+
+
+def _agents(sandbox: Sandbox, runtime: str, known: Grounds) -> Sequence[str]:
+    return () if sandbox.preset == "sealed" else [each for each in known.agents if _is_inside(each, runtime)]
+
+
+class _Mount(Struct, frozen=True):
+    device: str
+    root: str
+    point: str
+
+
+def _mount(words: Sequence[str]) -> _Mount:
+    return _Mount(words[2], _unescaped(words[3]), _unescaped(words[4]))
+
+
+def _unescaped(word: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), word)
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    return f"{path}/".startswith(f"{folder.rstrip('/')}/")
+
+
+def _mounts() -> str:
+    try:
+        return Path("/proc/self/mountinfo").read_text(errors="surrogateescape")
+    except OSError:
+        return ""
+
+
+def _name() -> str:
+    return os.environ.get("USER") or os.environ.get("LOGNAME") or ""

@@ -1,0 +1,92 @@
+"""System calls that Python does not offer. Runs on the standard library, in the launcher; decides nothing."""
+
+import ctypes
+import os
+import platform
+from typing import NoReturn
+
+CLONE_PARENT = 0x00008000
+CLONE_NEWNS = 0x00020000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+
+MS_RDONLY = 0x1
+MS_NOSUID = 0x2
+MS_NODEV = 0x4
+MS_NOEXEC = 0x8
+MS_REMOUNT = 0x20
+MS_BIND = 0x1000
+MS_REC = 0x4000
+MS_SLAVE = 0x80000
+
+CAP_SYS_PTRACE = 19
+CAP_SYS_ADMIN = 21
+LAST_CAPABILITY = 63
+
+PR_SET_DUMPABLE = 4
+_PR_CAPBSET_DROP = 24
+_AT_FDCWD = -100
+_AT_RECURSIVE = 0x8000
+_ATTR_RDONLY = 0x1
+_CLONE = {"x86_64": 56, "aarch64": 220, "riscv64": 220}
+_MOUNT_SETATTR = 442
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+class Attributes(ctypes.Structure):
+    """`struct mount_attr`."""
+
+    _fields_ = [(name, ctypes.c_uint64) for name in ("attr_set", "attr_clr", "propagation", "userns_fd")]
+
+
+def clone(flags: int) -> int:
+    """A fork into new namespaces: 0 in the child. Only for a process with one thread."""
+    number = _CLONE.get(platform.machine())
+    if number is None:
+        raise OSError(f"there is no way to clone on {platform.machine()}")
+    return _checked(_LIBC.syscall(number, ctypes.c_ulong(flags), None, None, None, None), "clone")
+
+
+def unshare(flags: int) -> None:
+    _checked(_LIBC.unshare(flags), "unshare")
+
+
+def mount(source: str, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
+    words = [None if each is None else os.fsencode(each) for each in (source, target, kind, options)]
+    _checked(_LIBC.mount(words[0], words[1], words[2], ctypes.c_ulong(flags), words[3]), f"mount {target}")
+
+
+def set_read_only(path: str, *, read_only: bool, below: bool) -> None:
+    """Of the mount at `path`, and of all `below` it."""
+    wanted = Attributes(_ATTR_RDONLY, 0, 0, 0) if read_only else Attributes(0, _ATTR_RDONLY, 0, 0)
+    flags = _AT_RECURSIVE if below else 0
+    called = _LIBC.syscall(
+        _MOUNT_SETATTR, _AT_FDCWD, os.fsencode(path), flags, ctypes.byref(wanted), ctypes.sizeof(wanted)
+    )
+    _checked(called, f"mount_setattr {path}")
+
+
+def drop_capability(number: int) -> bool:
+    """From what a later program can get; False where there is no such capability."""
+    return bool(_LIBC.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0) == 0)
+
+
+def ptrace(request: int, pid: int, address: int = 0, argument: object = None) -> int:
+    _LIBC.ptrace.restype = ctypes.c_long
+    ctypes.set_errno(0)
+    said = _LIBC.ptrace(ctypes.c_long(request), ctypes.c_long(pid), ctypes.c_void_p(address), argument)
+    if said == -1 and ctypes.get_errno():
+        _fail("ptrace")
+    return int(said)
+
+
+def _checked(said: int, what: str) -> int:
+    if said == -1:
+        _fail(what)
+    return said
+
+
+def _fail(what: str) -> NoReturn:
+    number = ctypes.get_errno()
+    raise OSError(number, f"{what}: {os.strerror(number)}")
