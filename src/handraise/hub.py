@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from handraise.claude import wall
+from handraise.claude.wall import Wall
 from handraise.desk.local import LocalDesk
 from handraise.feed import Feed
 from handraise.inbox.inbox import Inbox
@@ -56,6 +58,8 @@ class Hub:
     store: Store
     feed: Feed
     inbox: Inbox
+    wall: Wall
+    """Whether Claudes can be sandboxed here."""
 
 
 @asynccontextmanager
@@ -71,14 +75,27 @@ async def hub(
     limit: int = 8,
     own_file: Callable[[str], OwnFile] = no_own_file,
     database: Path | None = None,
+    hidden: Sequence[Path] = (),
+    writable: Sequence[str] = (),
 ) -> AsyncIterator[Hub]:
     """Opens the store, adopts what lives, and serves until it is left; no Claude ends with it.
 
-    `database` is a file somewhere else than in the state folder.
+    `database` is a file somewhere else than in the state folder; what is `hidden`, beside both, no Claude ever sees.
     """
     with _claimed(state, database):
         means = Means(
-            program, environment, state, clock, os.urandom, temper or Temper(), options or Options(), limit, own_file
+            program,
+            environment,
+            state,
+            clock,
+            os.urandom,
+            temper or Temper(),
+            options or Options(),
+            limit,
+            await wall.look(),
+            (*hidden, *([database.parent] if database else [])),
+            tuple(writable),
+            own_file,
         )
         async with (
             SqliteStore(database or state / DATABASE) as store,
@@ -97,7 +114,7 @@ async def hub(
                 clock=clock,
                 entropy=os.urandom,
             )
-            yield Hub(desk, crew, store, feed, inbox)
+            yield Hub(desk, crew, store, feed, inbox, means.wall)
 
 
 @contextmanager

@@ -75,6 +75,10 @@ class Service:
     own_file: Callable[[str], OwnFile] = no_own_file
     database: Path | None = None
     """Where it is, if not in the state folder."""
+    hidden: Sequence[Path] = ()
+    """What no Claude ever sees, beside these: the settings, the key of the certificate."""
+    writable: Sequence[str] = ()
+    """Directories that every sandbox may write to."""
     push: Terms = field(default_factory=Terms)
     most_open: int = MOST
     """How many requests of one token may be open at once."""
@@ -113,6 +117,8 @@ async def serving(service: Service, streams: Streams | None = None) -> AsyncIter
             limit=service.limit,
             own_file=service.own_file,
             database=service.database,
+            hidden=service.hidden,
+            writable=service.writable,
         ) as opened,
         reachable(opened, service, streams) as up,
     ):

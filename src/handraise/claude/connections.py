@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 
+from handraise.claude import syscalls
 from handraise.claude.family import descendants
-from handraise.claude.process import Identity
+from handraise.claude.process import Identity, open_pidfd
 
 Address = tuple[str, int]
 
@@ -77,8 +78,34 @@ def _has_open(pid: int, inode: int) -> bool:
             return any(_target(entry.path) == wanted for entry in entries)
     except FileNotFoundError:
         return False  # it has ended
+    except PermissionError:
+        return _has_open_by_number(pid, inode)
     except OSError:
         return True
+
+
+def _has_open_by_number(pid: int, inode: int) -> bool:
+    """Of a Claude that nobody may look into: we own its namespace, and may have what it has opened."""
+    pidfd = open_pidfd(pid)
+    if pidfd is None:
+        return False  # it has ended
+    try:
+        with open(f"/proc/{pid}/status") as status:
+            size = next(int(line.split()[1]) for line in status if line.startswith("FDSize:"))
+        return any(_is_inode(syscalls.take_file(pidfd, number), inode) for number in range(size))
+    except (OSError, StopIteration):
+        return True
+    finally:
+        os.close(pidfd)
+
+
+def _is_inode(file: int | None, inode: int) -> bool:
+    if file is None:
+        return False
+    try:
+        return os.fstat(file).st_ino == inode
+    finally:
+        os.close(file)
 
 
 def _target(path: str) -> str:

@@ -73,10 +73,24 @@ async def stop(process: Process, kin: Iterable[Identity], *, patience: float = T
     for number in (signal.SIGTERM, signal.SIGKILL):
         if not process.ended.is_set():
             family |= await seek(process.identity)
-        process.identity.signal(number)
+        process.identity.signal(signal.SIGKILL if _is_deaf_first(process.identity.pid) else number)
         if await _ends(process, patience):
             break
     await _end_all(family, min(patience, 2.0))
+
+
+def _is_deaf_first(pid: int) -> bool:
+    """Whether it is the first of its PID namespace and catches no SIGTERM: the kernel then keeps that from it.
+
+    Elsewhere what catches none ends by it, so that SIGKILL is no harder an end.
+    """
+    try:
+        with open(f"/proc/{pid}/status") as file:
+            status = dict(line.split(":", 1) for line in file)
+        inner = status["NSpid"].split()
+        return inner[1:] != [] and inner[-1] == "1" and not int(status["SigCgt"], 16) & 1 << (signal.SIGTERM - 1)
+    except (OSError, KeyError, ValueError):
+        return False
 
 
 def _below(ancestors: Iterable[Identity], parents: Iterable[tuple[int, int]]) -> set[Identity]:

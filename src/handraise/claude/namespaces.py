@@ -83,8 +83,8 @@ def build(plan: Mapping[str, Any]) -> None:
     _own_terminals()
     for path in plan["pinned"]:
         _bind(path)
-    for path, kept in plan["hidden"]:
-        _hide(path, kept)
+    for path, kept, writable in plan["hidden"]:
+        _hide(path, kept, writable=writable)
     os.chdir(plan["directory"])
     _drop_capabilities()
 
@@ -114,13 +114,14 @@ def _own_terminals() -> None:
         syscalls.mount("/dev/pts/ptmx", "/dev/ptmx", None, MS_BIND)
 
 
-def _hide(path: str, kept: Sequence[str]) -> None:
+def _hide(path: str, kept: Sequence[str], *, writable: bool) -> None:
+    """An empty folder, or nothing, in its place; `kept` is what of it stays."""
     if not os.path.isdir(path):
         if os.path.lexists(path):
             syscalls.mount("/dev/null", path, None, MS_BIND)
         return
     opened = {each: os.open(each, os.O_PATH | os.O_CLOEXEC) for each in kept if os.path.exists(each)}
-    syscalls.mount("none", path, "tmpfs", _SAFE, "mode=0700,size=64k")
+    syscalls.mount("none", path, "tmpfs", _SAFE, "mode=0700,size=1m")
     for each, source in opened.items():
         if os.path.isdir(f"/proc/self/fd/{source}"):
             os.makedirs(each, exist_ok=True)
@@ -129,7 +130,8 @@ def _hide(path: str, kept: Sequence[str]) -> None:
             os.close(os.open(each, os.O_CREAT | os.O_WRONLY, 0o600))
         syscalls.mount(f"/proc/self/fd/{source}", each, None, MS_BIND)
         os.close(source)
-    syscalls.mount("none", path, None, MS_REMOUNT | MS_BIND | MS_RDONLY | _SAFE)
+    if not writable:
+        syscalls.mount("none", path, None, MS_REMOUNT | MS_BIND | MS_RDONLY | _SAFE)
 
 
 def _drop_capabilities() -> None:

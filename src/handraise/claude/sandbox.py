@@ -6,14 +6,13 @@ Never is the hub's own folder, its settings or another session in there.
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from msgspec import Struct
 
-Preset = Literal["off", "open", "project", "sealed"]
-PRESETS: tuple[Preset, ...] = get_args(Preset)
-"""Each lets Claude do less than the one before it."""
+from handraise.claude.launcher import private
 
 _SHARED = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 (not ours: what every program may use)
 _SERVICES = ("/run/dbus/system_bus_socket", "/run/systemd/private")
@@ -53,9 +52,8 @@ class Grounds(Struct, frozen=True):
     home: str = ""
     claude_folder: str = ""
     """Where Claude keeps its settings and conversations."""
-    user: int = 0
     runtime: tuple[str, ...] = ()
-    """Folders in which programs of the person's own desktop listen."""
+    """Folders in which programs of the person's own, and other Claudes, listen: each sandbox has them to itself."""
     agents: tuple[str, ...] = ()
     """Sockets in there that Claude may still use: the keys of `ssh` and `gpg`."""
     mounts: str = ""
@@ -65,7 +63,8 @@ class Grounds(Struct, frozen=True):
 class Sandbox(Struct, frozen=True, kw_only=True):
     """What one Claude gets."""
 
-    preset: Preset
+    preset: str
+    """One of SANDBOXES, and not `off`."""
     directory: str
     writable: tuple[str, ...] = ()
     """Directories beside the project's own, where it may write."""
@@ -75,18 +74,26 @@ def grounds(hidden: Iterable[Path | None], environment: Mapping[str, str]) -> Gr
     """As they are on this machine now."""
     home = environment.get("HOME") or str(Path.home())
     user = os.geteuid()
-    runtime = {f"/run/user/{user}", f"/tmp/tmux-{user}", f"/run/screen/S-{_name()}"}  # noqa: S108 (where tmux listens)
-    runtime |= {environment[name] for name in ("XDG_RUNTIME_DIR", "TMUX_TMPDIR") if environment.get(name)}
+    folder = environment.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
+    runtime = [*_runtime(user, environment), os.path.join(folder, "sessions")]
     agent = environment.get("SSH_AUTH_SOCK")
     return Grounds(
         hidden=tuple(os.path.realpath(each) for each in hidden if each is not None),
         home=os.path.realpath(home),
-        claude_folder=os.path.realpath(environment.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")),
-        user=user,
-        runtime=tuple(sorted(os.path.realpath(each) for each in runtime if os.path.isdir(each))),
+        claude_folder=os.path.realpath(folder),
+        runtime=tuple(sorted({os.path.realpath(each) for each in runtime if each})),
         agents=tuple(os.path.realpath(each) for each in (agent, f"/run/user/{user}/gnupg") if each),
         mounts=_mounts(),
     )
+
+
+def prepare(known: Grounds) -> None:
+    """Makes what must be there to be kept from Claude: what is not there yet, it could make."""
+    for folder in (known.claude_folder, *known.runtime):
+        with suppress(OSError):
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+    with suppress(OSError), open(_settings(known), "x", opener=private) as file:
+        file.write("{}\n")
 
 
 def plan(sandbox: Sandbox, known: Grounds) -> dict[str, Any]:
@@ -102,14 +109,14 @@ def plan(sandbox: Sandbox, known: Grounds) -> dict[str, Any]:
             f"The sandbox {sandbox.preset!r} protects your home directory, and {directory} contains it."
             " Start the session in a directory inside it."
         )
-    settings = os.path.join(known.claude_folder, "settings.json")
+    settings = _settings(known)
     layers = dict([("/", True), *_strict_layers(sandbox, directory, known)] if strict else [])
     layers[settings] = True
     covered = [
-        *((each, ()) for each in hidden),
-        *((os.path.join(known.home, each), ()) for each in _BROWSERS),
-        *((each, _agents(sandbox, each, known)) for each in known.runtime),
-        *((os.path.realpath(each), ()) for each in (*_SERVICES, *(_MACHINES if strict else ()))),
+        *((each, (), False) for each in hidden),
+        *((os.path.join(known.home, each), (), False) for each in _BROWSERS),
+        *((each, _agents(sandbox, each, known), True) for each in known.runtime),
+        *((os.path.realpath(each), (), False) for each in (*_SERVICES, *(_MACHINES if strict else ()))),
     ]
     return {
         "directory": sandbox.directory,
@@ -141,12 +148,24 @@ def renamable(path: str) -> Iterator[str]:
     return (str(each) for each in above if str(each) != "/" and os.access(each.parent, os.W_OK))
 
 
+def _settings(known: Grounds) -> str:
+    """Claude's own for this user. Whoever writes them can make hooks that allow everything."""
+    return os.path.join(known.claude_folder, "settings.json")
+
+
+def _runtime(user: int, environment: Mapping[str, str]) -> Iterator[str | None]:
+    temporary = {"/tmp", environment.get("TMPDIR"), environment.get("CLAUDE_CODE_TMPDIR")}  # noqa: S108 (as Claude does)
+    yield from (f"{each}/{name}" for each in temporary if each for name in ("cc-socks", f"cc-socks-{user}"))
+    yield environment.get("XDG_RUNTIME_DIR") or f"/run/user/{user}"
+    yield f"{environment.get('TMUX_TMPDIR') or '/tmp'}/tmux-{user}"  # noqa: S108 (where tmux listens)
+    yield f"/run/screen/S-{environment.get('USER') or 'root'}"
+
+
 def _strict_layers(sandbox: Sandbox, directory: str, known: Grounds) -> Iterator[tuple[str, bool]]:
     for each in _SHARED:
         yield os.path.realpath(each), False
     yield known.home, True
     yield known.claude_folder, False
-    yield f"{known.claude_folder}.json", False
     for each in sandbox.writable:
         yield os.path.realpath(os.path.expanduser(each)), False
     yield directory, False
@@ -179,7 +198,3 @@ def _mounts() -> str:
         return Path("/proc/self/mountinfo").read_text(errors="surrogateescape")
     except OSError:
         return ""
-
-
-def _name() -> str:
-    return os.environ.get("USER") or os.environ.get("LOGNAME") or ""

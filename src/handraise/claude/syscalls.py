@@ -1,6 +1,7 @@
 """System calls that Python does not offer. Runs on the standard library, in the launcher; decides nothing."""
 
 import ctypes
+import errno
 import os
 import platform
 from typing import NoReturn
@@ -30,6 +31,7 @@ _AT_FDCWD = -100
 _AT_RECURSIVE = 0x8000
 _ATTR_RDONLY = 0x1
 _CLONE = {"x86_64": 56, "aarch64": 220, "riscv64": 220}
+_PIDFD_GETFD = 438
 _MOUNT_SETATTR = 442
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -70,6 +72,14 @@ def set_read_only(path: str, *, read_only: bool, below: bool) -> None:
 def drop_capability(number: int) -> bool:
     """From what a later program can get; False where there is no such capability."""
     return bool(_LIBC.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0) == 0)
+
+
+def take_file(pidfd: int, number: int) -> int | None:
+    """A copy of a file that another process has open; None if it has none by this number."""
+    said = int(_LIBC.syscall(_PIDFD_GETFD, pidfd, number, 0))
+    if said == -1 and ctypes.get_errno() != errno.EBADF:
+        _fail("pidfd_getfd")
+    return None if said == -1 else said
 
 
 def ptrace(request: int, pid: int, address: int = 0, argument: object = None) -> int:

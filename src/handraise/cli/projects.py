@@ -13,7 +13,7 @@ from handraise.cli.neighbour import Failed, Neighbour
 from handraise.cli.places import json_option, state_folder, state_option
 
 _LISTS = ("allowed_tools", "add_dirs")
-_TEXTS = ("mode", "model", "append_system_prompt")
+_TEXTS = ("mode", "model", "append_system_prompt", "sandbox")
 _NUMBERS = (
     "ask_user_timeout",
     "parallel",

@@ -1,12 +1,13 @@
 """What the settings make of a hub: read at its start, and a directory's own file when a session begins there."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from handraise.claude.environment import environment
 from handraise.claude.locate import locate
 from handraise.config.database import database_file
-from handraise.config.files import load_layers
+from handraise.config.files import load_layers, settings_file
 from handraise.config.reading import project_rules, read_layers
 from handraise.config.settings import Settings, seconds_or_none
 from handraise.config.tables import SettingsRefused
@@ -42,8 +43,21 @@ def service(
         limit=limits.parallel,
         own_file=lambda directory: _own_file(environ, directory),
         database=_file(database or settings.store.database),
+        hidden=_hidden(environ, settings),
+        writable=settings.sandbox.writable,
         push=Terms(settings.push.enabled, settings.push.contact, settings.push.private_addresses),
     )
+
+
+def _hidden(environ: Mapping[str, str], settings: Settings) -> tuple[Path, ...]:
+    """The settings, and the key of the certificate: what no Claude may read, nor put others in the place of."""
+    file = settings_file(environ)
+    if not environ.get("HANDRAISE_CONFIG"):
+        # The folder, so that what is not there yet cannot be made from inside a sandbox.
+        file = file.parent
+        with suppress(OSError):
+            file.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return (file, *([Path(settings.web.tls_key).expanduser()] if settings.web.tls_key else []))
 
 
 def _file(database: str | None) -> Path | None:

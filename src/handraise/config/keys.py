@@ -76,6 +76,7 @@ COUNTERPARTS: dict[Path, Path] = {
     ("model",): ("claude", "model"),
     ("allowed_tools",): ("claude", "allowed_tools"),
     ("append_system_prompt",): ("claude", "append_system_prompt"),
+    ("sandbox",): ("sandbox", "preset"),
     ("ask_user_enabled",): ("ask", "ask_user_enabled"),
     ("ask_user_timeout",): ("ask", "ask_user_timeout"),
     **{("patience", kind): ("ask", "patience", kind) for kind in ("question", "permission", "plan", "form")},

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from handraise.config.settings import ProjectSettings, Settings
+from handraise.model.projects import SANDBOXES
 
 _UNASKED = ("acceptEdits", "auto", "bypassPermissions")
 """The modes in which Claude does things unasked, each more than the one before it; in every other it does none."""
@@ -19,6 +20,11 @@ def complaints(project: ProjectSettings, own: Settings) -> Iterator[str]:
         yield (
             f"mode must not be {project.mode!r}. {_IN_REACH} so do more unasked. Set the mode in your own"
             " handraise.toml or with `handraise project set`, or choose it when you start a session."
+        )
+    if project.sandbox is not None and SANDBOXES.index(project.sandbox) < SANDBOXES.index(own.sandbox.preset):
+        yield (
+            f"sandbox must not be {project.sandbox!r}, which is wider than your own {own.sandbox.preset!r}. {_IN_REACH}"
+            " so reach more. Set it in your own handraise.toml or with `handraise project set`."
         )
     for tool in project.allowed_tools or ():
         if tool not in own.claude.allowed_tools:

@@ -13,6 +13,7 @@ from handraise.policy.patterns import read_pattern
 
 Mode = Literal["default", "manual", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"]
 BYPASS: Mode = "bypassPermissions"
+Preset = Literal["off", "open", "project", "sealed"]
 Text = Annotated[str, Meta(min_length=1)]
 Span = Annotated[float, Meta(gt=0, le=365 * 24 * 3600, description="seconds, a year at most")]
 Seconds = Span | Literal["for ever"]
@@ -53,6 +54,13 @@ class PatienceSettings(Struct, frozen=True, forbid_unknown_fields=True):
     permission: Seconds = "for ever"
     plan: Seconds = "for ever"
     form: Seconds = "for ever"
+
+
+class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
+    """`[sandbox]`: what Claude and all that it starts can reach."""
+
+    preset: Preset = "open"
+    writable: tuple[Text, ...] = ()
 
 
 class AskSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -178,6 +186,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that `handraise.toml` and the variables say."""
 
     claude: ClaudeSettings = ClaudeSettings()
+    sandbox: SandboxSettings = SandboxSettings()
     ask: AskSettings = AskSettings()
     web: WebSettings = WebSettings()
     push: PushSettings = PushSettings()
@@ -199,6 +208,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
             model=self.claude.model,
             allowed_tools=self.claude.allowed_tools,
             append_system_prompt=self.claude.append_system_prompt,
+            sandbox=self.sandbox.preset,
             ask_user_enabled=self.ask.ask_user_enabled,
             ask_user_timeout=self.ask.ask_user_timeout,
             patience=_patience(self.ask.patience),
@@ -221,6 +231,7 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
     model: Text | None = None
     allowed_tools: tuple[Text, ...] | None = None
     append_system_prompt: Text | None = None
+    sandbox: Preset | None = None
     ask_user_enabled: bool | None = None
     ask_user_timeout: AskUserTimeout | None = None
     patience: ProjectPatience = ProjectPatience()

@@ -20,6 +20,8 @@ class SessionStarted(Struct, frozen=True, tag_field="type", tag="session.started
     mode: str
     model: str | None
     run: int
+    sandbox: str = ""
+    """Which one is around it: a preset, or `none` where there cannot be one. Older items do not say."""
 
 
 class SessionChanged(Struct, frozen=True, tag_field="type", tag="session.changed"):

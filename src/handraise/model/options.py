@@ -4,7 +4,7 @@ import re
 
 from msgspec.structs import asdict
 
-from handraise.model.projects import Options
+from handraise.model.projects import SANDBOXES, Options
 from handraise.model.rules import ProjectRule
 from handraise.model.tools import ASK_USER_LEAST, ASK_USER_MOST
 
@@ -23,6 +23,8 @@ def check(options: Options) -> None:
     """Raises BadOption unless every value makes sense."""
     if options.mode is not None and options.mode not in MODES:
         raise BadOption(f"mode must be one of {', '.join(MODES)}.")
+    if options.sandbox is not None and options.sandbox not in SANDBOXES:
+        raise BadOption(f"sandbox must be one of {', '.join(SANDBOXES)}.")
     seconds = options.ask_user_timeout
     if seconds is not None and not ASK_USER_LEAST <= seconds <= ASK_USER_MOST:
         raise BadOption(f"ask_user_timeout must be from {ASK_USER_LEAST} to {ASK_USER_MOST} seconds, not {seconds}.")

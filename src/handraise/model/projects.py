@@ -10,6 +10,10 @@ from handraise.model.rules import ProjectRule, Rule
 from handraise.model.tools import ASK_USER_SECONDS
 
 
+SANDBOXES = ("off", "open", "project", "sealed")
+"""Each lets Claude reach less than the one before it."""
+
+
 class Patience(Struct, frozen=True, forbid_unknown_fields=True):
     """How long an asker waits, in seconds, for each kind; None is for ever."""
 
@@ -32,6 +36,8 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     allowed_tools: tuple[str, ...] = ()
     append_system_prompt: str | None = None
     add_dirs: tuple[str, ...] = ()
+    sandbox: str | None = None
+    """What Claude and its tools can reach: one of SANDBOXES."""
     ask_user_enabled: bool | None = None
     ask_user_timeout: int | None = None
     patience: Patience = Patience()
@@ -49,6 +55,7 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
             allowed_tools=self.allowed_tools or general.allowed_tools,
             append_system_prompt=self.append_system_prompt or general.append_system_prompt,
             add_dirs=self.add_dirs or general.add_dirs,
+            sandbox=self.sandbox or general.sandbox,
             ask_user_enabled=True if enabled is None else enabled,
             ask_user_timeout=self.ask_user_timeout or general.ask_user_timeout or ASK_USER_SECONDS,
             patience=self.patience.over(general.patience),

@@ -9,15 +9,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 from uuid import UUID
 
 from msgspec.structs import replace
 
-from handraise.claude import claude, connections, family, lock
+from handraise.claude import claude, connections, family, lock, sandbox
 from handraise.claude.claude import Claude, NobodyThere, NotStarted
 from handraise.claude.lock import SessionBusy
 from handraise.claude.process import Identity
+from handraise.claude.wall import Wall
 from handraise.claude.watch import Watch, watch
 from handraise.feed import Feed
 from handraise.inbox.inbox import Inbox
@@ -58,6 +59,12 @@ class Means:
     options: Options
     """What holds where a project says nothing."""
     limit: int = 8
+    wall: Wall = Wall("This hub was not told to make any.")
+    """Whether there can be a sandbox."""
+    hidden: tuple[Path, ...] = ()
+    """What no sandbox contains, beside the state folder."""
+    writable: tuple[str, ...] = ()
+    """Directories that every sandbox may write to."""
     own_file: Callable[[str], OwnFile] = no_own_file
     """What a directory's own file says, read when a session is taken up there; raises OwnFileUnfit."""
 
@@ -222,26 +229,58 @@ class Crew:
         renamed = session.run > 0 and memory.way != "resume"
         claude_id = self._means.uuid() if renamed else session.claude_id
         started = replace(session, claude_id=claude_id, phase="starting", run=session.run + 1, changed_at=now)
+        preset = self._preset(options)
         told = SessionStarted(
-            session.title, session.project, session.directory, session.mode, session.model, started.run
+            session.title, session.project, session.directory, session.mode, session.model, started.run, preset
         )
+        warned = [Publish(session.id, now, self._no_sandbox())] if preset == "none" else []
         again = await self._said_anew(session, old, now) if memory.missing else []
         place = Place(session.id, started.run, 0, memory.dump())
         # Stored before the process is there: a hub killed in between leaves a session with nobody in its folder.
         await self._store.apply(
-            [SaveSession(started), Advance(place), Publish(session.id, now, told), *(QueueSay(say) for say in again)]
+            [SaveSession(started), Advance(place), Publish(session.id, now, told), *warned, *(QueueSay(say) for say in again)]
         )
         parent = await self._store.session(session.forked_from) if session.forked_from else None
         launch = preparing.launch_of(started, memory, options, parent)
         means = self._means
         try:
             running = await claude.start(
-                means.program, launch, self._folder(started), means.state / "locks", self._watch, means.environment
+                means.program,
+                launch,
+                self._folder(started),
+                means.state / "locks",
+                self._watch,
+                means.environment,
+                self._sandbox(preset, session.directory, options),
             )
-        except (NotStarted, SessionBusy, OSError) as error:
+        except (NotStarted, SessionBusy, sandbox.Unfit, OSError) as error:
             await self._store.apply(records.ended(started, Ended("failed", str(error), means.clock())))
             return
         await self._supervise(started, running, options)
+
+    def _preset(self, options: Options) -> str:
+        """Which sandbox a session gets; `none` where there cannot be the one that is usual."""
+        wanted = options.sandbox or "open"
+        return "none" if wanted == "open" and self._means.wall.missing else wanted
+
+    def _no_sandbox(self) -> Notice:
+        wall = self._means.wall
+        return Notice("warning", f"No sandbox: Claude's tools can reach the hub's files. {wall.missing}", "sandbox")
+
+    def _sandbox(self, preset: str, directory: str, options: Options) -> dict[str, Any] | None:
+        """Its plan; raises Unfit where it was asked for and cannot be had."""
+        means = self._means
+        if preset in ("off", "none"):
+            return None
+        if means.wall.missing:
+            raise sandbox.Unfit(
+                f"The sandbox {preset!r} cannot be made here. {means.wall.missing} {means.wall.advice}"
+                " To run without one, set the project's sandbox to off."
+            )
+        wanted = sandbox.Sandbox(preset=preset, directory=directory, writable=(*options.add_dirs, *means.writable))
+        known = sandbox.grounds([means.state, *means.hidden], means.environment)
+        sandbox.prepare(known)
+        return sandbox.plan(wanted, known)
 
     async def _said_anew(self, session: Session, old: Memory, now: datetime) -> list[Say]:
         says = await self._store.says(session.id, waiting=False)

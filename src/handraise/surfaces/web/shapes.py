@@ -45,6 +45,8 @@ class Health(Struct, frozen=True):
 
     ok: bool
     version: str
+    sandbox: bool = True
+    """Whether Claudes are kept from the hub's own files."""
 
 
 class Me(Struct, frozen=True):
@@ -53,6 +55,8 @@ class Me(Struct, frozen=True):
     name: str
     role: Role
     source: str
+    no_sandbox: str = ""
+    """Why Claudes cannot be sandboxed on this machine; empty where they can."""
 
 
 class Problem(Struct, frozen=True, omit_defaults=True):

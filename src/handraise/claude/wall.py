@@ -1,0 +1,94 @@
+"""Whether Claudes can be sandboxed on this machine: found out by trying it once, with a program that does nothing."""
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from msgspec import Struct
+
+from handraise.claude import launcher, sandbox
+
+_DEADLINE = 10.0
+_APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+_CLONE = Path("/proc/sys/kernel/unprivileged_userns_clone")
+_MOST = Path("/proc/sys/user/max_user_namespaces")
+_found: dict[int, "Wall"] = {}
+
+
+class Wall(Struct, frozen=True):
+    """What came of trying. `missing` says why there is none, `advice` what to do about it."""
+
+    missing: str = ""
+    advice: str = ""
+
+
+async def look() -> Wall:
+    """Tried once in the life of a process; the same user gets the same answer."""
+    user = os.geteuid()
+    if user not in _found:
+        _found[user] = await _try()
+    return _found[user]
+
+
+async def _try() -> Wall:
+    if sys.platform != "linux":
+        return Wall("This system has no namespaces.", "Run the hub on Linux, or in a Linux virtual machine.")
+    with tempfile.TemporaryDirectory() as folder:
+        grounds = sandbox.grounds([Path(folder)], os.environ)
+        # Inside it nothing of the folder can be seen: the program gets all that it needs before that.
+        plan = sandbox.plan(sandbox.Sandbox(preset="open", directory="/"), grounds)
+        order = {"command": ["/bin/true"], "directory": "/", "sandbox": plan}
+        Path(folder, "launch.json").write_text(json.dumps(order))
+        tried = await asyncio.create_subprocess_exec(
+            sys.executable, "-I", "-S", launcher.__file__, folder,
+            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        try:
+            async with asyncio.timeout(_DEADLINE):
+                _, said = await tried.communicate()
+        except TimeoutError:
+            tried.kill()
+            await tried.wait()
+            return Wall(f"Trying it took longer than {_DEADLINE:g} s.", advice())
+        _reap(Path(folder, "launch.json"))
+    if tried.returncode == 0:
+        return Wall()
+    reason = said.decode(errors="replace").strip().rpartition("no sandbox could be made: ")[2]
+    return Wall(f"The system refuses it: {reason or f'exit status {tried.returncode}'}.", advice())
+
+
+def advice() -> str:
+    """What lets a user make namespaces here."""
+    if _number(_APPARMOR):
+        return (
+            "Allow it with: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
+            " (or an AppArmor profile for this Python with `userns,`)."
+        )
+    if _number(_CLONE) == 0:
+        return "Allow it with: sysctl -w kernel.unprivileged_userns_clone=1"
+    if _number(_MOST) == 0:
+        return "Allow it with: sysctl -w user.max_user_namespaces=10000"
+    return (
+        "In a container, allow user namespaces and an unmasked /proc (Docker: --security-opt seccomp=unconfined"
+        " --security-opt systempaths=unconfined), or run the hub outside it."
+    )
+
+
+def _reap(record: Path) -> None:
+    """The program became a child of ours."""
+    pid = json.loads(record.read_bytes()).get("pid")
+    if pid is not None:
+        try:
+            os.waitpid(pid, 0)
+        except ChildProcessError:
+            pass
+
+
+def _number(file: Path) -> int | None:
+    try:
+        return int(file.read_text())
+    except (OSError, ValueError):
+        return None
