@@ -25,6 +25,8 @@ async def demonstrate(
     with signals() as told:
         async with demonstration(folder, port) as served:
             tell(f"Handraise is up at {served.base}, with two sessions that will raise their hands.")
+            if served.hub.wall.missing:
+                tell(f"Warning: no sandbox. {served.hub.wall.missing} {served.hub.wall.advice}")
             state = folder / "state"
             if private:
                 link = await served.new_link()

@@ -202,7 +202,9 @@ def _app(
         stays=Stays(service.most_open),
     )
     proxies = service.proxy.addresses if service.proxy else frozenset()
-    entrance = Entrance(page, secure=secure, base=link_base, cookie=cookie, proxies=proxies)
+    entrance = Entrance(
+        page, secure=secure, base=link_base, cookie=cookie, proxies=proxies, no_sandbox=opened.wall.missing
+    )
     return WebApp(door, entrance, streams, page, more)
 
 

@@ -23,6 +23,7 @@ def test_a_project_sets_its_own_over_the_persons_and_the_variables_override_both
     assert read_layers(layers).options == Options(
         mode="plan",
         model="sonnet",
+        sandbox="open",
         ask_user_enabled=False,
         ask_user_timeout=300,
         patience=Patience(plan=30, form=20),

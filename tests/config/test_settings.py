@@ -21,7 +21,7 @@ def test_without_anything_every_value_is_its_default() -> None:
     settings = read_settings("", {"HOME": "/root", "PATH": "/bin"})
 
     assert settings == Settings()
-    assert settings.options == Options(mode="default", ask_user_enabled=True, ask_user_timeout=300)
+    assert settings.options == Options(mode="default", sandbox="open", ask_user_enabled=True, ask_user_timeout=300)
     assert settings.rules == ()
 
 
@@ -47,6 +47,7 @@ def test_a_file_sets_what_it_names_and_nothing_else() -> None:
         mode="plan",
         model="opus",
         allowed_tools=("Read",),
+        sandbox="open",
         ask_user_enabled=True,
         ask_user_timeout=30,
         patience=Patience(plan=60),

@@ -5,7 +5,20 @@ from pathlib import Path
 from handraise.doctor.examine import examine
 from handraise.model.projects import Options, Patience, Project
 
-NAMES = ["settings", "claude", "login", "hub", "port", "tls", "state", "disk", "database", "pipes", "inotify"]
+NAMES = [
+    "settings",
+    "claude",
+    "login",
+    "sandbox",
+    "hub",
+    "port",
+    "tls",
+    "state",
+    "disk",
+    "database",
+    "pipes",
+    "inotify",
+]
 
 
 def an_environment(home: Path, settings: str) -> dict[str, str]:

@@ -1,4 +1,7 @@
-"""Stories of the fence: what Claude's own tools can do with the hub's socket. Nothing, and it is on record."""
+"""Stories of the fence: what Claude's own tools can do with the hub's socket. Nothing, and it is on record.
+
+The fence is what is left where there is no sandbox: inside one the socket is not even there (`attacks/`).
+"""
 
 import asyncio
 import socket
@@ -15,6 +18,7 @@ from handraise.claude.locate import locate
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, Scripted, say, use
 from handraise.demo.told import Told
+from handraise.model.projects import Options
 from handraise.model.rules import Rule
 from handraise.serving import Service, serving
 from handraise.surfaces.web.door import TrustedProxy
@@ -80,7 +84,7 @@ async def test_a_tool_of_claude_cannot_answer_for_the_person(tmp_path: Path, way
     script.write_text(f"{line} > {out} 2>&1; echo exit $? >> {out}\n")
     quoted = line.replace("'", '"') if way == "detached" else line
     typed = WAYS_OUT[way].format(answer=quoted, out=out, python=sys.executable, script=script)
-    async with _hub(tmp_path, runs(typed)) as (hub, work):
+    async with _hub(tmp_path, runs(typed), options=Options(sandbox="off")) as (hub, work):
         ask = await hub.ask()
         assert ask.id == "a_1"
         desk = hub.up.hub.desk

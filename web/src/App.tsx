@@ -11,7 +11,7 @@ import { may, openAsks, standing } from "./store/desk";
 import { lastSession, pathOf, place } from "./store/place";
 import { NewSession, starting } from "./sessions/NewSession";
 import { SessionsList } from "./sessions/SessionsList";
-import { Announcer, Connection, NeverAsks, NotUsed } from "./signs";
+import { Announcer, Connection, NeverAsks, NoSandbox, NotUsed } from "./signs";
 import { texts as t } from "./texts";
 
 const drawerHidden = signal(false);
@@ -34,6 +34,7 @@ export function App() {
       {narrow.value && (
         <header class="strips">
           <NeverAsks />
+          <NoSandbox />
           <Connection strip />
         </header>
       )}
@@ -95,6 +96,7 @@ function Side({ alone }: { alone: boolean }) {
       </a>
       <SessionsList />
       {!alone && <NeverAsks />}
+      {!alone && <NoSandbox />}
       <footer class="side-foot">
         <Connection />
         <span class="spring" />

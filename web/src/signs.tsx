@@ -5,7 +5,7 @@ import { sentence } from "./cards/sentence";
 import { Icon } from "./parts/Icons";
 import { Quoted } from "./parts/Quoted";
 import { now } from "./store/clock";
-import { askOf, known, openAsks, ready, sessionOf, sessions } from "./store/desk";
+import { askOf, known, me, openAsks, ready, sessionOf, sessions } from "./store/desk";
 import { pathOf, place } from "./store/place";
 import { dismiss, sending } from "./store/sending";
 import { connection, tryNow } from "./store/stream";
@@ -45,6 +45,18 @@ export function NeverAsks() {
       <Icon name="warning" />
       <span>{t.sessions.neverAsk(bypassing.value.length)}</span>
     </a>
+  );
+}
+
+/** On every page, as long as the hub cannot keep Claude from its own files. */
+export function NoSandbox() {
+  const why = me.value?.no_sandbox;
+  if (!why) return null;
+  return (
+    <p class="never-asks" title={reveal(why)}>
+      <Icon name="warning" />
+      <span>{t.sessions.noSandbox}</span>
+    </p>
   );
 }
 

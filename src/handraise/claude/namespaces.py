@@ -53,9 +53,7 @@ def launch(plan: Mapping[str, Any], record: Callable[[int], None], execute: Call
     shielding.shield(pid)
 
 
-def _begin(
-    plan: Mapping[str, Any], mapped: int, has_built: int, recorded: int, execute: Callable[[], None]
-) -> None:
+def _begin(plan: Mapping[str, Any], mapped: int, has_built: int, recorded: int, execute: Callable[[], None]) -> None:
     """The new process. Ends if whoever launches it does so before it is on record."""
     code = 127
     try:

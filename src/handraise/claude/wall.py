@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -41,7 +42,7 @@ async def _try() -> Wall:
         # Inside it nothing of the folder can be seen: the program gets all that it needs before that.
         plan = sandbox.plan(sandbox.Sandbox(preset="open", directory="/"), grounds)
         order = {"command": ["/bin/true"], "directory": "/", "sandbox": plan}
-        Path(folder, "launch.json").write_text(json.dumps(order))
+        _write(Path(folder, "launch.json"), order)
         tried = await asyncio.create_subprocess_exec(
             sys.executable, "-I", "-S", launcher.__file__, folder,
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
@@ -75,6 +76,10 @@ def advice() -> str:
         "In a container, allow user namespaces and an unmasked /proc (Docker: --security-opt seccomp=unconfined"
         " --security-opt systempaths=unconfined), or run the hub outside it."
     )
+
+
+def _write(file: Path, order: dict[str, Any]) -> None:
+    file.write_text(json.dumps(order))
 
 
 def _reap(record: Path) -> None:

@@ -17,6 +17,7 @@ from handraise.cli.loop import run
 from handraise.cli.places import state_folder, state_option
 
 if TYPE_CHECKING:
+    from handraise.claude.wall import Wall
     from handraise.serving import Service, Serving
 
 _FILES = 65_536
@@ -93,6 +94,13 @@ def _run(service: "Service", *, stop_sessions: bool, link: bool) -> None:
         raise click.ClickException(str(error)) from error
 
 
+def no_sandbox(wall: "Wall") -> list[str]:
+    """What a person is told where Claudes cannot be kept from the hub's own files."""
+    if not wall.missing:
+        return []
+    return [f"Warning: no sandbox. Claude's tools can reach the hub's files. {wall.missing}", f"  {wall.advice}"]
+
+
 def _raise_limit_of_files() -> None:
     """Many systems let a process open 1024 files unless it asks for more; each client and each session takes some."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -105,6 +113,8 @@ def _raise_limit_of_files() -> None:
 async def _attend(up: "Serving", told: asyncio.Event, *, stop_sessions: bool, link: bool) -> None:
     found = up.hub.crew.adoption
     click.echo(f"Handraise is up at {up.base}")
+    for line in no_sandbox(up.hub.wall):
+        click.echo(line)
     if found.living or found.lost:
         click.echo(f"Adopted {len(found.living)} sessions; {len(found.lost)} were lost and can be resumed.")
     if link and sys.stdout.isatty():

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from stat import S_IMODE
 
+from handraise.claude import wall
 from handraise.claude.fifo import WANTED_SIZE
 from handraise.claude.locate import ClaudeMissing, locate, version
-from handraise.config.settings import ClaudeSettings, WebSettings
+from handraise.config.settings import ClaudeSettings, SandboxSettings, WebSettings
 from handraise.doctor.findings import Finding
 from handraise.store.interface import StoreError
 from handraise.store.sqlite.database import schema
@@ -202,6 +203,20 @@ def check_inotify(kernel: Path = KERNEL) -> Finding:
         advice = "Run: sysctl fs.inotify.max_user_instances=128 fs.inotify.max_user_watches=65536"
         return Finding("inotify", "warn", f"You may have {instances} instances and {watches} watches.", advice)
     return Finding("inotify", "ok", f"You may have {instances} instances and {watches} watches.")
+
+
+async def check_sandbox(settings: SandboxSettings) -> Finding:
+    """Whether Claudes can be kept from the hub's own files, and are."""
+    found = await wall.look()
+    if found.missing:
+        return Finding(
+            "sandbox", "warn", f"No sandbox: Claude's tools can reach the hub's files. {found.missing}", found.advice
+        )
+    if settings.preset == "off":
+        return Finding(
+            "sandbox", "warn", "Off: Claude's tools can reach the hub's files.", 'Set [sandbox] preset = "open".'
+        )
+    return Finding("sandbox", "ok", f"Claude runs in a sandbox ({settings.preset}).")
 
 
 def check_secrets(file: Path, *, has_token: bool) -> Finding | None:

@@ -38,6 +38,7 @@ async def examine(
         checks.check_secrets(settings_file(environ), has_token=has_token),
         await checks.check_claude(settings.claude),
         checks.check_login(settings.claude, environ, home),
+        await checks.check_sandbox(settings.sandbox),
         checks.check_hub(folder, process),
         checks.check_port(settings.web, hub_runs=process is not None),
         checks.check_exposure(settings.web),

@@ -9,7 +9,6 @@ from msgspec.structs import astuple, replace
 from handraise.model.rules import ProjectRule, Rule
 from handraise.model.tools import ASK_USER_SECONDS
 
-
 SANDBOXES = ("off", "open", "project", "sealed")
 """Each lets Claude reach less than the one before it."""
 

@@ -58,9 +58,9 @@ class Means:
     temper: Temper
     options: Options
     """What holds where a project says nothing."""
-    limit: int = 8
-    wall: Wall = Wall("This hub was not told to make any.")
+    wall: Wall
     """Whether there can be a sandbox."""
+    limit: int = 8
     hidden: tuple[Path, ...] = ()
     """What no sandbox contains, beside the state folder."""
     writable: tuple[str, ...] = ()
@@ -238,7 +238,13 @@ class Crew:
         place = Place(session.id, started.run, 0, memory.dump())
         # Stored before the process is there: a hub killed in between leaves a session with nobody in its folder.
         await self._store.apply(
-            [SaveSession(started), Advance(place), Publish(session.id, now, told), *warned, *(QueueSay(say) for say in again)]
+            [
+                SaveSession(started),
+                Advance(place),
+                Publish(session.id, now, told),
+                *warned,
+                *(QueueSay(say) for say in again),
+            ]
         )
         parent = await self._store.session(session.forked_from) if session.forked_from else None
         launch = preparing.launch_of(started, memory, options, parent)

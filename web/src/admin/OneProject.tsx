@@ -116,6 +116,16 @@ function OptionsForm({ project, save, saved }: OptionsFormProps) {
               ))}
             </datalist>
           </Field>
+          <Field label={t.admin.sandbox}>
+            <select value={value.sandbox} onChange={(event) => set({ sandbox: event.currentTarget.value })}>
+              <option value="">{t.admin.asSettings}</option>
+              {Object.entries(t.admin.sandboxes).map(([name, says]) => (
+                <option key={name} value={name}>
+                  {says}
+                </option>
+              ))}
+            </select>
+          </Field>
           <Field label={t.admin.parallel}>{text("parallel", { inputMode: "numeric", pattern: "[0-9]*" })}</Field>
           <Field label={t.admin.costLimit}>{text("cost_limit_usd", { inputMode: "decimal", pattern: "[0-9]*[.]?[0-9]*" })}</Field>
           <Field label={t.admin.allowedTools} says={t.admin.onePerLine}>

@@ -7,6 +7,7 @@ export interface OptionsDraft {
   allowed_tools: string;
   append_system_prompt: string;
   add_dirs: string;
+  sandbox: string;
   ask_user_enabled: "" | "yes" | "no";
   ask_user_timeout: string;
   patience: Record<Kind, string>;
@@ -25,6 +26,7 @@ export function draftOf(options: Options): OptionsDraft {
     allowed_tools: (options.allowed_tools ?? []).join("\n"),
     append_system_prompt: options.append_system_prompt ?? "",
     add_dirs: (options.add_dirs ?? []).join("\n"),
+    sandbox: options.sandbox ?? "",
     ask_user_enabled: options.ask_user_enabled === true ? "yes" : options.ask_user_enabled === false ? "no" : "",
     ask_user_timeout: number(options.ask_user_timeout),
     patience: Object.fromEntries(KINDS.map((kind) => [kind, number(options.patience?.[kind])])) as Record<Kind, string>,
@@ -44,6 +46,7 @@ export function optionsOf(draft: OptionsDraft, rules: Options["rules"]): Options
     allowed_tools: lines(draft.allowed_tools),
     append_system_prompt: text(draft.append_system_prompt),
     add_dirs: lines(draft.add_dirs),
+    sandbox: text(draft.sandbox),
     ask_user_enabled: draft.ask_user_enabled === "" ? null : draft.ask_user_enabled === "yes",
     ask_user_timeout: number(draft.ask_user_timeout),
     patience: Object.fromEntries(KINDS.map((kind) => [kind, number(draft.patience[kind])])),

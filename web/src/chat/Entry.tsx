@@ -70,7 +70,8 @@ const One = memo(({ entry }: { entry: Entry }) => {
     case "begun":
       return (
         <p class="event">
-          {t.chat.begun(entry.item.run)} · {moment(entry.at)}
+          {t.chat.begun(entry.item.run)}
+          {entry.item.sandbox && ` · ${t.chat.sandbox(entry.item.sandbox)}`} · {moment(entry.at)}
         </p>
       );
     case "ended":

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 import handraise
-from handraise.surfaces.web import administration, asks, guards, sessions, shapes
+from handraise.surfaces.web import administration, asks, guards, sessions
 from handraise.surfaces.web.door import Door
 from handraise.surfaces.web.entering import Entrance
 from handraise.surfaces.web.openapi import document
@@ -37,7 +37,6 @@ class WebApp:
             *streams.ways(),
             *administration.WAYS,
             *more,
-            Way("GET", "/api/health", None, _health, "The hub is up", gives=shapes.Health),
             Way("GET", "/api/openapi.json", None, self._openapi, "This document", squeezes=True),
         )
         self._door = door
@@ -106,7 +105,3 @@ def _behind(door: Door, way: Way) -> Callable[[Request], Awaitable[Response]]:
         return await door.enter(way, request)
 
     return endpoint
-
-
-async def _health(_: Visit) -> Response:
-    return answer(shapes.Health(ok=True, version=handraise.__version__))

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from starlette.responses import RedirectResponse, Response
 
+import handraise
 from handraise.desk.gate import BROWSER_LIFE, Made
 from handraise.surfaces.web import shapes
 from handraise.surfaces.web.door import Unreachable
@@ -24,14 +25,23 @@ class Entrance:
     a request comes from is believed."""
 
     def __init__(
-        self, page: Page, *, secure: bool, base: str, cookie: str, proxies: Collection[str] = frozenset()
+        self,
+        page: Page,
+        *,
+        secure: bool,
+        base: str,
+        cookie: str,
+        proxies: Collection[str] = frozenset(),
+        no_sandbox: str = "",
     ) -> None:
+        """`no_sandbox` says why Claudes cannot be sandboxed, where they cannot."""
         self._attempts = Attempts()
         self._proxies = proxies
         self._page = page
         self._secure = secure
         self._base = base
         self._cookie = cookie
+        self._no_sandbox = no_sandbox
 
     async def by_link(self, visit: Visit) -> Response:
         code = visit.text("code")
@@ -47,7 +57,7 @@ class Entrance:
 
     async def by_secret(self, visit: Visit) -> Response:
         made = await self._login(visit, visit.body(shapes.Login).secret.strip())
-        response = answer(shapes.Me(made.token.name, made.token.role, "web"))
+        response = answer(shapes.Me(made.token.name, made.token.role, "web", self._no_sandbox))
         self._remember(response, made.secret, visit.gate.seconds_left(made.token))
         return response
 
@@ -58,7 +68,11 @@ class Entrance:
         return response
 
     async def me(self, visit: Visit) -> Response:
-        return answer(shapes.Me(visit.desk.person.name, visit.visitor.role, visit.desk.source))
+        who = visit.desk.person.name
+        return answer(shapes.Me(who, visit.visitor.role, visit.desk.source, self._no_sandbox))
+
+    async def health(self, _: Visit) -> Response:
+        return answer(shapes.Health(ok=True, version=handraise.__version__, sandbox=not self._no_sandbox))
 
     async def make_link(self, visit: Visit) -> Response:
         code = await visit.gate.make_code(visit.desk.person.name, "admin", visit.desk.person, visit.desk.source)
@@ -88,6 +102,7 @@ class Entrance:
                 largest=_LARGEST_LOGIN,
             ),
             Way("POST", "/api/logout", "viewer", self.leave, "Log out", gives=shapes.Done),
+            Way("GET", "/api/health", None, self.health, "The hub is up", gives=shapes.Health),
             Way("GET", "/api/me", "viewer", self.me, "Who I am here", gives=shapes.Me),
             Way(
                 "POST",
