@@ -3,8 +3,11 @@
 The new process is the first of its PID namespace: all that it ever starts ends with it.
 """
 
+import fcntl
 import os
 import signal
+import socket
+import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -14,7 +17,11 @@ from handraise.claude.syscalls import MS_BIND, MS_NODEV, MS_NOEXEC, MS_NOSUID, M
 
 _NEW = syscalls.CLONE_NEWUSER | syscalls.CLONE_NEWNS | syscalls.CLONE_NEWPID
 _SAFE = MS_NOSUID | MS_NODEV | MS_NOEXEC
-_NOBODYS = 65534
+_SIOCSIFFLAGS = 0x8914
+_IFF_UP = 0x1
+_RUN = """#!/bin/sh
+exec nsenter --user='{folder}/user' --net='{folder}/net' --preserve-credentials -- /bin/bash -c "$1"
+"""
 
 
 class Failed(Exception):
@@ -83,6 +90,8 @@ def build(plan: Mapping[str, Any]) -> None:
         _bind(path)
     for path, kept, writable in plan["hidden"]:
         _hide(path, kept, writable=writable)
+    if plan.get("seal"):
+        _seal(plan["seal"])
     os.chdir(plan["directory"])
     _drop_capabilities()
 
@@ -130,6 +139,47 @@ def _hide(path: str, kept: Sequence[str], *, writable: bool) -> None:
         os.close(source)
     if not writable:
         syscalls.mount("none", path, None, MS_REMOUNT | MS_BIND | MS_RDONLY | _SAFE)
+
+
+def _seal(folder: str) -> None:
+    """A namespace without a network, and in `folder` the program by which Claude starts all its commands there.
+
+    Claude itself has the network: without it there is no model.
+    """
+    syscalls.mount("none", folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0700,size=64k")
+    ready, tell_ready = os.pipe()
+    go_on, tell_on = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        syscalls.unshare(syscalls.CLONE_NEWUSER | syscalls.CLONE_NEWNET)
+        _loopback_up()
+        os.write(tell_ready, b"1")
+        os.close(tell_on)
+        os.read(go_on, 1)
+        os._exit(0)
+    os.close(tell_ready)
+    os.close(go_on)
+    if not os.read(ready, 1):
+        raise OSError("no namespace without a network could be made")
+    _map_ids(pid)
+    for kind in ("user", "net"):
+        place = os.path.join(folder, kind)
+        os.close(os.open(place, os.O_CREAT | os.O_WRONLY, 0o400))
+        syscalls.mount(f"/proc/{pid}/ns/{kind}", place, None, MS_BIND)
+    with open(os.path.join(folder, "run"), "w") as file:
+        file.write(_RUN.format(folder=folder))
+        os.fchmod(file.fileno(), 0o500)
+    os.close(tell_on)
+    os.close(ready)
+    os.waitpid(pid, 0)
+    syscalls.mount("none", folder, None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
+    os.environ["CLAUDE_CODE_SHELL_PREFIX"] = os.path.join(folder, "run")
+    os.environ["CLAUDE_CODE_SHELL"] = "/bin/bash"
+
+
+def _loopback_up() -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
 
 
 def _drop_capabilities() -> None:

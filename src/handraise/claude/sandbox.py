@@ -109,6 +109,8 @@ def plan(sandbox: Sandbox, known: Grounds) -> dict[str, Any]:
             f"The sandbox {sandbox.preset!r} protects your home directory, and {directory} contains it."
             " Start the session in a directory inside it."
         )
+    if sandbox.preset == "sealed" and "'" in hidden[0]:
+        raise Unfit(f"The sandbox 'sealed' needs a path for the hub's folder without quotes, not {hidden[0]}.")
     settings = _settings(known)
     layers = dict([("/", True), *_strict_layers(sandbox, directory, known)] if strict else [])
     layers[settings] = True
@@ -123,7 +125,8 @@ def plan(sandbox: Sandbox, known: Grounds) -> dict[str, Any]:
         "layers": sorted(layers.items(), key=lambda layer: layer[0].count("/") if layer[0] != "/" else 0),
         "pinned": sorted({above for each in (*hidden, settings) for above in renamable(each)}),
         "hidden": [each for each in covered if not _is_inside(directory, each[0])],
-        "network": sandbox.preset != "sealed",
+        # In the place of the hub's own folder: nothing else is there, and nothing can be put there.
+        "seal": hidden[0] if sandbox.preset == "sealed" else None,
     }
 
 

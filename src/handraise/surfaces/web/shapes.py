@@ -49,7 +49,7 @@ class Health(Struct, frozen=True):
     """Whether Claudes are kept from the hub's own files."""
 
 
-class Me(Struct, frozen=True):
+class Me(Struct, frozen=True, omit_defaults=True):
     """Who the hub takes the caller for."""
 
     name: str
