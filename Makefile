@@ -3,6 +3,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 JOBS ?= 4
+# Each program that a test starts would be compiled again.
+unexport PYTHONDONTWRITEBYTECODE
 # The page is built anew when something it is made of has changed.
 PAGE := web/node_modules/.built
 PAGE_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/src/generated/*') \
@@ -10,7 +12,7 @@ PAGE_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -p
   src/handraise/surfaces/web/openapi.py src/handraise/model/answers.py \
   src/handraise/model/items.py src/handraise/model/asks.py
 
-.PHONY: help run test check lint types fmt page wheel bench torture fuzz lock clean
+.PHONY: help run test slowest check lint types fmt page wheel bench torture fuzz lock clean
 
 help:  ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -23,6 +25,9 @@ test: $(READY) $(PAGE)  ## everything that is tested, with the real CLI and a re
 	@dev/shells
 	@dev/page test
 	@$(BIN)/python dev/test -n $(JOBS) --dist worksteal
+
+slowest: $(READY) $(PAGE)  ## the same, and which twenty tests took longest
+	@$(BIN)/python dev/test --slowest -n $(JOBS) --dist worksteal
 
 check: lint types test  ## format, lint, strict types, import table, tests: what CI runs
 
@@ -39,15 +44,16 @@ page: $(READY) $(PAGE)  ## the page, built into the Python package
 wheel: $(READY) $(PAGE)  ## a wheel in dist/, with the page in it
 	@$(BIN)/python -m hatchling build -t wheel
 
-fmt: $(READY)  ## format and mend what can be mended
+fmt: $(READY)  ## format and fix what can be fixed
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
 bench: $(READY)  ## the benchmarks, printed as ratios
 	@for each in bench/bench_*.py; do $(BIN)/python $$each || exit 1; done
 
-torture: $(READY)  ## the hub killed hundreds of times
+torture: $(READY)  ## the long versions: the hub killed hundreds of times, a hundred times as many examples
 	@$(BIN)/pytest -m torture -n 2
+	@HANDRAISE_EXAMPLES=long $(BIN)/pytest -n 2 -m 'not torture' tests/model tests/wire tests/policy tests/store tests/session tests/askers
 
 fuzz: $(READY)  ## the policy against real shells and programs, for hours if you let it: FUZZ=1000 make fuzz
 	@dev/shells
