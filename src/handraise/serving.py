@@ -22,6 +22,7 @@ from handraise.model.projects import Options, OwnFile, no_own_file
 from handraise.model.rules import Rule
 from handraise.outside.ways import Outside
 from handraise.pictures import Pictures
+from handraise.retention import Keep, Retention
 from handraise.session.machine import Temper
 from handraise.store.interface import StoreError
 from handraise.surfaces.push.bell import Bell, Terms
@@ -79,6 +80,8 @@ class Service:
     """What no Claude ever sees, beside these: the settings, the key of the certificate."""
     writable: Sequence[str] = ()
     """Directories that every sandbox may write to."""
+    keep: Keep = field(default_factory=Keep)
+    """How long old items and journals stay, and how much of them."""
     push: Terms = field(default_factory=Terms)
     most_open: int = MOST
     """How many requests of one token may be open at once."""
@@ -148,7 +151,8 @@ async def reachable(opened: Hub, service: Service, streams: Streams | None = Non
         Listening(app, port, tls=context, most=_room(service.limit)),
         Listening(app, listen_on_socket(service.state / "hub.sock"), most=_NEIGHBOURS, is_agent=opened.crew.has_raised),
     ]
-    async with gate, metrics, outside, bell, _up(listeners, streams):
+    retention = Retention(opened.store, service.state / "sessions", now, service.keep)
+    async with gate, metrics, outside, bell, retention, _up(listeners, streams):
         with _address(service.state, base):
             yield Serving(opened, app, gate, base, link_base)
 

@@ -12,6 +12,7 @@ from handraise.config.reading import project_rules, read_layers
 from handraise.config.settings import Settings, seconds_or_none
 from handraise.config.tables import SettingsRefused
 from handraise.model.projects import OwnFile, OwnFileUnfit
+from handraise.retention import MIB, Keep
 from handraise.serving import Service
 from handraise.session.machine import Temper
 from handraise.surfaces.push.bell import Terms
@@ -45,6 +46,11 @@ def service(
         database=_file(database or settings.store.database),
         hidden=_hidden(environ, settings),
         writable=settings.sandbox.writable,
+        keep=Keep(
+            seconds_or_none(settings.store.keep_days),
+            settings.store.max_database_mib * MIB,
+            settings.store.max_journals_mib * MIB,
+        ),
         push=Terms(settings.push.enabled, settings.push.contact, settings.push.private_addresses),
     )
 

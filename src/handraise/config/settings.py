@@ -98,10 +98,16 @@ class WebSettings(Struct, frozen=True, forbid_unknown_fields=True):
                 raise ValueError(f"[web] trusted_addresses must be IP addresses; {each!r} is none.") from None
 
 
+Mebibytes = Annotated[int, Meta(ge=16, le=1024 * 1024, description="MiB, 16 at least")]
+
+
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[store]`: where the hub keeps what must survive."""
+    """`[store]`: where the hub keeps what must survive, how long and how much of it."""
 
     database: Text | None = None
+    keep_days: Annotated[float, Meta(gt=0, le=36500, description="days")] | Literal["for ever"] = 90.0
+    max_database_mib: Mebibytes = 1024
+    max_journals_mib: Mebibytes = 2048
 
     def __post_init__(self) -> None:
         if self.database is not None:

@@ -117,6 +117,10 @@ class Store(Protocol):
         """The last cursor that was pruned (0 for none), and the newest one."""
         ...
 
+    async def size(self) -> int:
+        """How many bytes are in use, without what was freed and waits to be used again."""
+        ...
+
     async def rules(self) -> list[Rule]:
         """In the order in which they are tried."""
         ...

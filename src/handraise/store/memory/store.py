@@ -123,6 +123,9 @@ class MemoryStore:
     async def cursors(self) -> tuple[int, int]:
         return self._kept().pruned, self._kept().newest
 
+    async def size(self) -> int:
+        return sum(len(item.content) for item in self._kept().items.values())
+
     async def rules(self) -> list[Rule]:
         return list(self._kept().rules.values())
 

@@ -108,6 +108,10 @@ class Reader:
         pruned, newest = self._rows("cursors")[0]
         return pruned, newest
 
+    def size(self) -> int:
+        pages = [int(self._connection.pragma(name)) for name in ("page_count", "freelist_count", "page_size")]
+        return (pages[0] - pages[1]) * pages[2]
+
     def rules(self) -> list[Rule]:
         return [read_rule(row) for row in self._rows("rules")]
 

@@ -114,6 +114,9 @@ class SqliteStore:
     async def cursors(self) -> tuple[int, int]:
         return await self._ask(self._reader.cursors)
 
+    async def size(self) -> int:
+        return await self._ask(self._reader.size)
+
     async def rules(self) -> list[Rule]:
         return await self._ask(self._reader.rules)
 
