@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from browser.home import home
 from browser.window import PAGE, PHONE, Window, needs_browser, window
@@ -322,6 +322,30 @@ async def test_what_the_hub_forgot_is_told_to_it_again(tmp_path: Path) -> None:
         await expect(page.get_by_text("On for this device")).to_be_visible()
         ask = await at.hub.ask()
         await at.phone.until(lambda notice: notice.get("ask") == ask.id)
+
+
+async def test_a_page_that_does_not_know_yet_who_looks_at_it_switches_nothing_off(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        page = await at.settings(permissions=["notifications"])
+        await page.get_by_role("button", name="Switch on").click()
+        await expect(page.get_by_text("On for this device")).to_be_visible()
+        known = asyncio.Event()
+
+        async def hold(route: Route) -> None:
+            await known.wait()
+            await route.continue_()
+
+        await page.route("**/api/me", hold)
+        async with page.expect_request("**/api/me"):
+            await page.reload()
+        # The page asks the same on its own; whatever it makes of the answers has happened then.
+        await page.evaluate("""async () => {
+          await navigator.serviceWorker.ready;
+          for (const path of ["/api/push", "/api/push/devices", "/api/push/devices"]) await (await fetch(path)).json();
+        }""")
+        assert await page.evaluate("localStorage.getItem('test.subscription')") == "yes"
+        known.set()
+        await expect(page.get_by_text("On for this device")).to_be_visible()
 
 
 async def test_whoever_logs_in_next_has_not_switched_it_on(tmp_path: Path) -> None:

@@ -132,6 +132,7 @@ async def test_a_bell_may_take_another_down(watching: Watch, tmp_path: Path) -> 
     grow(other)
     await rings(down)
     await settle(watching, path)
+    assert not rung.is_set()
 
 
 async def test_growth_that_nobody_can_count_rings_every_bell(tmp_path: Path) -> None:

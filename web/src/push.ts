@@ -44,6 +44,8 @@ export function watchPush(): void {
 
 /** Finds out how it stands, and heals what can be healed without asking. */
 export async function refresh(): Promise<void> {
+  // While nobody knows who looks at the page, nothing that was switched on is theirs or another's. It is called again then.
+  if (me.value === null) return;
   const hindrance = whyNot();
   const push = await get<Push>("/api/push").catch(() => null);
   devices.value = (await get<Devices>("/api/push/devices").catch(() => null))?.devices ?? devices.value;
@@ -55,7 +57,10 @@ export async function refresh(): Promise<void> {
     await subscription?.unsubscribe();
     remember(null);
   }
-  if (!subscription || thisDevice.value === null || !push?.key) return settle("off");
+  if (!subscription || thisDevice.value === null) return settle("off");
+  // A hub that could not be asked has not switched anything off.
+  if (!push) return settle("on");
+  if (!push.key) return settle("off");
   if (!devices.value.some((each) => each.id === thisDevice.value)) await introduce(subscription, push.key);
   settle("on");
 }

@@ -195,8 +195,10 @@ class Polling:
         wait = self._shortest
         while True:
             changed = [path for path in self._bells if self._has_changed(path)]
-            for bell in [bell for path in changed for bell in self._bells[path]]:
-                bell()
+            for path, bell in [(each, bell) for each in changed for bell in self._bells[each]]:
+                # One that rang before it may have taken this one down.
+                if bell in self._bells.get(path, ()):
+                    bell()
             wait = self._shortest if changed else min(wait * 1.5, self._longest)
             await asyncio.sleep(wait)
 

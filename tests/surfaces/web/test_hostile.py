@@ -398,9 +398,9 @@ async def test_an_answer_that_is_not_read_is_not_kept(tmp_path: Path, monkeypatc
 async def test_a_huge_query_is_no_trouble(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client("viewer") as client:
         many = await client.get("/api/asks?" + "&".join(f"x{number}=1" for number in range(8000)))
-        assert many.status_code in (422, 431)
+        assert many.status_code == 422
         twice = await client.get("/api/asks?state=open&state=closed")
-        assert twice.status_code in (200, 422)
+        assert twice.status_code == 422
 
 
 async def test_a_request_for_a_websocket_is_answered_as_any_other(tmp_path: Path) -> None:
