@@ -54,6 +54,7 @@ from handraise.store.sqlite.rows import (
     token_row,
 )
 from handraise.store.sqlite.statements import SQL
+from handraise.store.sqlite.texts import Texts
 
 _NEVER = 2**63 - 1
 
@@ -70,6 +71,7 @@ class Batch:
 
     def __init__(self, connection: apsw.Connection, newest: int) -> None:
         self._connection = connection
+        self._texts = Texts(connection)
         self.newest = newest
         self.items: list[Item] = []
         self._rows: list[tuple[int, str | None, int, bytes]] = []
@@ -127,7 +129,8 @@ class Batch:
 
     def _publish(self, session: str | None, at: datetime, content: Content) -> bool:
         item = Item(self.newest + 1, session, at, contents.encode(content))
-        self._rows.append((item.cursor, session, microseconds(at), item.content))
+        kept = self._texts.pack(item.content, item.cursor)
+        self._rows.append((item.cursor, session, microseconds(at), kept))
         self.newest = item.cursor
         self.items.append(item)
         line = contents.line_of(content) if session is not None else None
@@ -143,7 +146,7 @@ class Batch:
 
     def _open(self, ask: Ask) -> bool:
         published = 2 if ask.settlement else 1
-        if not self._changed("open_ask", ask_row(ask, self.newest + published)):
+        if not self._changed("open_ask", self._texts.pack_ask(ask_row(ask, self.newest + published))):
             return False
         self._publish(ask.session, ask.opened_at, contents.opened(ask))
         if ask.settlement:
@@ -157,7 +160,7 @@ class Batch:
             return False
         for rule in rules:
             self._changed("save_rule", rule_row(rule))
-        settled = read_ask(row)
+        settled = read_ask(self._texts.whole_ask(row))
         self._publish(settled.session, settlement.at, contents.settled(ask, settlement))
         return self._record(entries.settled(settled, settlement))
 
@@ -165,7 +168,7 @@ class Batch:
         row = self._mention("record_late", ask, late=settlement_text(answered))
         if row is None:
             return False
-        expired = read_ask(row)
+        expired = read_ask(self._texts.whole_ask(row))
         if expired.settlement is not None:
             self._publish(expired.session, answered.at, contents.settled(ask, expired.settlement))
         return self._record(entries.late(expired, answered))
@@ -196,6 +199,8 @@ class Batch:
             return False
         for statement in ("prune_items", "prune_says", "prune_asks"):
             self._connection.execute(SQL[statement], bindings)
+        self._connection.execute(SQL["prune_ask_texts"])
+        self._connection.execute(SQL["prune_texts"], bindings)
         return True
 
     def _prune_tokens(self, codes: datetime, others: datetime) -> bool:

@@ -27,6 +27,7 @@ from handraise.store.sqlite.rows import (
     read_token,
 )
 from handraise.store.sqlite.statements import SQL
+from handraise.store.sqlite.texts import Texts
 
 _END = 2**63 - 1
 _ALL = -1
@@ -37,6 +38,7 @@ class Reader:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
+        self._texts = Texts(connection)
 
     def close(self) -> None:
         self._connection.close()
@@ -58,7 +60,7 @@ class Reader:
 
     def ask(self, ask: str) -> Ask | None:
         row = self._row("ask", id=ask)
-        return read_ask(row) if row else None
+        return read_ask(self._texts.whole_ask(row)) if row else None
 
     def asks(
         self,
@@ -85,7 +87,7 @@ class Reader:
             statement = f"{statement}_newest"
         most = _ALL if limit is None else limit
         rows = self._rows(statement, state=state, kind=kind, session=session, limit=most, **bounds)
-        return [read_ask(row) for row in rows]
+        return [read_ask(self._texts.whole_ask(row)) for row in rows]
 
     def open_asks(self) -> dict[str, int]:
         return dict(self._rows("open_asks"))
@@ -102,7 +104,7 @@ class Reader:
             statement = f"session_{statement}"
         end = _END if before is None else before
         rows = self._rows(statement, after=after, before=end, session=session, limit=limit)
-        return [read_item(row) for row in (reversed(rows) if after is None else rows)]
+        return [read_item(self._texts.whole_item(row)) for row in (reversed(rows) if after is None else rows)]
 
     def cursors(self) -> tuple[int, int]:
         pruned, newest = self._rows("cursors")[0]
