@@ -139,6 +139,20 @@ async def test_rules_are_added_listed_and_revoked(tmp_path: Path) -> None:
         assert (await typed(hub, "rules", "list", "--json")).output == ""
 
 
+async def test_a_rule_holds_in_a_directory_that_is_no_project(tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    async with served(tmp_path) as hub:
+        where = str(tmp_path / "plain")
+        made = await typed(hub, "rules", "add", "allow", "--tool", "Read", "--project", where, "--json")
+        assert json.loads(made.output)["project"] == where
+        gone = await typed(hub, "rules", "add", "allow", "--tool", "Read", "--project", str(tmp_path / "gone"))
+        assert (gone.exit_code, "There is no directory" in gone.output) == (1, True)
+        # Once it is a project, the rule is that project's.
+        project = json.loads((await typed(hub, "project", "add", where, "--json")).output)
+        [rule] = await hub.up.hub.desk.rules()
+        assert rule.project == project["id"]
+
+
 @pytest.mark.parametrize(
     ("words", "code", "why"),
     [

@@ -471,6 +471,6 @@ def test_the_hub_that_adopts_one_that_was_being_parked_parks_it() -> None:
 def test_one_that_is_stopped_while_it_is_being_parked_is_stopped() -> None:
     talk = parking()
 
-    assert not of(Terminate, talk.wish(Stop("ana stopped it")))
+    assert not of(Terminate, talk.wish(Stop("ana stopped it", "ana")))
     (told,) = published(SessionEnded, talk.observe(Gone(0, "")))
-    assert (told.how, told.reason) == ("stopped", "ana stopped it")
+    assert (told.how, told.reason, told.by) == ("stopped", "ana stopped it", "ana")

@@ -3,8 +3,11 @@
 import asyncio
 import json
 import os
+import signal
 from contextlib import suppress
 from pathlib import Path
+
+import pytest
 
 from handraise.demo.pieces import Script, say
 from handraise.demo.told import Told
@@ -12,7 +15,7 @@ from handraise.model.actors import Person
 from handraise.model.asks import Permission, Question
 from stories.house import House
 from stories.terminal_desk import READY, Desk, choose_then_run, desk, opened
-from surfaces.terminal.pseudo import CTRL_C
+from surfaces.terminal.pseudo import CTRL_C, handraise
 
 
 async def test_another_machines_hub_is_reached_with_a_token(tmp_path: Path) -> None:
@@ -67,6 +70,37 @@ async def test_a_queued_run_says_behind_whom_and_patience_covers_the_queue(tmp_p
         # What it prints to drop it does so.
         assert (await laid.script(*err.strip().rpartition("drop it with: handraise ")[2].split()))[0] == 0
         assert (await up.hub.desk.session(queued.id)).session.ended is not None
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+async def test_a_run_that_is_ended_by_a_signal_says_so(tmp_path: Path, number: int, code: int) -> None:
+    async with desk(tmp_path, choose_then_run) as (laid, _):
+        started = await asyncio.create_subprocess_exec(
+            *handraise("run", "Choose."),
+            stdin=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            cwd=laid.home.work,
+            env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **laid.environment},
+        )
+        assert started.stdout is not None
+        async with asyncio.timeout(60):
+            while "handraise answer" not in (await started.stdout.readline()).decode():
+                pass
+            started.send_signal(number)
+            _, err = await started.communicate()
+        assert started.returncode == code
+        assert "Come back with: handraise attach s_" in err.decode()
+
+
+async def test_a_run_whose_session_is_stopped_or_interrupted_is_not_done(tmp_path: Path) -> None:
+    async with desk(tmp_path, choose_then_run) as (laid, up):
+        for act, code in ((up.hub.desk.interrupt, 130), (up.hub.desk.stop, 1)):
+            running = asyncio.create_task(laid.script("run", "Choose."))
+            question = await opened(up, Question)
+            assert question.session is not None
+            await act(question.session)
+            assert (await running)[0] == code
 
 
 async def test_items_as_json_for_scripts(tmp_path: Path) -> None:

@@ -6,25 +6,31 @@ import time
 from pathlib import Path
 
 from handraise.cli.neighbour import Neighbour, NoHub
+from handraise.cli.troubles import FAILED, PORT_TAKEN
 
 LOG = "hub.log"
 _PATIENCE = 30.0
-_PORT_TAKEN = "cannot be used"
 _GRACE = 2.0
 """When ours could not start because another one was faster, that one needs a moment."""
 
 
 def start_hub(state: Path) -> None:
     """Starts `handraise serve`, detached, and returns when it answers; raises NoHub with what its log says."""
-    state.mkdir(mode=0o700, parents=True, exist_ok=True)
     log = state / LOG
-    # Somebody else may have the usual port; a hub on another one is better than none.
-    if not (_start(state, log) or (_PORT_TAKEN in _last(log) and _start(state, log, "--port", "0"))):
+    try:
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        code = _start(state, log)
+        # Another program may have the usual port; a hub on another one is better than none.
+        if code == PORT_TAKEN:
+            code = _start(state, log, "--port", "0")
+    except OSError as error:
+        raise NoHub(f"{state} can't hold a hub: {error.strerror}. Choose another with --state.") from error
+    if code is not None:
         raise NoHub(f"The hub did not start. It said: {_last(log)}\nMore is in {log}; or start it: handraise serve")
 
 
-def _start(state: Path, log: Path, *options: str) -> bool:
-    """Whether a hub answers, ours or one that was faster."""
+def _start(state: Path, log: Path, *options: str) -> int | None:
+    """None when a hub answers, ours or one that was faster; else what ours ended with."""
     with log.open("ab") as written:
         started = subprocess.Popen(
             [sys.executable, "-m", "handraise", "serve", "--no-link", "--state", str(state), *options],
@@ -38,11 +44,13 @@ def _start(state: Path, log: Path, *options: str) -> bool:
     ends = time.monotonic() + _PATIENCE
     while time.monotonic() < ends:
         if neighbour.is_there():
-            return True
+            return None
+        if started.poll() == PORT_TAKEN:
+            return PORT_TAKEN
         if started.poll() is not None:
-            ends = min(ends, time.monotonic() + (0.0 if _PORT_TAKEN in _last(log) else _GRACE))
+            ends = min(ends, time.monotonic() + _GRACE)
         time.sleep(0.05)
-    return False
+    return started.returncode or FAILED
 
 
 def _last(log: Path) -> str:

@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from handraise.cli.neighbour import Failed, Neighbour, NoHub
-from handraise.cli.places import json_option, state_folder, state_option
+from handraise.cli.places import here, json_option, state_folder, state_option
 from handraise.doctor import findings
 from handraise.doctor.examine import examine
 from handraise.model.projects import Project, innermost
@@ -22,7 +22,7 @@ from handraise.model.projects import Project, innermost
 @json_option
 def doctor(project: str | None, state: str | None, as_json: bool) -> None:
     """Check the CLI, its login, ports, permissions and disk, and say what to do."""
-    directory, folder = Path(project or os.getcwd()), state_folder(state)
+    directory, folder = Path(project or here()), state_folder(state)
     known = _known(folder, directory)
     report = asyncio.run(examine(os.environ, Path.home(), state=folder, project=directory, known=known))
     click.echo(json.dumps(findings.as_json(report)) if as_json else findings.as_text(report))

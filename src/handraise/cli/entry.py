@@ -5,18 +5,28 @@ import sys
 
 def main() -> None:
     """`mcp` is carried by the relay; everything else is a command."""
+    _open_standard_streams()
     if sys.argv[1:2] == ["mcp"]:
         from handraise.askers.relay import main as relay
 
         sys.exit(relay(sys.argv[2:]))
     try:
-        if sys.argv[1:] in (["ps"], ["ps", "--json"]) and _listed(as_json="--json" in sys.argv):
-            return
-        from handraise.cli.main import main as command
+        try:
+            _perform()
+        finally:
+            sys.stdout.flush()  # here, where it can be told that it failed
+    except (Exception, KeyboardInterrupt) as error:  # the outer door: what happens outside of a command, too
+        from handraise.cli.troubles import leave
 
-        command()
-    except KeyboardInterrupt:
-        sys.exit("handraise: Interrupted.")
+        sys.exit(leave(error))
+
+
+def _perform() -> None:
+    if sys.argv[1:] in (["ps"], ["ps", "--json"]) and _listed(as_json="--json" in sys.argv):
+        return
+    from handraise.cli.main import main as command
+
+    command()
 
 
 def _listed(*, as_json: bool) -> bool:
@@ -31,16 +41,17 @@ def _listed(*, as_json: bool) -> bool:
         sys.stdout.flush()
     except (NoHub, Failed):
         return False
-    except OSError as error:
-        _unread(error)
     return True
 
 
-def _unread(error: OSError) -> None:
-    """Whoever read has enough, as `head` does, or nothing more can be written; Python is not to try again."""
+def _open_standard_streams() -> None:
+    """Where one was closed, the next file that is opened would take its place, and get what is printed."""
     import os
 
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    if not isinstance(error, BrokenPipeError):
-        sys.stderr.write(f"handraise: Nothing more can be printed: {error.strerror}.\n")
-    sys.exit(1)
+    for number, name, way in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            setattr(sys, name, open(number, way, closefd=False))  # noqa: SIM115 (a descriptor, until we end)

@@ -1,16 +1,14 @@
 """The commands, put together; and how a mistake is told. Each command's module is imported when it is called."""
 
 import importlib
-import json
 import sys
 from difflib import get_close_matches
 from typing import Any
 
 import click
 
-from handraise.cli.neighbour import USAGE, Failed, NoHub
+from handraise.cli import troubles
 
-FAILED, WRONG, NO_HUB, REFUSED = 1, 2, 3, 4
 # As they are listed: the commands by what they are for, each with the module of handraise.cli that it is in.
 GROUPS = {
     "Stay with Claude": {"run": "staying", "attach": "staying", "inbox": "staying", "ps": "ps"},
@@ -23,7 +21,7 @@ COMMANDS = {name: module for group in GROUPS.values() for name, module in group.
 
 
 class Told(click.Group):
-    """Says a refusal as a sentence and an exit code: 3 no hub, 4 refused, 1 anything else that failed."""
+    """Whatever goes wrong in a command ends as a sentence and an exit code."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -51,12 +49,10 @@ class Told(click.Group):
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 (click's own)
         try:
             return super().invoke(ctx)
-        except NoHub as error:
-            _fail(str(error), NO_HUB)
-        except Failed as error:
-            _fail(str(error), _code(error))
-        except KeyboardInterrupt:
-            _fail("Interrupted.", 1)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise  # told by click, with its own codes
+        except (Exception, KeyboardInterrupt) as error:  # the outer door
+            sys.exit(troubles.leave(error))
 
     def _sentence(self, ctx: click.Context, name: str) -> str:
         """The first sentence of a command's help, whole."""
@@ -66,7 +62,8 @@ class Told(click.Group):
 
 @click.group(
     cls=Told,
-    epilog="Exit codes: 0 done, 1 the session or the answer failed, 2 wrong usage, 3 no hub, 4 refused.",
+    epilog="Exit codes: 0 done, 1 failed or left unfinished, 2 wrong usage, 3 no hub, 4 refused, 5 port in use, "
+    "130 interrupted, 143 terminated.",
 )
 @click.version_option(package_name="handraise")
 def main() -> None:
@@ -77,17 +74,3 @@ def main() -> None:
     handraise run "Fix the failing test"  start Claude here, and stay with it
     handraise inbox                       answer whatever waits, from all sessions
     """
-
-
-def _code(error: Failed) -> int:
-    if error.code == USAGE:
-        return WRONG
-    return REFUSED if error.status in (401, 403, 409, 410) else FAILED
-
-
-def _fail(sentence: str, code: int) -> None:
-    if "--json" in sys.argv:
-        click.echo(json.dumps({"error": sentence}))
-    else:
-        click.echo(f"handraise: {sentence}", err=True)
-    sys.exit(code)

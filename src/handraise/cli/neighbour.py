@@ -19,8 +19,8 @@ _DEADLINE = 30.0
 _NONE_HERE = "No hub answers here. Start one with: handraise serve"
 
 
-USAGE = "usage"
-"""The code of what was typed wrong, and never sent."""
+USAGE, INTERRUPTED = "usage", "interrupted"
+"""The codes of what was typed wrong and never sent, and of what somebody ended with Ctrl-C."""
 
 
 class NoHub(Exception):

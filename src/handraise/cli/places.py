@@ -1,10 +1,15 @@
 """Where things are on this machine, as options of commands."""
 
+import io
+import os
+import sys
+
 import click
 
 from handraise.cli.folder import state_folder
+from handraise.cli.neighbour import Failed
 
-__all__ = ["address_in", "hub_option", "json_option", "state_folder", "state_option"]
+__all__ = ["address_in", "here", "hub_option", "json_option", "piped", "state_folder", "state_option"]
 
 state_option = click.option(
     "--state", metavar="DIR", help="The hub's folder; $HANDRAISE_STATE, or the platform's place for state."
@@ -20,3 +25,18 @@ def address_in(hub: str | None) -> str | None:
     if hub is not None and not hub.startswith(("http://", "https://")):
         raise click.UsageError(f"--hub takes an address such as https://{hub}.")
     return hub
+
+
+def here() -> str:
+    """The directory that a command is typed in."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise Failed(400, "no_directory", "The current directory no longer exists. Change to another one.") from None
+
+
+def piped() -> str:
+    """All of stdin, which must be UTF-8 whatever the locale says; raises UnicodeDecodeError."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="strict")
+    return sys.stdin.read()

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from handraise.cli.neighbour import Failed, Neighbour
-from handraise.cli.places import json_option, state_folder, state_option
+from handraise.cli.places import here, json_option, state_folder, state_option
 
 _LISTS = ("allowed_tools", "add_dirs")
 _TEXTS = ("mode", "model", "append_system_prompt", "sandbox")
@@ -90,7 +90,7 @@ def sync(project: str | None, everywhere: bool, remove: bool, state: str | None,
     What is there stays, and is backed up; --remove undoes it. Without PROJECT it is the one of this directory.
     """
     neighbour = Neighbour(state_folder(state))
-    projects = neighbour.get("/api/projects")["projects"] if everywhere else [_find(neighbour, project or os.getcwd())]
+    projects = neighbour.get("/api/projects")["projects"] if everywhere else [_find(neighbour, project or here())]
     failed: list[Failed] = []
     for each in projects:
         try:

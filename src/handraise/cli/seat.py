@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shlex
+import signal
 import sys
 from collections.abc import Coroutine
 from dataclasses import dataclass, replace
@@ -12,7 +13,9 @@ from pathlib import Path
 import click
 import msgspec
 
-from handraise.cli.neighbour import Failed, NoHub
+from handraise.cli.neighbour import INTERRUPTED, Failed, NoHub
+from handraise.cli.places import here
+from handraise.cli.troubles import BY_SIGNAL, FAILED
 from handraise.desk.interface import (
     Conflict,
     Desk,
@@ -35,7 +38,6 @@ from handraise.surfaces.terminal.stay import Stay
 from handraise.surfaces.terminal.timeline import Timeline
 from handraise.surfaces.terminal.unattended import Unattended, told
 
-FAILED = 1
 _HISTORY = 60
 """How many items of what happened before are shown to somebody who joins."""
 
@@ -76,19 +78,21 @@ class Manner:
     as_json: bool = False
     patience: float | None = None
     detach: bool = False
+    finishes: bool = False
+    """Whether leaving before a turn has ended counts as a failure."""
 
 
 def begin(where: Where, wanted: Wanted, manner: Manner) -> int:
     """Starts, resumes or forks a session, and stays with it."""
     # As long as nobody stays, Ctrl-C ends the command, wherever it is.
-    named = Path(wanted.project) if wanted.project is not None else Path.cwd()
+    named = Path(wanted.project) if wanted.project is not None else Path(here())
     if where.address is None and named.is_dir():
         wanted = replace(wanted, project=str(named.resolve()))
     try:
         return _perform(where, _begin(where, wanted, manner))
     except KeyboardInterrupt as error:
-        told = f"Interrupted. Whether the session was started tells: handraise ps{where.options}"
-        raise Failed(400, "interrupted", told) from error
+        told = f"Interrupted. Run `handraise ps{where.options}` to see if the session was started."
+        raise Failed(400, INTERRUPTED, told) from error
 
 
 def join(where: Where, session: str, manner: Manner) -> int:
@@ -109,7 +113,7 @@ async def _begin(where: Where, wanted: Wanted, manner: Manner) -> int:
         if manner.detach:
             click.echo(session.id)
             return 0
-        return await _stay(desk, session, cursor, manner, where)
+        return await _stay(desk, session, cursor, replace(manner, finishes=wanted.words is not None), where)
 
 
 async def _started(desk: Desk, wanted: Wanted) -> Seen:
@@ -151,14 +155,17 @@ async def _stay(desk: Desk, session: Session | None, cursor: int, manner: Manner
     front = _front(manner, where)
     stay = Stay(desk, front, _now, session, cursor)
     # One Ctrl-C too many, while it is being left, must not swallow how to come back.
-    with told_by_signals(stay.leaving.set, front.interrupt):
+    with told_by_signals(stay.leaving.set, front.interrupt) as caught:
         async with stay:
             await front.run(stay)
         if stay.refused is not None:
             raise stay.refused
+        by_signal = caught.number if stay.leaving.is_set() else None
+        number = by_signal or (signal.SIGINT if stay.interrupted else None)
         if session is None:
-            return 0
-        return _leave(front, stay.board.timeline, f"{shlex.quote(session.id)}{where.options}", manner)
+            return 0 if number is None else BY_SIGNAL + number
+        code = _leave(front, stay.board.timeline, f"{shlex.quote(session.id)}{where.options}", manner)
+        return code if number is None else BY_SIGNAL + number
 
 
 def _front(manner: Manner, where: Where) -> Screen | Plain | Unattended:
@@ -190,8 +197,19 @@ def _leave(front: Screen | Plain | Unattended, timeline: Timeline, session: str,
         click.echo(f"The session goes on without you. Come back with: {back}", err=True)
     elif not manner.as_json:
         click.echo(f'The session has ended. Go on with: handraise run --resume {session} "…"', err=True)
-    ended = timeline.ended is not None and timeline.ended.how in ("failed", "lost")
-    return FAILED if unread is not None or timeline.failed or ended else 0
+    return FAILED if unread is not None else code_of(timeline, finishes=manner.finishes)
+
+
+def code_of(timeline: Timeline, *, finishes: bool) -> int:
+    """What a session that was stayed with ends the command with; `finishes` where a turn was to be seen to its end."""
+    if timeline.interrupted:
+        return BY_SIGNAL + signal.SIGINT
+    if timeline.failed or timeline.cut_off:
+        return FAILED
+    if timeline.ended is not None and timeline.ended.how in ("failed", "lost"):
+        return FAILED
+    unfinished = timeline.working or timeline.queued or timeline.waiting or not timeline.turns
+    return FAILED if finishes and unfinished else 0
 
 
 def _now() -> datetime:

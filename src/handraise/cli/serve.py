@@ -6,7 +6,8 @@ import os
 import resource
 import sys
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ import click
 from handraise.cli.browser import show
 from handraise.cli.loop import run
 from handraise.cli.places import state_folder, state_option
+from handraise.cli.troubles import PORT_TAKEN
 
 if TYPE_CHECKING:
     from handraise.claude.wall import Wall
@@ -45,20 +47,17 @@ def serve(
     Sessions live on when the hub ends, and are adopted by the next one.
     """
     from handraise import logs
-    from handraise.claude.locate import ClaudeMissing
     from handraise.cli.service import service as wanted
-    from handraise.config.tables import SettingsRefused
 
     logs.configure(sys.stderr, verbose=verbose)
-    try:
-        service = wanted(os.environ, state_folder(state), host, port, database)
-    except (ClaudeMissing, SettingsRefused) as error:
-        raise click.ClickException(str(error)) from error
+    folder = state_folder(state)
+    with _in_words(folder):
+        service = wanted(os.environ, folder, host, port, database)
     _run(service, stop_sessions=stop_sessions, link=not no_link)
 
 
 @click.command()
-@click.option("--port", type=int, default=8420, help="8420 unless set.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8420, help="8420 unless set; 0 takes a free one.")
 @click.option("--verbose", is_flag=True, help="Say more, on stderr.")
 def demo(port: int, verbose: bool) -> None:
     """Meet every kind of ask: the real Claude Code, a scripted model, no account, no network."""
@@ -66,16 +65,16 @@ def demo(port: int, verbose: bool) -> None:
     from handraise.demonstration import demonstrate
 
     logs.configure(sys.stderr, verbose=verbose)
-    with tempfile.TemporaryDirectory(prefix="handraise-demo-") as folder:
+    with tempfile.TemporaryDirectory(prefix="handraise-demo-") as folder, _in_words(Path(folder)):
         run(demonstrate(Path(folder), port, click.echo, show, private=sys.stdout.isatty()))
 
 
+class _PortTaken(click.ClickException):
+    exit_code = PORT_TAKEN
+
+
 def _run(service: "Service", *, stop_sessions: bool, link: bool) -> None:
-    from handraise.hub import HubRunning, StateExposed, StateUnreachable
-    from handraise.serving import Exposed, serving, signals, where
-    from handraise.store.interface import StoreError
-    from handraise.surfaces.web.server import CannotListen
-    from handraise.surfaces.web.tls import CertificateUnfit
+    from handraise.serving import serving, signals
 
     async def main() -> None:
         # Before anything is open: whoever stops a hub that has just said it is up finds it ending cleanly.
@@ -85,12 +84,38 @@ def _run(service: "Service", *, stop_sessions: bool, link: bool) -> None:
                 await _attend(up, told, stop_sessions=stop_sessions, link=link)
 
     _raise_limit_of_files()
-    try:
+    with _in_words(service.state):
         run(main())
+
+
+@contextmanager
+def _in_words(state: Path) -> Iterator[None]:
+    """What keeps a hub from coming up, as a command tells it."""
+    from handraise.claude.locate import ClaudeMissing
+    from handraise.config.tables import SettingsRefused
+    from handraise.hub import HubRunning, StateExposed, StateUnreachable
+    from handraise.serving import Exposed, where
+    from handraise.store.interface import StoreError
+    from handraise.surfaces.web.server import CannotListen, PortTaken
+    from handraise.surfaces.web.tls import CertificateUnfit
+
+    try:
+        yield
     except HubRunning as error:
-        there = where(service.state)
+        there = where(state)
         raise click.ClickException(f"{error}{f' It is at {there}.' if there else ''}") from error
-    except (StateExposed, StateUnreachable, Exposed, CertificateUnfit, CannotListen, StoreError) as error:
+    except PortTaken as error:
+        raise _PortTaken(str(error)) from error
+    except (
+        ClaudeMissing,
+        SettingsRefused,
+        StateExposed,
+        StateUnreachable,
+        Exposed,
+        CertificateUnfit,
+        CannotListen,
+        StoreError,
+    ) as error:
         raise click.ClickException(str(error)) from error
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handraise.cli import completing
-from handraise.cli.neighbour import Failed, Neighbour
-from handraise.cli.places import address_in, hub_option, state_folder, state_option
+from handraise.cli.neighbour import INTERRUPTED, Failed, Neighbour
+from handraise.cli.places import address_in, hub_option, piped, state_folder, state_option
 
 if TYPE_CHECKING:
     from handraise.cli.seat import Where
@@ -147,7 +147,7 @@ def _piped(*, waited: bool) -> str:
         click.echo(
             f"Nothing came through the pipe for {_SILENCE:g} s; {told}. </dev/null says that nothing will.", err=True
         )
-    return sys.stdin.read() if ready or waited else ""
+    return piped() if ready or waited else ""
 
 
 def _picture(path: Path) -> dict[str, Any]:
@@ -168,4 +168,4 @@ def _ensure_hub(state: Path, *, quiet: bool) -> None:
     try:
         start_hub(state)
     except KeyboardInterrupt as error:
-        raise Failed(400, "interrupted", "Interrupted. The hub goes on starting; no session was started.") from error
+        raise Failed(400, INTERRUPTED, "Interrupted. The hub goes on starting; no session was started.") from error

@@ -1,7 +1,6 @@
 """Commands that look at sessions, steer them, and settle asks: for people and for scripts."""
 
 import json
-import sys
 from typing import Any
 from urllib.parse import quote
 
@@ -9,7 +8,7 @@ import click
 
 from handraise.cli import completing
 from handraise.cli.neighbour import USAGE, Failed, Neighbour
-from handraise.cli.places import address_in, hub_option, json_option, state_folder, state_option
+from handraise.cli.places import address_in, hub_option, json_option, piped, state_folder, state_option
 
 
 @click.command()
@@ -18,7 +17,7 @@ from handraise.cli.places import address_in, hub_option, json_option, state_fold
 @state_option
 def say(session: str, text: str | None, state: str | None) -> None:
     """Say something to a session; during a turn it steers. Without TEXT it is read from stdin."""
-    words = text if text is not None else sys.stdin.read()
+    words = text if text is not None else piped()
     Neighbour(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/say", {"text": words})
 
 

@@ -104,7 +104,7 @@ class LocalDesk:
         await self._wish(session, Interrupt())
 
     async def stop(self, session: str) -> None:
-        await self._wish(session, Stop(f"{self.person.name} stopped it"))
+        await self._wish(session, Stop(f"{self.person.name} stopped it", self.person.name))
         await self._record("session stopped", session=session)
 
     async def change_mode(self, session: str, mode: str) -> None:
@@ -185,15 +185,19 @@ class LocalDesk:
 
     async def add_rule(self, rule: Rule) -> Rule:
         if rule.project is not None:
-            project = await self._store.project(rule.project)
-            if project is None:
-                raise NotFound(f"There is no project {rule.project}.")
-            rule = replace(rule, project=project.id)
+            rule = replace(rule, project=await self._scope(rule.project))
         kept = replace(rule, id=self._spell("r"), made_by=self.person.name, made_at=self._clock(), source="person")
         with in_words():
             await self._inbox.save_rule(kept)
         await self._record("rule made", rule=kept.id)
         return kept
+
+    async def _scope(self, named: str) -> str:
+        """A project's id; a directory that is none is its own scope, as for the sessions that were started there."""
+        project = await self._store.project(named)
+        if project is None and not os.path.isabs(named):
+            raise NotFound(f"There is no project {named}.")
+        return project.id if project else _directory(named)
 
     async def projects(self) -> list[Project]:
         return await self._store.projects()

@@ -146,6 +146,8 @@ class SessionEnded(Struct, frozen=True, tag_field="type", tag="session.ended"):
     how: str
     reason: str
     exit_code: int | None
+    by: str | None = None
+    """Who stopped it, where a person did."""
 
 
 class Frame(Struct, frozen=True, tag_field="type", tag="frame"):

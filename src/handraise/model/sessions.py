@@ -20,6 +20,8 @@ class Ended(Struct, frozen=True):
     reason: str
     at: datetime
     exit_code: int | None = None
+    by: str | None = None
+    """Who stopped it, where a person did."""
 
 
 class Session(Struct, frozen=True):

@@ -25,7 +25,7 @@ def how_it_ended(memory: Memory, exit_code: int | None, errors: str, now: dateti
     if fault:
         return Ended("failed", fault, now, exit_code)
     if memory.stop_reason is not None:
-        return Ended("stopped", memory.stop_reason, now, exit_code)
+        return Ended("stopped", memory.stop_reason, now, exit_code, memory.stopped_by)
     if exit_code == 0:
         return Ended("finished", "Claude ended by itself", now, exit_code)
     if exit_code is None:

@@ -87,6 +87,8 @@ class Stop:
     """Claude is to end; the session can be resumed."""
 
     reason: str = "the session was stopped"
+    by: str | None = None
+    """The name of the person who wants it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,7 +135,8 @@ class Machine:
                 return [self._want("set_permission_mode", mode, mode=mode)]
             case ChangeModel(model):
                 return [self._want("set_model", model, model=model)]
-            case Stop(reason):
+            case Stop(reason, by):
+                self.memory.stopped_by = by
                 return self._stop(reason)
             case Park():
                 return self._park()
@@ -302,7 +303,7 @@ class Machine:
         memory.phase, memory.ended = "ended", ended
         memory.stuck = memory.unmoved = False
         timers: list[Command] = [WakeMe("move", None), WakeMe("idle", None)]
-        return [*commands, *timers, Publish(SessionEnded(ended.how, ended.reason, exit_code))]
+        return [*commands, *timers, Publish(SessionEnded(ended.how, ended.reason, exit_code, ended.by))]
 
     def _begin_anew(self) -> list[Command]:
         memory = self.memory

@@ -60,6 +60,7 @@ class Memory(Struct, omit_defaults=True):
     finished: list[str] = field(default_factory=list)
     """The says of the last turn that ended: Claude may yet tell what became of them."""
     stop_reason: str | None = None
+    stopped_by: str | None = None
     ended: Ended | None = None
 
     @property

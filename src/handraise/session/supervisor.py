@@ -163,8 +163,8 @@ class Supervisor:
         match wish:
             case Rename(title):
                 await self._store.apply(records.changed(replace(session, title=title, changed_at=now)))
-            case Stop(reason) if session.phase in ("queued", "parked"):
-                await self._store.apply(records.ended(session, Ended("stopped", reason, now)))
+            case Stop(reason, by) if session.phase in ("queued", "parked"):
+                await self._store.apply(records.ended(session, Ended("stopped", reason, now, by=by)))
             case Interrupt() if session.phase == "parked":
                 raise Refused("There is nothing to interrupt: Claude is idle.")
             case _ if session.phase == "parked":

@@ -108,11 +108,11 @@ async def test_the_end_of_a_session_is_told_to_who_started_it(tmp_path: Path) ->
         switched_on(hub, service) as (_, starter, _),
         switched_on(hub, service, "admin") as (_, other, _),
     ):
-        for how, reason in (("lost", "Claude was killed"), ("stopped", "a approver stopped it")):
+        for how, reason, by in (("lost", "Claude was killed", None), ("stopped", "whatever it says", "a approver")):
             session = await hub.session()
-            await end(hub, session.id, "a approver", how, reason)
+            await end(hub, session.id, "a approver", how, reason, by)
         mine = await hub.session()
-        await end(hub, mine.id, "a approver", "stopped", "a admin stopped it")
+        await end(hub, mine.id, "a approver", "stopped", "a admin stopped it", "a admin")
         got = await starter.until(lambda notice: notice.get("session") == mine.id)
         assert got.notice["body"] == "Stopped: a admin stopped it"
         fence = await raised(hub)

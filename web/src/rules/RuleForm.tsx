@@ -105,6 +105,8 @@ function Where({ draft, session, set }: { draft: RuleDraft; session: Props["sess
   return (
     <select value={value} onChange={(event) => set(event.currentTarget.value === "session" ? { session: session?.id ?? "" } : { session: "", project: event.currentTarget.value })}>
       {session && <option value="session">{t.admin.session(reveal(session.title))}</option>}
+      {/* A directory that is no project is its own place. */}
+      {draft.project && !projects.value.some((project) => project.id === draft.project) && <option value={draft.project}>{reveal(draft.project)}</option>}
       {projects.value.map((project) => (
         <option key={project.id} value={project.id}>
           {t.admin.project(reveal(project.name))}

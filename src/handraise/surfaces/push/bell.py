@@ -249,7 +249,7 @@ class Bell:
             if "ended" in page.device.kinds
             and page.device.person in began
             and page.device.created_at <= ending.at
-            and ending.reason != f"{page.device.person} stopped it"
+            and ending.by != page.device.person
         ]
         if devices:
             self._book.ledger.note_ending(ending, cursor, devices)

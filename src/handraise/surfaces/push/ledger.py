@@ -17,6 +17,8 @@ class Ending(Struct, frozen=True):
     how: str
     reason: str
     at: datetime
+    by: str | None = None
+    """Who stopped it, where a person did."""
 
 
 class Page(Struct):

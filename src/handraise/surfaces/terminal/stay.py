@@ -32,6 +32,8 @@ class Stay:
         self.leaving = asyncio.Event()
         self.changed = asyncio.Event()
         """Set after each change, for those who wait for something to become true."""
+        self.interrupted = False
+        """Whether Ctrl-C left, and nothing else."""
         self.refused: DeskError | None = None
         """Why the hub will not have us any longer."""
         self._desk = desk
@@ -97,6 +99,7 @@ class Stay:
         """Ctrl-C: ends the turn; a second one leaves."""
         now = self._clock()
         if self._stopped_at is not None and now - self._stopped_at < TWICE:
+            self.interrupted = True
             self.leaving.set()
             return
         self._stopped_at = now

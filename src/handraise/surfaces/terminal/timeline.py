@@ -60,6 +60,10 @@ class Timeline:
     failed: str = ""
     ended: SessionEnded | None = None
     turns: int = 0
+    interrupted: bool = False
+    """Somebody ended the last turn."""
+    cut_off: bool = False
+    """The session ended in the middle of something."""
     doing: dict[str, Doing] = field(default_factory=dict)
     waiting: dict[str, str] = field(default_factory=dict)
     """What was said and not taken yet."""
@@ -166,7 +170,8 @@ class Timeline:
         self.turns += 1
         self.doing.clear()
         self._growing.clear()
-        self.failed = content.error or "" if content.is_error else ""
+        self.failed = (content.error or "The turn failed.") if content.is_error else ""
+        self.interrupted = content.interrupted
         seconds = content.duration_ms / 1000
         told = line(("class:dim", f"─ {seconds:.1f} s · ${content.cost_usd:.4f}"))
         if not content.is_error:
@@ -175,13 +180,14 @@ class Timeline:
 
     def _changed(self, content: SessionStarted | SessionChanged) -> list[Line]:
         if isinstance(content, SessionStarted):
-            self.ended, self.queued = None, False
+            self.ended, self.queued, self.cut_off = None, False, False
             return []
         self.working, self.cost_usd = content.phase == "working", content.cost_usd
         self.queued = content.phase == "queued"
         return [line(("class:dim", f"· {one_line(content.note)}"))] if content.note else []
 
     def _end(self, content: SessionEnded, width: int) -> list[Line]:
+        self.cut_off = self.working or bool(self.waiting)
         self.ended, self.working, self._tail = content, False, None
         self.doing.clear()
         style = "class:danger" if content.how in ("failed", "lost") else "class:dim"

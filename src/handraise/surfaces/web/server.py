@@ -48,6 +48,10 @@ class CannotListen(Exception):
     """There is no listening there. The text says why."""
 
 
+class PortTaken(CannotListen):
+    """Another program listens there."""
+
+
 class Peer(NamedTuple):
     """The process at the other end of a Unix socket."""
 
@@ -121,6 +125,8 @@ def listen_on_port(host: str, port: int) -> socket.socket:
         listener = socket.create_server((host, port), family=family, backlog=512)
     except (OSError, OverflowError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or "no such address"
+        if getattr(error, "errno", None) == errno.EADDRINUSE:
+            raise PortTaken(f"Port {port} on {host} is in use. Choose another with --port.") from error
         raise CannotListen(f"{host}:{port} cannot be used: {why}. Choose another with --host and --port.") from error
     listener.setblocking(False)
     return listener

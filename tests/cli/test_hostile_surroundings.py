@@ -1,0 +1,153 @@
+"""Every command in surroundings that are out to get it: a sentence and a code, never a traceback."""
+
+import base64
+import json
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli import hostile_process
+from handraise.cli.main import COMMANDS
+
+WORDS: dict[str, list[list[str]]] = {
+    "run": [["run", "hi"], ["run", "--json", "hi"], ["run", "--resume", "s_1"]],
+    "attach": [["attach", "s_1"]],
+    "inbox": [["inbox"], ["inbox", "--json"]],
+    "ps": [["ps"], ["ps", "--json"]],
+    "say": [["say", "s_1", "hi"], ["say", "s_1"]],
+    "answer": [["answer", "a_1", "--allow"]],
+    "interrupt": [["interrupt", "s_1"]],
+    "stop": [["stop", "s_1"]],
+    "mode": [["mode", "s_1", "plan"]],
+    "serve": [["serve", "--port", "0"]],
+    "demo": [["demo", "--port", "0"]],
+    "doctor": [["doctor"]],
+    "audit": [["audit"]],
+    "replay": [["replay", "s_1"]],
+    "project": [["project", "list"], ["project", "add", "."], ["project", "sync"]],
+    "rules": [["rules", "list"]],
+    "token": [["token", "list"]],
+    "mcp": [["mcp"]],
+    "completion": [["completion", "bash"]],
+}
+ENDLESS = ("serve", "demo")
+"""They would go on: what keeps them from coming up is tried one by one below."""
+STARTS_A_HUB = ("run",)
+EACH = [words for name, many in WORDS.items() if name not in ENDLESS for words in many]
+WITHOUT_A_HUB = [words for words in EACH if words[0] not in STARTS_A_HUB]
+
+
+def tried(cases: list[dict[str, Any]]) -> list[tuple[dict[str, Any], int, str, str]]:
+    done = subprocess.run(
+        [sys.executable, hostile_process.__file__],
+        input=json.dumps(cases),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    return [(case, *each) for case, each in zip(cases, json.loads(done.stdout), strict=True)]
+
+
+def checked(cases: list[dict[str, Any]], *, fails: bool = True) -> list[tuple[list[str], int, str, str]]:
+    found = []
+    for case, code, out, err in tried(cases):
+        told = f"{case['words']}: {code}\n{out}\n{err}"
+        assert "Traceback" not in out + err, told
+        assert "Something went wrong inside" not in out + err, told
+        assert code in (0, 1, 2, 3, 4, 5), told
+        assert code or not fails, told
+        found.append((case["words"], code, out, err))
+    return found
+
+
+def test_every_command_is_tried() -> None:
+    assert set(WORDS) == set(COMMANDS)
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> dict[str, str | None]:
+    return {"HANDRAISE_STATE": str(tmp_path / "state"), "HOME": str(tmp_path), "HANDRAISE_HUB": None}
+
+
+def test_a_state_path_that_is_a_file(tmp_path: Path, state: dict[str, str | None]) -> None:
+    place = tmp_path / "file"
+    place.write_text("")
+    state["HANDRAISE_STATE"] = str(place)
+    for words, code, out, err in checked([{"words": words, "env": state} for words in EACH], fails=False):
+        if words[0] not in ("doctor", "completion", "mcp", "replay"):
+            assert code == 3, (words, code, out, err)
+    [(_, code, _, err)] = checked([{"words": ["serve", "--port", "0"], "env": state}])
+    assert code == 1
+    assert str(place) in err
+
+
+def test_a_place_where_nothing_can_be_made(state: dict[str, str | None]) -> None:
+    state["HANDRAISE_STATE"] = "/proc/nowhere"
+    checked([{"words": words, "env": state} for words in [*EACH, ["serve", "--port", "0"]]], fails=False)
+
+
+@pytest.mark.parametrize("place", ["/dev/full", "broken", "closed"])
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_nothing_can_be_printed(state: dict[str, str | None], place: str, stream: str) -> None:
+    words = [*WITHOUT_A_HUB, ["--help"], ["--version"], ["nonsense"], ["answer", "--help"]]
+    for tried_words, code, _, err in checked(
+        [{"words": each, "env": state, stream: place} for each in words], fails=False
+    ):
+        if stream == "stdout" and place == "/dev/full" and tried_words[0] == "completion":
+            assert (code, err) == (1, "handraise: Nothing more can be printed: No space left on device.\n")
+
+
+def test_bytes_that_are_no_text(state: dict[str, str | None]) -> None:
+    sent = base64.b64encode(b"caf\xe9 \xff\xfe").decode()
+    for locale in ("C", "POSIX", "C.UTF-8"):
+        env = {**state, "LC_ALL": locale, "LANG": locale}
+        [(_, run_code, _, run_err), (_, say_code, _, say_err)] = checked(
+            [{"words": words, "env": env, "stdin": sent} for words in (["run"], ["say", "s_1"])]
+        )
+        assert (run_code, say_code) == (2, 2)
+        assert run_err == say_err == "handraise: The input is not UTF-8: byte 3 cannot be read.\n"
+    odd = [["say", "\udcff", "x"], ["answer", "\udcff", "--allow"], ["replay", "\udcff"], ["attach", "\udcff"]]
+    checked([{"words": words, "env": state} for words in odd])
+
+
+def test_a_locale_that_knows_only_ascii(state: dict[str, str | None]) -> None:
+    env = {**state, "LC_ALL": "POSIX", "LANG": None, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    checked([{"words": words, "env": env} for words in [*WITHOUT_A_HUB, ["--help"]]], fails=False)
+
+
+def test_no_home_and_a_directory_that_is_gone(state: dict[str, str | None]) -> None:
+    bare = {"HOME": None, "XDG_STATE_HOME": None, "HANDRAISE_STATE": "/nowhere/at/all", "USER": None}
+    checked([{"words": words, "env": bare} for words in WITHOUT_A_HUB], fails=False)
+    found = checked([{"words": words, "env": state, "cwd_gone": True} for words in WITHOUT_A_HUB], fails=False)
+    [said] = [err for words, _, _, err in found if words == ["doctor"]]
+    assert said == "handraise: The current directory no longer exists. Change to another one.\n"
+
+
+@pytest.mark.parametrize("text", [b"[web\n", b"\xff", b"[web]\nport = 'x'\n"])
+def test_settings_that_cannot_be_read(tmp_path: Path, state: dict[str, str | None], text: bytes) -> None:
+    file = tmp_path / "handraise.toml"
+    file.write_bytes(text)
+    file.chmod(0o600)
+    env = {**state, "HANDRAISE_CONFIG": str(file)}
+    for words, code, _, err in checked([{"words": words, "env": env} for words in (["serve"], ["doctor"])]):
+        assert code == 1, (words, err)
+
+
+def test_a_taken_port_and_a_missing_cli(tmp_path: Path, state: dict[str, str | None]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        for _, code, _, err in checked([{"words": [each, "--port", port], "env": state} for each in ENDLESS]):
+            assert code == 5
+            assert f"Port {port} on 127.0.0.1 is in use." in err
+    empty = tmp_path / "bin"
+    empty.mkdir()
+    (empty / "claude").write_text("not a program")
+    missing = {**state, "HANDRAISE_CLAUDE_PATH": str(empty / "claude")}
+    [(_, code, _, err)] = checked([{"words": ["serve", "--port", "0"], "env": missing}])
+    assert code == 1
+    assert "cannot be executed" in err
