@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from handraise.model.intent import BURST, CALM, Act, Attention, Surface, attend, is_typing
 
 CASES = json.loads((Path(__file__).parent / "intent.json").read_text())
-EVENTS = ("move", "change", "touch", "scroll", "see", "go_on")
+EVENTS = ("move", "change", "turn", "touch", "scroll", "see", "go_on")
 
 
 def after(surface: Surface, events: list[Any]) -> Attention:

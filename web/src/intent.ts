@@ -5,7 +5,7 @@
  */
 
 export type Surface = "terminal" | "page" | "push";
-/** What an act does: says no or not now, answers a question, or allows something. */
+/** What an act does: says no, not now, or only opens something; answers a question; allows something. */
 export type Weight = "refuse" | "answer" | "grant";
 export type Verdict = "meant" | "repeated" | "moved" | "busy" | "unseen";
 
@@ -41,6 +41,8 @@ export function attend(surface: Surface, at: number, touchedAt: number | null = 
 export const move = (card: Attention, at: number): Attention => ({ ...card, stillSince: at });
 /** It shows something else: what was seen before does not count. */
 export const change = (card: Attention, at: number): Attention => ({ ...card, stillSince: at, seen: false, goingOn: false });
+/** The person went on to its next step: it shows something else, where they have just been looking. */
+export const turn = (card: Attention, at: number): Attention => ({ ...card, scrolledAt: at, seen: false, goingOn: false });
 /** The person typed or clicked, and not to act on this card. */
 export const touch = (card: Attention, at: number): Attention => ({ ...card, quietSince: at });
 /** The person scrolled it. */

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import cases from "../../tests/model/intent.json";
 import * as intent from "../src/intent";
 
-const TIMED = { move: intent.move, change: intent.change, touch: intent.touch, scroll: intent.scroll };
+const TIMED = { move: intent.move, change: intent.change, turn: intent.turn, touch: intent.touch, scroll: intent.scroll };
 const UNTIMED = { see: intent.see, go_on: intent.goOn };
 
 function after(surface: intent.Surface, events: [number, string][]): intent.Attention {

@@ -13,13 +13,13 @@ from typing import Literal
 CALM = {"terminal": 1000, "page": 700, "push": 1000}
 """Milliseconds for which a card stands still, and the person types and clicks nothing, before an act counts."""
 SETTLED = 250
-"""Milliseconds after the person's own scrolling: the card moved because they moved it."""
+"""Milliseconds after the person scrolled it, or went on to its next step: it changed because they changed it."""
 BURST = 400
 """Milliseconds between two letters of somebody who types a sentence."""
 
 Surface = Literal["terminal", "page", "push"]
 Weight = Literal["refuse", "answer", "grant"]
-"""What an act does: says no or not now, answers a question, or allows something."""
+"""What an act does: says no, not now, or only opens something; answers a question; allows something."""
 Verdict = Literal["meant", "repeated", "moved", "busy", "unseen"]
 """`meant` counts. `repeated`: a held key, the second click of two, a paste. `moved`: the card has only just appeared,
 moved or changed. `busy`: the person has only just typed or clicked. `unseen`: some evidence was not on screen."""
@@ -53,6 +53,10 @@ class Attention:
     def change(self, at: int) -> "Attention":
         """It shows something else: another step, an edited command. What was seen before does not count."""
         return replace(self, still_since=at, seen=False, going_on=False)
+
+    def turn(self, at: int) -> "Attention":
+        """The person went on to its next step: it shows something else, where they have just been looking."""
+        return replace(self, scrolled_at=at, seen=False, going_on=False)
 
     def touch(self, at: int) -> "Attention":
         """The person typed or clicked, and not to act on this card."""
