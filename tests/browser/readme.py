@@ -62,9 +62,9 @@ async def terminal(state: Path, environment: Mapping[str, str]) -> pyte.Screen:
     """`handraise inbox` as a person has it before them, at the permission to write a file."""
     command = handraise("inbox", "--state", str(state))
     async with Pseudo(*command, environment=environment, cwd=str(state.parent), rows=ROWS) as shown:
-        await shown.until("Form", "Esc later")
+        await shown.until("Form", "Esc to postpone")
         shown.type("j")
-        await shown.until("Permission", "Esc later", gone="Form ·")
+        await shown.until("Permission", "Esc to postpone", gone="Form ·")
         return shown.emulator
 
 

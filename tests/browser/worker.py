@@ -38,9 +38,12 @@ READ = """
 PAGES = "self.clients.matchAll({ type: 'window', includeUncontrolled: true }).then((all) => all.length)"
 # An event that a script makes cannot be waited for; whoever made it waits for what it was given.
 CLICK = """
-  async ([tag, action]) => {
+  async ([tag, action, calm]) => {
     const [notification] = await self.registration.getNotifications({ tag });
     if (!notification) return "nothing is shown";
+    // Who looks at it first.
+    const left = (notification.data?.shownAt ?? 0) + calm - Date.now();
+    if (left > 0) await new Promise((done) => setTimeout(done, left));
     const event = new NotificationEvent("notificationclick", { notification, action });
     let working;
     event.waitUntil = (promise) => (working = promise);
@@ -110,8 +113,9 @@ class Screen:
             while any(each["tag"] == tag for each in await self.notifications()):
                 await asyncio.sleep(0.05)
 
-    async def click(self, tag: str, action: str = "") -> None:
-        assert await self._worker.evaluate(CLICK, [tag, action]) == "done"
+    async def click(self, tag: str, action: str = "", *, calm: int = 1000) -> None:
+        """A tap, once it was shown for so many milliseconds."""
+        assert await self._worker.evaluate(CLICK, [tag, action, calm]) == "done"
 
     async def watch(self) -> None:
         await self._worker.evaluate(WATCH)

@@ -15,7 +15,7 @@ from handraise.serving import Service, Serving, serving
 from stories.house import House
 from surfaces.terminal.pseudo import Pseudo, handraise
 
-READY = "Esc later"
+READY = "Esc to postpone"
 QUESTION = {
     "question": "Which database?",
     "header": "Store",

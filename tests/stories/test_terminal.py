@@ -96,7 +96,7 @@ async def test_whoever_types_goes_on_typing_when_an_ask_comes(tmp_path: Path) ->
         terminal.type("half a sent")
         await terminal.until("› half a sent")
         laid.home.model.release("go")
-        await terminal.until("✋ Run `echo hi > made.txt`? · Tab answers", "› half a sent")
+        await terminal.until("Run `echo hi > made.txt`?", "1 Allow once", "Tab to answer", "› half a sent")
         terminal.type("ence and a")
         await terminal.until("› half a sentence and a")
         assert not (laid.home.work / "made.txt").exists()

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describe } from "../src/device";
-import { isDelivered, readNotice, truth, type AskNotice, type Offered } from "../worker/notices";
+import { isDelivered, isMeant, readNotice, truth, type AskNotice, type Offered } from "../worker/notices";
 
 const OFFERED: Offered = { name: "yes", title: "Allow once", done: "Allowed", answer: { allow: true } };
 const NOTICE: AskNotice = { kind: "ask", device: "d_1", ask: "a_1", digest: "sha256:1", title: "Run npm test?", body: "", path: "/", waiting: 1, answers: [OFFERED] };
@@ -35,6 +35,19 @@ test("nothing is called done that the hub did not confirm", () => {
   for (const [status, told] of [[0, null], [500, null], [502, "x"], [418, refused("?")]] as [number, unknown][]) {
     assert.deepEqual(came(status, told), { title: "Could not send it", body: "The hub did not confirm it. Tap to open it.", settled: false });
   }
+});
+
+test("a tap counts once the notice has stood there for a second", () => {
+  const grant: Offered = { ...OFFERED, weight: "grant" };
+  assert.equal(isMeant(grant, 1000, 1999), false);
+  assert.equal(isMeant(grant, 1000, 2000), true);
+  assert.equal(isMeant({ ...OFFERED, weight: "answer" }, 1000, 1999), false);
+  assert.equal(isMeant({ ...OFFERED, weight: "refuse" }, 1000, 1001), true);
+});
+
+test("what does not say when it was shown, or what it does, grants nothing", () => {
+  assert.equal(isMeant({ ...OFFERED, weight: "grant" }, undefined, 9999), false);
+  assert.equal(isMeant(OFFERED, 1000, 1999), false);
 });
 
 test("a browser is called what a person would call it", () => {

@@ -1,12 +1,14 @@
 /** What the hub pushes to this device, and how the outcome of an answer is told. Pure; the hub's `surfaces/push/notices.py` writes it. */
+import { attend, judge, see, type Weight } from "../src/intent";
 import { workerTexts as t } from "../src/texts";
 
-/** An answer on a button; `done` is what it is called once it was given. */
+/** An answer on a button; `done` is what it is called once it was given. An older hub does not say what it does. */
 export interface Offered {
   name: string;
   title: string;
   done: string;
   answer: unknown;
+  weight?: Weight;
 }
 
 export interface AskNotice {
@@ -39,6 +41,12 @@ const KINDS = ["ask", "settled", "ended", "trial"];
 /** Nothing for what a newer hub may say. */
 export function readNotice(told: unknown): Notice | null {
   return typeof told === "object" && told !== null && KINDS.includes((told as Notice).kind) ? (told as Notice) : null;
+}
+
+/** Whether a tap was meant for what is shown: not for what stood there a moment ago. Nobody knows when a notice of an older worker was shown. */
+export function isMeant(offered: Offered, shownAt: unknown, at: number): boolean {
+  const card = see(attend("push", typeof shownAt === "number" ? shownAt : at));
+  return judge(card, { weight: offered.weight ?? "grant", at }) === "meant";
 }
 
 /** What the hub said to an answer; `told` is its body, as far as there was one. */

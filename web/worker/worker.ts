@@ -1,7 +1,7 @@
 /** Works while no page is open: shows what the hub pushes, sends the answer that is given there, and tells what became of it. Keeps nothing. */
 import { describe } from "../src/device";
 import { workerTexts as t } from "../src/texts";
-import { isDelivered, readNotice, truth, type AskNotice, type Notice } from "./notices";
+import { isDelivered, isMeant, readNotice, truth, type AskNotice, type Notice } from "./notices";
 
 declare const self: ServiceWorkerGlobalScope;
 
@@ -56,7 +56,7 @@ async function receive(data: PushMessageData | null): Promise<void> {
 
 async function showAsk(notice: AskNotice): Promise<void> {
   const actions = notice.answers.map((each) => ({ action: each.name, title: each.title }));
-  const shown = { title: notice.title, body: notice.body, tag: notice.ask, data: notice, actions };
+  const shown = { title: notice.title, body: notice.body, tag: notice.ask, data: { ...notice, shownAt: Date.now() }, actions };
   if (!(await isLookedAt())) return show(shown);
   // The page itself calls, if the card is not in view there.
   if (STRICT) await showBriefly({ ...shown, actions: [], silent: true });
@@ -73,7 +73,9 @@ async function takeBack(ask: string, title: string, body: string): Promise<void>
 async function click(data: unknown, action: string): Promise<void> {
   const notice = readNotice(data);
   const offered = notice?.kind === "ask" ? notice.answers.find((each) => each.name === action) : undefined;
-  if (notice?.kind === "ask" && offered) return answer(notice, action);
+  const { shownAt } = (data ?? {}) as { shownAt?: unknown };
+  // Too quick to be meant for this one: the card itself is shown instead.
+  if (notice?.kind === "ask" && offered && isMeant(offered, shownAt, Date.now())) return answer(notice, action);
   return open(notice ?? (data as { notice?: Notice } | null)?.notice ?? null);
 }
 

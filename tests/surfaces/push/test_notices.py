@@ -60,7 +60,7 @@ def test_a_short_command_is_said_once_and_a_longer_one_again_below_where_no_devi
     assert shown(bash("npm test")).body == "Fix the tests"
     long = "npm run build -- --mode production --out dist"
     assert shown(bash(long)).body == f"{long}\nFix the tests"
-    longer = "npm run build && " * 10
+    longer = "npm run build && " * 8
     assert shown(bash(longer)).body == f"{longer}\nFix the tests"
 
 
@@ -69,7 +69,7 @@ def test_a_short_command_is_said_once_and_a_longer_one_again_below_where_no_devi
     [
         bash("npm test"),
         bash("npm test", description="Run the tests", timeout=5000),
-        bash("npm run build && " * 10),
+        bash("npm run build && " * 8),
         Permission("Read", {"file_path": "/etc/passwd"}),
         Permission("WebFetch", {"url": "https://example.org", "prompt": "What is it?"}),
         Permission("Edit", {"file_path": "/work/app/a.py"}, diff=CHANGE),
@@ -83,7 +83,8 @@ def test_what_is_seen_whole_can_be_allowed_once(body: Body) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        bash("x" * 301),
+        bash("x" * 145),
+        bash("日" * 73),
         bash("\n".join("abcdefghi")),
         bash("rm -rf \u202e/"),
         bash("ls" + " " * 60 + "; rm -rf /"),

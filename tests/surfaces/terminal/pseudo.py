@@ -12,7 +12,7 @@ from typing import Any, Self
 import pexpect
 import pyte
 
-DEADLINE = 60.0
+DEADLINE = 25.0
 UP, DOWN, LEFT, RIGHT = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[C"
 ENTER, ESCAPE, TAB, SPACE, BACKSPACE = "\r", "\x1b", "\t", " ", "\x7f"
 CTRL_C, CTRL_D, CTRL_U, CTRL_Z = "\x03", "\x04", "\x15", "\x1a"
@@ -119,6 +119,12 @@ class Pseudo:
         """Points at something that grants, sees that it is pointed at, and confirms it."""
         self.type(key)
         await self.until("❯ ")
+        self.type(ENTER)
+
+    async def enter(self, text: str) -> None:
+        """Types a text, sees it, and ends it with Enter: in one piece it would be a paste."""
+        self.type(text)
+        await self.until(text.strip())
         self.type(ENTER)
 
     def resize(self, columns: int, rows: int) -> None:

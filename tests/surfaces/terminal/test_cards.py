@@ -30,7 +30,7 @@ def test_a_question() -> None:
         "▌   2 Postgres – a server",
         "▌   0 Free text (o)",
         "▌",
-        "▌ ↑↓ Enter or number · Esc later",
+        "▌ ↑↓ and Enter, or a number · Esc to postpone",
     ]
 
 
@@ -45,8 +45,8 @@ def test_who_asks_and_how_long_it_waits_are_told_on_a_narrow_terminal_too() -> N
 
 def test_keys_are_never_cut() -> None:
     assert shown(TWO_QUESTIONS, "1", frame=replace(FRAME, width=40))[-2:] == [
-        "▌ Space or number marks · Enter goes on",
-        "▌ ← back · Esc later",
+        "▌ Enter to continue · ← to go back",
+        "▌ Esc to postpone",
     ]
 
 
@@ -62,7 +62,7 @@ def test_checkboxes_with_what_is_marked_and_the_way_back() -> None:
     assert rows[0].startswith("▌ ✋ Checks 2 of 2")
     assert "▌ ❯ 2 [x] Disk" in rows
     assert "▌   3 [ ] Memory" in rows
-    assert "← back" in rows[-1]
+    assert "← to go back" in rows[-1]
 
 
 def test_a_command_is_shown_whole_with_why_one_is_asked() -> None:
@@ -102,18 +102,18 @@ def test_long_evidence_folds_and_says_how_much_more_there_is() -> None:
     asked = Permission("Write", {"file_path": "/a"}, diff="".join(f"+{number}\n" for number in range(200)))
     rows = shown(asked, frame=replace(FRAME, height=24))
     assert len(rows) <= 24
-    assert any("more lines: v reads all" in row for row in rows)
+    assert any("lines not shown: v to read" in row for row in rows)
 
 
 def test_long_evidence_is_read_whole_and_scrolled() -> None:
     asked = dialogue(Permission("Write", {"file_path": "/a"}, diff="".join(f"+{number}\n" for number in range(200))))
     reading = read(asked, "open", 60, 24)
-    assert "▌ │ +0" in [text_of(row) for row in card(reading, replace(FRAME, height=22))]
+    assert "▌ │ +0" in [text_of(row) for row in card(reading, replace(FRAME, height=24))]
     for _ in range(30):
         reading = read(reading, "pagedown", 60, 24)
-    rows = [text_of(row) for row in card(reading, replace(FRAME, height=22))]
+    rows = [text_of(row) for row in card(reading, replace(FRAME, height=24))]
     assert "▌ │ +199" in rows
-    assert len(rows) <= 22
+    assert len(rows) <= 24
     assert read(reading, "v", 60, 24).reading is None
 
 

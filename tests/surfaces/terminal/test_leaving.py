@@ -12,7 +12,7 @@ from surfaces.terminal.asked import DATABASE, NPM
 from surfaces.terminal.pseudo import CTRL_C, CTRL_D, CTRL_Z, ENTER, Pseudo, handraise
 from surfaces.terminal.table import table
 
-READY = "Esc later"
+READY = "Esc to postpone"
 
 
 async def left_as_found(terminal: Pseudo) -> None:
@@ -100,7 +100,9 @@ async def test_stopped_for_a_while_the_terminal_is_the_shells_and_afterwards_our
             usual = terminal.modes()[3] & termios.ECHOCTL
             terminal.type(" ".join(handraise("inbox")), ENTER)
             await terminal.until("Which database?", READY)
-            terminal.type("0", "Duck")
+            terminal.type("0")
+            await terminal.until("Enter to send")
+            terminal.type("Duck")
             await terminal.until("› Duck")
             terminal.type(CTRL_Z)
             await terminal.until("Stopped", gone="▌")
@@ -109,7 +111,8 @@ async def test_stopped_for_a_while_the_terminal_is_the_shells_and_afterwards_our
             terminal.type("clear; fg", ENTER)
             await terminal.until("Which database?", "› Duck")
             assert not terminal.modes()[3] & (termios.ICANON | termios.ECHO)
-            terminal.type("DB", ENTER)
+            await terminal.until("Enter to send")
+            await terminal.enter("DB")
             await terminal.until("You chose DuckDB", "Nothing needs you")
             assert await laid.given(ask) == Choices((Choice(text="DuckDB"),))
             terminal.type(CTRL_D)

@@ -16,7 +16,7 @@ def test_a_card_is_told_in_lines_and_says_how_it_is_answered() -> None:
         "  2 Postgres – a server",
         "  0 Free text (o)",
     ]
-    assert how(dialogue(Question((DATABASE,)))) == "A number, then Enter. > is for later."
+    assert how(dialogue(Question((DATABASE,)))) == "A number, then Enter. > to postpone."
 
 
 def test_nothing_is_folded() -> None:

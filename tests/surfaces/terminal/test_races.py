@@ -12,7 +12,7 @@ from surfaces.terminal.pseudo import CTRL_D, ENTER
 from surfaces.terminal.table import Table, table
 
 ONE = Question((DATABASE,))
-READY = "Esc later"
+READY = "Esc to postpone"
 
 
 async def test_answered_elsewhere_the_prompt_goes_at_once_and_says_who_what_and_where(tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ async def test_half_typed_text_is_kept_where_it_can_still_be_sent(tmp_path: Path
             ask = await laid.ask(NPM, session="s_1")
             await terminal.until("Run `npm test`?", READY)
             terminal.type("d")
-            await terminal.until("Why? Claude reads it")
+            await terminal.until("Why? Claude reads it", "Enter to send")
             terminal.type("because of the data")
             await terminal.until("› because of the data")
             await laid.answer(ask, Allow())
@@ -83,7 +83,7 @@ async def test_output_that_streams_meanwhile_does_not_tear_the_prompt(tmp_path: 
             ask = await laid.ask(NPM, session="s_1")
             await terminal.until(READY)
             terminal.type("d")
-            await terminal.until("Why? Claude reads it")
+            await terminal.until("Why? Claude reads it", "Enter to send")
             for number in range(60):
                 await laid.publish(f"Paragraph {number} says **something**.")
                 terminal.type("x")
@@ -107,11 +107,11 @@ async def test_a_hub_that_restarts_is_found_again_with_the_same_prompt_and_nothi
         ask = await laid.ask(ONE)
         await terminal.until("Which database?", READY)
         terminal.type("0")
-        await terminal.until("In your own words")
+        await terminal.until("In your own words", "Enter to send")
         terminal.type("Duck")
     try:
         await terminal.until("The hub went away", "› Duck")
-        terminal.type("DB", ENTER)
+        await terminal.enter("DB")
         await terminal.until("nothing was answered. Choose again to try again.")
         async with laid.serve():
             await terminal.until("The hub is back", "› DuckDB", gone="No connection")

@@ -17,7 +17,7 @@ from surfaces.terminal.asked import NPM
 from surfaces.terminal.pseudo import CTRL_C, CTRL_D, DEADLINE, handraise
 from surfaces.terminal.table import Table, table
 
-READY = "Esc later"
+READY = "Esc to postpone"
 
 
 async def token(laid: Table, role: Literal["viewer", "approver"]) -> tuple[str, dict[str, str]]:

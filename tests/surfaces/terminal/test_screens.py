@@ -10,7 +10,7 @@ from surfaces.terminal.asked import NPM, TWO_QUESTIONS
 from surfaces.terminal.hostile import CORPUS
 from surfaces.terminal.table import table
 
-READY = "Esc later"
+READY = "Esc to postpone"
 FORBIDDEN = ("\x1b]", "\x1b[2J", "\x9b", "\x9d", "\x1bP", "\x05", "\u202e", "\u2028")
 
 
@@ -68,6 +68,8 @@ async def test_a_paste_does_not_answer(tmp_path: Path) -> None:
         ask = await laid.ask(NPM)
         await terminal.until(READY)
         terminal.type("\x1b[200~a\r1\r\x1b[201~")
+        await terminal.until("Keys count in a moment")
+        await terminal.until(READY)
         terminal.type("d")
         await terminal.until("Why? Claude reads it")
         assert (await laid.hub.desk.ask(ask.id)).state == "open"

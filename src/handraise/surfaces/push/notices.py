@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from handraise.model.answers import Allow, Answer, Choice, Choices, Deny, Filled, Revise, answer_as_json
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
 from handraise.model.hidden import reveal
-from handraise.surfaces.push.sentences import Evidence, evidence, outcome, sentence
+from handraise.model.intent import Weight
+from handraise.surfaces.push.sentences import Evidence, evidence, is_shown_whole, outcome, sentence
 
 MOST = 3_500
 """How many bytes a notice may have; sealed, every push service takes it."""
@@ -31,12 +32,13 @@ _ENDED = {
 
 
 class Offered(Struct, frozen=True):
-    """An answer on a button, and what to call it when it was given."""
+    """An answer on a button, what to call it when it was given, and what it does."""
 
     name: str
     title: str
     done: str
     answer: dict[str, Any]
+    weight: Weight
 
 
 class AskNotice(Struct, frozen=True, tag_field="kind", tag="ask"):
@@ -95,6 +97,7 @@ class Where(Struct, frozen=True):
 def of_ask(ask: Ask, where: Where, device: str, waiting: int, *, may_answer: bool) -> AskNotice:
     """As a device shows it; who may not answer gets no buttons."""
     said, seen = sentence(ask, where.directory), evidence(ask)
+    seen = seen._replace(whole=seen.whole and is_shown_whole(_below(said, seen)))
     lines = [
         _below(said, seen),
         _SEE_ALL if isinstance(ask.body, Permission | Plan) and not seen.whole else "",
@@ -151,23 +154,23 @@ def _offered(ask: Ask, seen: Evidence) -> Iterator[Offered]:
     """The safest answer, and the one that is given most often; both good for this once."""
     match ask.body:
         case Permission():
-            yield _offer("no", "Deny", "Denied", Deny())
+            yield _offer("no", "Deny", "Denied", Deny(), "refuse")
             if seen.whole:
-                yield _offer("yes", "Allow once", "Allowed", Allow())
+                yield _offer("yes", "Allow once", "Allowed", Allow(), "grant")
         case Question((prompt,)) if seen.whole and not prompt.multi_select and 1 <= len(prompt.options) <= 2:
             for number, option in enumerate(prompt.options, 1):
                 choice = Choices((Choice((option.label,)),))
-                yield _offer(str(number), option.label, f"Answered: {option.label}", choice)
+                yield _offer(str(number), option.label, f"Answered: {option.label}", choice, "answer")
         case Plan():
-            yield _offer("no", "Send back", "Sent back", Revise())
+            yield _offer("no", "Send back", "Sent back", Revise(), "refuse")
         case Form():
-            yield _offer("no", "Decline", "Declined", Filled("decline"))
+            yield _offer("no", "Decline", "Declined", Filled("decline"), "refuse")
         case _:
             return
 
 
-def _offer(name: str, title: str, done: str, answer: Answer) -> Offered:
-    return Offered(name, title, done, answer_as_json(answer))
+def _offer(name: str, title: str, done: str, answer: Answer, weight: Weight) -> Offered:
+    return Offered(name, title, done, answer_as_json(answer), weight)
 
 
 def _below(said: str, seen: Evidence) -> str:

@@ -1,5 +1,6 @@
 """What is asked, as the card says it; what there is to see of it; and how it ended. Pure."""
 
+import unicodedata
 from typing import Any, NamedTuple, assert_never
 
 from msgspec import json
@@ -10,8 +11,9 @@ from handraise.model.asks import Answered, Ask, Expired, Form, Permission, Plan,
 from handraise.model.hidden import has_hidden, reveal
 
 _SHORT = 72
-_WHOLE = 300
-_LINES = 8
+_COLUMNS = 36
+_ROWS = 4
+"""What every device surely shows below a title where it has buttons: four rows on Windows and macOS, more on phones."""
 _PATHS = ("file_path", "notebook_path", "path")
 _CHANGES = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 # What else such a call may say without meaning anything else.
@@ -64,6 +66,11 @@ def evidence(ask: Ask) -> Evidence:
             return Evidence("", whole=False)
         case _:
             assert_never(ask.body)
+
+
+def is_shown_whole(text: str) -> bool:
+    """Whether it takes no more rows than any device shows."""
+    return sum(max(1, -(-_width(row) // _COLUMNS)) for row in text.rstrip().split("\n")) <= _ROWS
 
 
 def outcome(settlement: Settlement) -> str:
@@ -155,7 +162,11 @@ def _options(body: Question, *, one: bool) -> Evidence:
 
 
 def _is_whole(text: str) -> bool:
-    return bool(text) and len(text) <= _WHOLE and text.rstrip().count("\n") < _LINES and not has_hidden(text)
+    return bool(text) and is_shown_whole(text) and not has_hidden(text)
+
+
+def _width(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def _is_short(text: str) -> bool:

@@ -7,7 +7,7 @@ import difflib
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
 from handraise.surfaces.terminal import markdown
@@ -27,6 +27,7 @@ from handraise.surfaces.terminal.lines import (
     wrap,
 )
 from handraise.surfaces.terminal.matters import PermissionMatter
+from handraise.surfaces.terminal.room import Fit, Parts, arrange
 from handraise.surfaces.terminal.words import as_json, command_of, short, waiting
 
 BAR = ("class:accent", "▌ ")
@@ -34,8 +35,6 @@ _INSIDE = 2
 _THEIRS = ("class:dim", "│ ")
 _GOES_ON = ("class:dim", "↪ ")
 _KEYS = 9
-_LEAST = 3
-"""How many rows of evidence are always shown."""
 _KEPT = 16
 
 
@@ -50,34 +49,50 @@ class Frame:
     """The session that asks."""
     place: str = ""
     """Which of several open asks it is."""
-    ready: bool = True
-    """Whether keys count already: a card that has just come ignores them for a moment."""
+    waits: str = ""
+    """Why keys do not count yet, or go elsewhere."""
     keys: bool = True
     """Whether it is answered by keys, or by lines that are typed."""
 
 
+class Picture(NamedTuple):
+    """A card above the line that is being written, and below it; and how much of it that is."""
+
+    above: list[Line]
+    below: list[Line]
+    fit: Fit
+
+
 def card(dialogue: Dialogue, frame: Frame) -> list[Line]:
     """The whole card, as high as there is room."""
-    body, foot = parts(dialogue, frame)
-    return [*body, *foot]
+    above, below, _ = picture(dialogue, frame)
+    return [*above, *below]
 
 
-def parts(dialogue: Dialogue, frame: Frame) -> tuple[list[Line], list[Line]]:
-    """The card above the line that is being written, and below it."""
+def picture(dialogue: Dialogue, frame: Frame) -> Picture:
+    """The card, in no more rows than the frame has."""
     width = frame.width - _INSIDE
     measure = min(width, markdown.MEASURE)
     if dialogue.reading is not None:
-        return indent(_whole(dialogue, width, frame.height), BAR), []
-    head = [*_head(dialogue, frame, measure), *_sentence(dialogue.step, measure)]
-    controls = _controls(dialogue, measure, keys=frame.keys)
-    foot = [*_note(dialogue, measure), *(_keys(dialogue, frame, measure) if frame.keys else [])]
+        rows, fit = _reader(dialogue, width, frame.height)
+        return Picture(indent([cut(each, width) for each in rows], BAR), [], fit)
+    parts = Parts(
+        _head(dialogue, frame, measure),
+        story(dialogue, width),
+        _controls(dialogue, measure, keys=frame.keys),
+        dialogue.pointer or 0 if dialogue.writing is None else 0,
+        [*_note(dialogue, measure), *(_keys(dialogue, frame, measure) if frame.keys else [])],
+    )
+    above, below, fit = arrange(parts, frame.height, width)
+    cards = [indent([cut(row, width) for row in rows], BAR) for rows in (above, below)]
+    return Picture(cards[0], cards[1], fit)
+
+
+def story(dialogue: Dialogue, width: int) -> list[Line]:
+    """What is asked, and all of the evidence."""
+    asked = _sentence(dialogue.step, min(width, markdown.MEASURE))
     shown = proof(dialogue, width)
-    room = frame.height - len(head) - len(controls) - len(foot) - 2
-    body = [EMPTY, *_folded(shown, max(_LEAST, room), width), EMPTY] if shown else [EMPTY]
-    most = frame.height - len(head) - len(body) - len(foot)
-    air = [EMPTY] if foot and len(controls) < most else []
-    above = (*head, *body, *_around_pointer(controls, most))
-    return indent([cut(each, width) for each in above], BAR), indent([cut(each, width) for each in (*air, *foot)], BAR)
+    return [*asked, EMPTY, *shown] if shown else asked
 
 
 def proof(dialogue: Dialogue, width: int) -> list[Line]:
@@ -100,9 +115,9 @@ def proof(dialogue: Dialogue, width: int) -> list[Line]:
 
 def read(dialogue: Dialogue, key: str, width: int, height: int) -> Dialogue:
     """The evidence, read whole: `open` begins, other keys scroll, `v` and others leave it again."""
-    page = _page(height - 2)
-    last = max(0, len(proof(dialogue, width - _INSIDE)) - page)
-    at = dialogue.reading or 0
+    page = max(1, height - 1)
+    last = max(0, len(story(dialogue, width - _INSIDE)) - page)
+    at = min(dialogue.reading or 0, last)
     moves = {"open": 0, "up": at - 1, "down": at + 1, "enter": at + 1, "home": 0, "end": last}
     moves |= {"pageup": at - page, "pagedown": at + page, "space": at + page}
     if key not in moves:
@@ -110,20 +125,16 @@ def read(dialogue: Dialogue, key: str, width: int, height: int) -> Dialogue:
     return replace(dialogue, reading=min(last, max(0, moves[key])))
 
 
-def _page(height: int) -> int:
-    """How many rows of evidence are seen at once when it is read whole."""
-    return max(_LEAST, height - 2)
-
-
-def _whole(dialogue: Dialogue, width: int, height: int) -> list[Line]:
-    shown = proof(dialogue, width)
-    rows = _page(height)
-    first = min(dialogue.reading or 0, max(0, len(shown) - rows))
-    seen = shown[first : first + rows]
-    where = f"{first + 1}-{first + len(seen)} of {len(shown)} lines"
-    keys = joined((where, "Esc back", "↑↓ PgUp PgDn scroll"), width)
-    asked = line(("bold", dialogue.step.sentence.split("\n")[0]))
-    return [cut(each, width) for each in (asked, *seen, line(("class:dim", keys)))]
+def _reader(dialogue: Dialogue, width: int, height: int) -> tuple[list[Line], Fit]:
+    """As many rows of it as there is room for; the last row says which."""
+    rows = story(dialogue, width)
+    page = max(1, height - 1)
+    first = min(dialogue.reading or 0, max(0, len(rows) - page))
+    last = min(len(rows), first + page)
+    where = f"{first + 1}-{last} of {len(rows)} lines"
+    end = "the end" if last == len(rows) else "Space for more"
+    keys = joined((where, end, "Esc to go back", "↑↓ PgUp PgDn to scroll"), width)
+    return [*rows[first:last], line(("class:dim", keys))], Fit(first, last, len(rows), width)
 
 
 def _head(dialogue: Dialogue, frame: Frame, width: int) -> list[Line]:
@@ -152,26 +163,15 @@ def _sentence(step: Step, width: int) -> list[Line]:
     return [row for text in step.sentence.split("\n") for row in wrap(line(("bold", text)), width)]
 
 
-def _controls(dialogue: Dialogue, width: int, *, keys: bool) -> list[Line]:
+def _controls(dialogue: Dialogue, width: int, *, keys: bool) -> list[list[Line]]:
     if dialogue.writing is not None:
         picked = next((row for row in dialogue.step.rows if row.name == dialogue.writing), None)
         about = [line(("bold", picked.label))] if picked else []
-        return [*about, *wrap(line(("class:dim", dialogue.step.wants)), width)]
+        return [[*about, *wrap(line(("class:dim", dialogue.step.wants)), width)]]
     # A key is one digit; a typed line may have two.
     most = _KEYS if keys else len(dialogue.step.rows)
     rows = [(" " if row.digit is None or row.digit > most else str(row.digit), row) for row in dialogue.step.rows]
-    return [made for at, (digit, row) in enumerate(rows) for made in _row(dialogue, at, digit, row, width)]
-
-
-def _around_pointer(controls: list[Line], most: int) -> list[Line]:
-    """On a low terminal not all choices are seen at once: those around the pointer are."""
-    if len(controls) <= max(most, 1):
-        return controls
-    seen = max(most - 1, 1)
-    pointed = next((at for at, row in enumerate(controls) if row and "❯" in row[0][1]), 0)
-    first = min(max(0, pointed - seen // 2), len(controls) - seen)
-    told = line(("class:warning", f"… {len(controls) - seen} more: ↑↓"))
-    return [*controls[first : first + seen], told]
+    return [_row(dialogue, at, digit, row, width) for at, (digit, row) in enumerate(rows)]
 
 
 def _row(dialogue: Dialogue, number: int, named: str, row: Row, width: int) -> list[Line]:
@@ -199,24 +199,28 @@ def _note(dialogue: Dialogue, width: int) -> list[Line]:
 
 
 def _keys(dialogue: Dialogue, frame: Frame, width: int) -> list[Line]:
-    if not frame.ready:
-        return [line(("class:dim", "…"))]
+    if frame.waits:
+        return [line(("class:dim", row)) for row in flow((frame.waits,), width)]
     if dialogue.writing is not None:
         last = dialogue.at + 1 == len(dialogue.steps)
-        done = "Enter keeps it" if dialogue.step.several else "Enter sends" if last else "Enter goes on"
-        keys = [done, *(["↑ back"] if dialogue.at and dialogue.writing == "" else []), "Esc leaves it"]
+        done = "to keep it" if dialogue.step.several else "to send" if last else "to continue"
+        leave = "go back" if dialogue.writing or dialogue.at else "postpone"
+        keys = [
+            f"Enter {done}",
+            *(["↑ to go back"] if dialogue.at and dialogue.writing == "" else []),
+            f"Esc to {leave}",
+        ]
+    elif dialogue.step.several:
+        keys = ["Space or number to toggle", "Enter to continue"]
     else:
-        pick = ["Space or number marks", "Enter goes on"] if dialogue.step.several else ["↑↓ Enter or number"]
-        keys = [*pick, *(["← back"] if dialogue.at else []), "Esc later"]
+        pointed = dialogue.step.rows[dialogue.pointer] if dialogue.pointer is not None else None
+        if pointed is not None and pointed.weight == "grant":
+            keys = [f"Enter: {pointed.label}"]
+        else:
+            keys = [*dialogue.step.keys] or ["↑↓ and Enter, or a number"]
+    if dialogue.writing is None:
+        keys += [*(["← to go back"] if dialogue.at else []), "Esc to postpone"]
     return [line(("class:dim", row)) for row in flow(keys, width)]
-
-
-def _folded(shown: list[Line], room: int, width: int) -> list[Line]:
-    if len(shown) <= room:
-        return shown
-    left = len(shown) - (room - 1)
-    told = line(("class:warning", f"… {left} more lines: v reads all"))
-    return [*shown[: room - 1], cut(told, width)]
 
 
 def _permission(body: Permission, dialogue: Dialogue, width: int) -> list[Line]:
@@ -269,8 +273,9 @@ def _theirs(given: Line, width: int) -> list[Line]:
 
 def _changes(before: str, after: str) -> str:
     """What a person changed in what Claude wanted."""
+    # Only where lines end: whatever else could pass for an end, and a carriage return, is part of its line.
     told = difflib.unified_diff(
-        before.splitlines(), after.splitlines(), "as Claude wants it", "as you want it", "", "", 3, ""
+        before.split("\n"), after.split("\n"), "as Claude wants it", "as you want it", "", "", 3, ""
     )
     return "\n".join(told)
 

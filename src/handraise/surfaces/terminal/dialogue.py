@@ -55,6 +55,8 @@ class Step:
     """Which of several it is."""
     wants: str = ""
     """What the text is for, beside where it is typed."""
+    keys: tuple[str, ...] = ()
+    """Which keys to name below it."""
     first: str = ""
     """The text to begin with, or the row that is pointed at."""
     marked: frozenset[str] = frozenset()
@@ -174,7 +176,7 @@ def press(dialogue: Dialogue, key: str) -> tuple[Dialogue, Effect | None]:
             row = named(calm.step, key)
             if row is None:
                 return calm, None
-            pointed = _point(calm, row)
+            pointed = point(calm, row)
             return (pointed, None) if row.weight == "grant" else _pick(pointed, row)
 
 
@@ -236,7 +238,8 @@ def _move(dialogue: Dialogue, by: int) -> Dialogue:
     return replace(dialogue, pointer=(dialogue.pointer + by) % rows)
 
 
-def _point(dialogue: Dialogue, row: Row) -> Dialogue:
+def point(dialogue: Dialogue, row: Row) -> Dialogue:
+    """The pointer at this row."""
     return replace(dialogue, pointer=dialogue.step.rows.index(row))
 
 

@@ -36,9 +36,10 @@ class Editor:
         try:
             with tempfile.TemporaryDirectory(prefix="handraise-") as folder:
                 file = Path(folder) / f"edit{suffix}"
-                file.write_text(text, encoding="utf-8", errors="surrogatepass")
+                # As bytes: what is not edited stays as it is, every carriage return included.
+                file.write_bytes(text.encode(errors="surrogatepass"))
                 await self._run(command, file)
-                return file.read_text(encoding="utf-8", errors="replace")
+                return _read(file)
         finally:
             self._closed.set()
 
@@ -68,3 +69,10 @@ class Editor:
             self._process = None
         if code != 0:
             raise EditorFailed("The editor failed, so nothing was changed.")
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_bytes().decode(errors="surrogatepass")
+    except (OSError, UnicodeDecodeError) as error:
+        raise EditorFailed("The editor left no UTF-8 text behind, so nothing was changed.") from error

@@ -68,7 +68,7 @@ class Following:
 
     def settle(self, ask: Ask) -> list[Line]:
         """Takes the card of a settled ask away, and gives the line that it leaves behind."""
-        gone = self._board.tray.remove(ask.id, self._clock())
+        gone = self._board.tray.remove(ask.id)
         if ask.settlement is None or (gone is None and self._board.session is None):
             return []
         return self._fold(ask, ask.settlement, gone)
@@ -126,7 +126,7 @@ class Following:
         if self._board.session is None:
             for each in await self._desk.sessions():
                 self._board.know(each.session.id, each.session.title, each.session.phase)
-        for gone in self._board.tray.keep_only({ask.id for ask in asks}, self._clock()):
+        for gone in self._board.tray.keep_only({ask.id for ask in asks}):
             settled = await self._desk.ask(gone.ask.id)
             if settled.settlement is not None:
                 self._front.show(self._fold(settled, settled.settlement, gone))

@@ -6,6 +6,8 @@ from typing import TextIO
 
 from prompt_toolkit.input import Input, create_input
 from prompt_toolkit.input.vt100 import Vt100Input
+from prompt_toolkit.key_binding.key_processor import KeyPress
+from prompt_toolkit.keys import Keys
 
 # What prompt_toolkit calls a key, and what a dialogue does.
 NAMED = {
@@ -24,14 +26,32 @@ NAMED = {
 
 
 class _Keyboard(Vt100Input):
-    """A key that is pressed while lines are printed is a key, and neither echo nor signal."""
+    """A key that is pressed while lines are printed is a key, and neither echo nor signal.
+
+    `together`: the key came in one piece with others, as a paste does.
+    """
 
     def __init__(self, terminal: TextIO, lent: Callable[[], bool]) -> None:
         super().__init__(terminal)
         self._lent = lent
+        self.together = False
+
+    def read_keys(self) -> list[KeyPress]:
+        keys = super().read_keys()
+        self.together = len([each for each in keys if each.key != Keys.CPRResponse]) > 1
+        return keys
+
+    def flush_keys(self) -> list[KeyPress]:
+        self.together = False
+        return super().flush_keys()
 
     def cooked_mode(self) -> contextlib.AbstractContextManager[None]:
         return super().cooked_mode() if self._lent() else contextlib.nullcontext()
+
+
+def is_together(keys: Input) -> bool:
+    """Whether the last key came in one piece with others."""
+    return isinstance(keys, _Keyboard) and keys.together
 
 
 def keyboard(lent: Callable[[], bool]) -> Input:

@@ -4,27 +4,28 @@ from datetime import datetime
 
 from handraise.surfaces.terminal import cards, words
 from handraise.surfaces.terminal.board import Board
-from handraise.surfaces.terminal.cards import Frame
+from handraise.surfaces.terminal.cards import Frame, Picture
 from handraise.surfaces.terminal.harmless import one_line
 from handraise.surfaces.terminal.lines import EMPTY, Line, cut, joined, line, width_of
+from handraise.surfaces.terminal.room import Fit
 
 _ACTIONS = 3
 """How many of the actions under way are shown."""
 
 
-def live(board: Board, now: datetime, width: int, height: int) -> tuple[list[Line], list[Line]]:
-    """What stands above the line that is being written, and below it."""
+def live(board: Board, now: datetime, width: int, height: int, waits: str = "") -> Picture:
+    """What stands above the line that is being written, and below it. `waits`: why keys do not count yet."""
     current = board.tray.current
     above = [*board.timeline.tail(width), *board.timeline.under_way(now, width)[-_ACTIONS:], *_connection(board, width)]
     if current is None:
-        return [*above, *_nothing(board, width), *_waiting(board, width)], []
+        return Picture([*above, *_nothing(board, width), *_waiting(board, width)], [], Fit())
     title = board.titles.get(current.ask.session or "", "") if board.session is None else ""
-    body, foot = cards.parts(current, Frame(width, height, now, title, board.tray.place, board.tray.is_ready(now)))
+    body, foot, fit = cards.picture(current, Frame(width, height, now, title, board.tray.place, waits))
     room = height - len(body) - len(foot)
     # An empty row sets the card off from what was said before it.
     before = [*above, EMPTY][-room:] if room > 0 else []
     others = _others(board, width, now)[: max(0, room - len(before) - 1)]
-    return [*before, *body], [*foot, *([EMPTY, *others] if others else [])]
+    return Picture([*before, *body], [*foot, *([EMPTY, *others] if others else [])], fit)
 
 
 def state(board: Board, now: datetime, width: int) -> Line:
@@ -69,7 +70,7 @@ def _nothing(board: Board, width: int) -> list[Line]:
 
 def _waiting(board: Board, width: int) -> list[Line]:
     """What was put aside, a row each; the last one says how to come back to it."""
-    back = ("class:dim", " · Tab answers")
+    back = ("class:dim", " · Tab to answer")
     rows = [line(("class:accent bold", "✋ "), words.sentence(ask)) for ask in board.tray.waiting]
     kept = [cut(each, width) for each in rows[:-1]]
     return [*kept, *((*cut(each, width - width_of(back[1])), back) for each in rows[-1:])]

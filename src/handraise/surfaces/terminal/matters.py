@@ -18,6 +18,8 @@ _REASON = "Why? Claude reads it. Enter alone denies without a reason."
 _EDITED = {"command": "command", "content": "content", "new_string": "new text"}
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,8}$")
 _REFUSING = (("deny", "Deny, and say why"), ("stop", "Deny and stop"))
+_ALLOWING = ("a, then Enter to allow", "d to deny")
+_APPROVING = ("a, then Enter to approve", "d to send back")
 _REVISION = "What should be different?"
 
 
@@ -80,11 +82,11 @@ class PermissionMatter:
     asked: str
 
     def steps(self, given: Mapping[str, Given]) -> tuple[Step, ...]:
-        first = Step("decide", self.asked, "Permission", self._rows(), wants=_REASON)
+        first = Step("decide", self.asked, "Permission", self._rows(), wants=_REASON, keys=_ALLOWING)
         if given.get("decide", Given()).rows != ("edit",):
             return (first,)
         rows = (keyed(key_of("permission", "once"), "Allow it like this, once"), _again("permission"))
-        return first, Step("edited", "Allow it as you changed it?", "Permission, edited", rows)
+        return first, Step("edited", "Allow it as you changed it?", "Permission, edited", rows, keys=_ALLOWING[:1])
 
     def editable(self, given: Mapping[str, Given]) -> tuple[str, str]:
         before = given.get("decide", Given()).text
@@ -153,8 +155,9 @@ class PermissionMatter:
             if self.edits == "command" and not text.strip():
                 raise Misfit("The command was empty in the editor; nothing was sent.")
             # Editors end a text with a line feed, whether it had one or not.
-            ended = self.body.input[self.edits].endswith("\n")
-            return {**self.body.input, self.edits: text if ended else text.removesuffix("\n")}
+            before = self.body.input[self.edits]
+            end = "\r\n" if "\r\n" in before and text.endswith("\r\n") else "\n"
+            return {**self.body.input, self.edits: text if before.endswith("\n") else text.removesuffix(end)}
         try:
             read = json.loads(text)
         except ValueError as error:
@@ -181,11 +184,11 @@ class PlanMatter:
             keyed(key_of("plan", "revise"), "Send back, and say what to change", then="write"),
             keyed(key_of("plan", "outline"), "Pause: outline the steps first"),
         )
-        first = Step("decide", "Claude has a plan.", "Plan", rows, wants=_REVISION)
+        first = Step("decide", "Claude has a plan.", "Plan", rows, wants=_REVISION, keys=_APPROVING)
         if given.get("decide", Given()).rows != ("edit",):
             return (first,)
         edited = (*approve, _again("plan"))
-        return first, Step("edited", "Approve the plan as you changed it?", "Plan, edited", edited)
+        return first, Step("edited", "Approve the plan as you changed it?", "Plan, edited", edited, keys=_APPROVING[:1])
 
     def editable(self, given: Mapping[str, Given]) -> tuple[str, str]:
         before = given.get("decide", Given()).text

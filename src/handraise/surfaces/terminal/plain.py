@@ -20,13 +20,19 @@ from handraise.surfaces.terminal.editor import Editor
 from handraise.surfaces.terminal.harmless import seal
 from handraise.surfaces.terminal.lines import Line, text_of
 from handraise.surfaces.terminal.live import nothing_open
+from handraise.surfaces.terminal.room import Fit
 from handraise.surfaces.terminal.stay import Stay
-from handraise.surfaces.terminal.tray import CALM
 
 _WHOLE = 10**6
 """Nothing is folded: a screen reader reads all of it."""
 _LATER = ">"
 _BACK = "<"
+_PASTE = 0.05
+"""Lines that come within this time, in seconds, are a paste."""
+_MARGIN = 0.005
+_EARLY = "You typed that before the question was up, so it was not used. Answer again."
+_SAID = "That is not one of the choices, so it goes to Claude as a message. The request is still open."
+_PASTED = "Several lines at once are not an answer, so nothing was chosen."
 
 
 def told(dialogue: Dialogue, width: int, now: datetime, place: str, title: str = "") -> list[str]:
@@ -37,12 +43,12 @@ def told(dialogue: Dialogue, width: int, now: datetime, place: str, title: str =
 
 def how(dialogue: Dialogue) -> str:
     """How the card is answered."""
-    back = " < goes back." if dialogue.at or dialogue.writing else ""
+    back = " < to go back." if dialogue.at or dialogue.writing else ""
     if dialogue.writing is not None:
         return f"Type a line, then Enter.{back}"
     if dialogue.step.several:
-        return f"Numbers with blanks between them, then Enter; Enter alone takes what is marked.{back} > is for later."
-    return f"A number, then Enter.{back} > is for later."
+        return f"Numbers separated by spaces, then Enter; Enter alone takes what is marked.{back} > to postpone."
+    return f"A number, then Enter.{back} > to postpone."
 
 
 def keys_of(dialogue: Dialogue, typed: str) -> list[str]:
@@ -86,6 +92,7 @@ class Plain:
         self._stood = ""
         self._taking = False
         self._held: list[str] = []
+        self._gathering: asyncio.TimerHandle | None = None
 
     @property
     def size(self) -> tuple[int, int]:
@@ -117,8 +124,11 @@ class Plain:
             title = board.titles.get(current.ask.session or "", "") if board.session is None else ""
             for each in told(current, width, self._clock(), board.tray.place, title):
                 self._print(each)
+            now = self._clock()
+            board.tray.drawn(Fit(), now)
             # Said as soon as a line counts: what was typed before was meant for something else.
-            wait = 0.0 if board.tray.is_ready(self._clock()) else CALM.total_seconds()
+            wakes = self._stay.hand.wakes(now)
+            wait = wakes.total_seconds() + _MARGIN if wakes is not None else 0.0
             asyncio.get_running_loop().call_later(wait, self._tell_how, stands, how(current))
 
     def call(self, _ask: Ask) -> None:
@@ -167,36 +177,48 @@ class Plain:
             self._stay.leaving.set()
             return
         self._typed += typed
-        while b"\n" in self._typed:
-            row, _, self._typed = self._typed.partition(b"\n")
-            self._take(row.decode(errors="replace").rstrip("\r"))
+        if b"\n" in self._typed and self._gathering is None:
+            # A terminal gives a paste line by line, each as soon as it is asked for the next.
+            self._gathering = asyncio.get_running_loop().call_later(_PASTE, self._take_all)
 
-    def _take(self, typed: str) -> None:
+    def _take_all(self) -> None:
+        self._gathering = None
+        *rows, self._typed = self._typed.split(b"\n")
+        lines = [row.decode(errors="replace").rstrip("\r") for row in rows]
+        for each in lines:
+            self._take(each, pasted=len(lines) > 1)
+
+    def _take(self, typed: str, *, pasted: bool) -> None:
         if self._stay is None:
             return
-        tray = self._stay.board.tray
+        now, tray = self._clock(), self._stay.board.tray
         current = tray.current
-        if current is None and typed.strip() == _LATER and tray.aside:
-            self._stay.look_aside()
-        elif current is None:
-            self._stay.say(typed)
-        elif not tray.is_ready(self._clock()):
-            self._print("That was typed before the question was shown; please answer once more.")
-        elif current.writing is not None and typed.strip() != _BACK:
+        if current is None:
+            if typed.strip() == _LATER and tray.aside:
+                self._stay.look_aside()
+            else:
+                self._stay.say(typed)
+            return
+        whose = "nobody" if pasted else self._stay.hand.whose(now, "")
+        keys = keys_of(current, typed)
+        if whose == "entry" and typed.strip() != _BACK:
             self._stay.write(typed)
-            self._stay.press("enter")
-        elif keys := keys_of(current, typed):
+            self._stay.confirm()
+        elif whose in ("card", "entry") and keys:
             self._press(self._stay, keys)
+        elif pasted or keys or self._stay.board.session is None:
+            early = whose not in ("card", "entry")
+            self._stay.hand.stray(now)
+            self._print(_PASTED if pasted else _EARLY if early else f"Nothing was chosen. {how(current)}")
         else:
-            self._print(f"Nothing was chosen. {how(current)}")
+            self._stay.hand.stray(now)
+            self._print(_SAID)
+            self._stay.say(typed)
 
-    def _press(self, stay: Stay, keys: Sequence[str]) -> None:
+    def _press(self, stay: Stay, keys: list[str]) -> None:
         """One line is one step, however many keys it stands for: the card is told once, behind the last of them."""
         self._taking = True
-        for key in keys:
-            # Nothing is folded here, so that there is nothing to read whole.
-            if key != "v":
-                stay.press(key)
+        stay.choose(keys)
         self._taking = False
         self.refresh()
 

@@ -9,6 +9,7 @@ import os
 import signal
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from prompt_toolkit.application import Application, in_terminal, run_in_terminal
@@ -24,13 +25,18 @@ from handraise.model.asks import Ask
 from handraise.model.items import Item
 from handraise.surfaces.terminal import live, windows
 from handraise.surfaces.terminal.editor import Editor
+from handraise.surfaces.terminal.hand import Whose
 from handraise.surfaces.terminal.harmless import seal
-from handraise.surfaces.terminal.keyboard import NAMED, keyboard
+from handraise.surfaces.terminal.keyboard import NAMED, is_together, keyboard
 from handraise.surfaces.terminal.lines import Line
 from handraise.surfaces.terminal.stay import Stay
-from handraise.surfaces.terminal.tray import CALM, Tray
+from handraise.surfaces.terminal.tray import Tray
 
 _TICK = 1.0
+_NARROW = 20
+"""With fewer columns nothing can be decided."""
+_MARGIN = 0.005
+"""Timers may ring a little early."""
 
 
 class Screen:
@@ -46,7 +52,9 @@ class Screen:
         self._entry_of: tuple[str, str, str] | None = None
         self._picture: tuple[StyleAndTextTuples, StyleAndTextTuples] = [], []
         self._lent = False
-        keys = keyboard(lent=lambda: self._lent)
+        self._whose: Whose = "line"
+        self._alarm: asyncio.TimerHandle | None = None
+        keys = self._input = keyboard(lent=lambda: self._lent)
         self._editor = Editor(keys.fileno())
         self._app: Application[None] = Application(
             layout=windows.layout(
@@ -57,7 +65,7 @@ class Screen:
                 self._composer,
                 self._hint,
                 self._state,
-                Condition(self._is_writing),
+                Condition(self._has_entry),
                 Condition(self._is_composing),
             ),
             key_bindings=self._keys(),
@@ -69,11 +77,12 @@ class Screen:
         )
         # Esc must be told from an arrow key, and quickly.
         self._app.ttimeoutlen, self._app.timeoutlen = 0.05, 0.3
+        self._app.key_processor.before_key_press += self._before_key
 
     @property
     def size(self) -> tuple[int, int]:
         found = self._app.output.get_size()
-        return max(20, found.columns), max(8, found.rows - 1 - self._entry_rows())
+        return max(_NARROW, found.columns), max(1, found.rows - 1 - self._entry_rows() - self._composer_rows())
 
     def show(self, lines: Sequence[Line]) -> None:
         self._lines.extend(lines)
@@ -86,13 +95,8 @@ class Screen:
         # At once, not with the next picture: the next key may be in the same breath as the one before.
         self._follow_dialogue()
         self._app.invalidate()
-        if not self._tray.is_ready(self._clock()):
-            asyncio.get_running_loop().call_later(CALM.total_seconds(), self._app.invalidate)
 
     def call(self, _ask: Ask) -> None:
-        if self._composer.text.strip() and self._stay is not None and not self._tray.aside:
-            # Whoever is typing goes on typing: the next key must not answer what has just come.
-            self._stay.look_aside()
         self._app.output.bell()
 
     def keep(self, text: str) -> None:
@@ -170,9 +174,28 @@ class Screen:
 
     def _draw(self, _app: Application[None]) -> None:
         self._follow_dialogue()
+        if self._stay is None:
+            return
+        now = self._clock()
+        waits = self._stay.hand.waits(now, self._composer.text)
+        above, below, fit = live.live(self._stay.board, now, *self.size, waits)
+        self._picture = _together(above), _together(below)
+        narrow = self._app.output.get_size().columns < _NARROW
+        self._tray.drawn(replace(fit, tiny=True) if narrow else fit, now)
+        self._set_alarm(now)
+
+    def _set_alarm(self, now: datetime) -> None:
+        """Draws again, as soon as a key counts or has waited long enough."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+        wakes = self._stay.hand.wakes(now) if self._stay is not None else None
+        if wakes is not None:
+            self._alarm = asyncio.get_running_loop().call_later(wakes.total_seconds() + _MARGIN, self._ring)
+
+    def _ring(self) -> None:
+        self._alarm = None
         if self._stay is not None:
-            above, below = live.live(self._stay.board, self._clock(), *self.size)
-            self._picture = _together(above), _together(below)
+            self._stay.tick()
 
     def _hint(self) -> StyleAndTextTuples:
         if self._stay is None or self._composer.text:
@@ -185,20 +208,40 @@ class Screen:
 
     def _entry_rows(self) -> int:
         found = self._app.output.get_size()
-        return windows.rows_of(self._entry.text, found.columns, found.rows) if self._is_writing() else 0
+        return windows.rows_of(self._entry.text, found.columns, found.rows) if self._has_entry() else 0
 
-    def _is_writing(self) -> bool:
+    def _composer_rows(self) -> int:
+        """What the line to Claude takes below a card."""
+        if self._tray.current is None or not self._is_composing():
+            return 0
+        found = self._app.output.get_size()
+        return windows.rows_of(self._composer.text, found.columns, found.rows)
+
+    def _has_entry(self) -> bool:
         current = self._tray.current
         return current is not None and current.writing is not None and current.reading is None
 
+    def _is_writing(self) -> bool:
+        return self._whose == "entry"
+
     def _is_composing(self) -> bool:
-        return self._stay is not None and self._stay.board.session is not None and self._tray.current is None
+        return self._stay is not None and self._stay.board.session is not None and self._whose == "line"
 
     def _is_choosing(self) -> bool:
-        return self._tray.current is not None and not self._is_writing()
+        return self._whose == "card"
+
+    def _before_key(self, _keys: object) -> None:
+        """Decides who gets the next key."""
+        if self._stay is None:
+            return
+        self._follow_dialogue()
+        if self._tray.current is not None and self._whose in ("line", "nobody"):
+            self._composer.insert_text(self._stay.hand.stray(self._clock()))
 
     def _follow_dialogue(self) -> None:
         """The focus is where the person writes, and the entry holds what the dialogue does."""
+        if self._stay is not None:
+            self._whose = self._stay.hand.whose(self._clock(), self._composer.text)
         current = self._tray.current
         if current is not None and current.writing is not None:
             place = (current.ask.id, current.step.name, current.writing)
@@ -207,10 +250,9 @@ class Screen:
                 self._entry.text = current.draft
                 self._entry.cursor_position = len(current.draft)
                 self._entry_of = place
-            self._app.layout.focus(self._entry)
         else:
             self._entry_of = None
-            self._app.layout.focus(self._composer)
+        self._app.layout.focus(self._entry if self._is_writing() else self._composer)
 
     def _written(self, buffer: Buffer) -> None:
         if self._stay is not None and self._entry_of is not None:
@@ -223,11 +265,19 @@ class Screen:
         for name in NAMED:
             keys.add(name, filter=choosing, eager=name == "escape")(self._press)
         keys.add(Keys.Any, filter=choosing)(self._press)
+        nobody, behind = (
+            ~(choosing | writing | composing),
+            composing & Condition(lambda: self._tray.current is not None),
+        )
         for nothing in (Keys.Any, "enter", Keys.BracketedPaste):
-            keys.add(nothing, filter=~(choosing | writing | composing))(_ignore)
-        keys.add(Keys.BracketedPaste, filter=choosing)(_ignore)
-        keys.add("enter", filter=writing)(self._press)
+            keys.add(nothing, filter=nobody)(_ignore)
+        for turning in ("j", "k"):
+            keys.add(turning, filter=nobody)(self._turn)
+        keys.add(Keys.BracketedPaste, filter=choosing)(self._paste)
+        keys.add(Keys.Any, filter=writing)(self._enter)
+        keys.add("enter", filter=writing)(self._confirm)
         keys.add("escape", filter=writing)(self._press)
+        keys.add("escape", filter=nobody | behind)(self._later)
         keys.add("up", filter=writing)(self._up)
         keys.add("enter", filter=composing)(self._say)
         keys.add("escape", "enter", filter=writing | composing)(_new_line)
@@ -246,7 +296,43 @@ class Screen:
         pressed = event.key_sequence[0]
         name = str(getattr(pressed.key, "value", pressed.key))
         name = {"c-m": "enter", "c-h": "backspace"}.get(name, name)
-        self._stay.press(NAMED.get(name, event.data if name == "<any>" else name))
+        key = NAMED.get(name, event.data if name == "<any>" else name)
+        self._composer.insert_text(self._stay.press(key, pasted=is_together(self._input)))
+        self._follow_dialogue()
+
+    def _enter(self, event: KeyPressEvent) -> None:
+        """A character of a text for the card, unless it shows that the one before was part of a word."""
+        typed = self._stay.hand.entered(event.data, self._clock()) if self._stay is not None else None
+        if typed is None:
+            event.current_buffer.insert_text(event.data)
+        else:
+            self._composer.insert_text(typed)
+            self.refresh()
+
+    def _confirm(self, event: KeyPressEvent) -> None:
+        """Enter that comes with a paste is part of the text."""
+        if is_together(self._input):
+            event.current_buffer.insert_text("\n")
+        elif self._stay is not None:
+            self._stay.confirm()
+
+    def _paste(self, event: KeyPressEvent) -> None:
+        """A paste is no choice."""
+        if self._stay is not None:
+            self._stay.hand.stray(self._clock())
+            if self._stay.board.session is not None:
+                self._composer.insert_text(event.data.replace("\r\n", "\n").replace("\r", "\n"))
+            self.refresh()
+
+    def _turn(self, event: KeyPressEvent) -> None:
+        """To turn to another card answers nothing, and needs no calm."""
+        if self._stay is not None and self._stay.board.session is None and not is_together(self._input):
+            self._tray.turn(1 if event.data == "j" else -1)
+            self.refresh()
+
+    def _later(self, _event: KeyPressEvent) -> None:
+        if self._stay is not None and self._tray.current is not None:
+            self._stay.postpone()
 
     def _up(self, event: KeyPressEvent) -> None:
         """Up, on the first row of what is written, is the way back."""
@@ -262,7 +348,12 @@ class Screen:
             self._stay.say(text)
 
     def _aside(self, _event: KeyPressEvent) -> None:
-        if self._stay is not None:
+        if self._stay is None:
+            return
+        if self._tray.current is not None and self._whose == "line" and self._composer.text:
+            self._stay.hand.turn_to_card()
+            self.refresh()
+        else:
             self._stay.look_aside()
 
     def _stop(self, event: KeyPressEvent) -> None:

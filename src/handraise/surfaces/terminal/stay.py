@@ -9,12 +9,13 @@ from handraise.desk.interface import Conflict, Desk, DeskError, TooLate, Unreach
 from handraise.model.answers import Answer
 from handraise.model.asks import Ask
 from handraise.model.sessions import Session
-from handraise.surfaces.terminal import cards, dialogue
+from handraise.surfaces.terminal import dialogue
 from handraise.surfaces.terminal.board import Board
 from handraise.surfaces.terminal.dialogue import Edit, Effect, PutAside, Send
 from handraise.surfaces.terminal.editor import EditorFailed
 from handraise.surfaces.terminal.following import Following
 from handraise.surfaces.terminal.front import Front
+from handraise.surfaces.terminal.hand import Hand, Pressed
 from handraise.surfaces.terminal.harmless import one_line
 from handraise.surfaces.terminal.lines import line, wrap
 
@@ -29,6 +30,7 @@ class Stay:
         self, desk: Desk, front: Front, clock: Callable[[], datetime], session: Session | None, cursor: int
     ) -> None:
         self.board = Board(session)
+        self.hand = Hand(self.board.tray, speaks=session is not None)
         self.leaving = asyncio.Event()
         self.changed = asyncio.Event()
         """Set after each change, for those who wait for something to become true."""
@@ -63,32 +65,50 @@ class Stay:
             self.refused = error
             self.leaving.set()
 
-    def press(self, key: str) -> None:
-        """A key, while a card is on top."""
-        now = self._clock()
+    def press(self, key: str, *, pasted: bool = False) -> str:
+        """A key for the card on top. Gives what belongs to the line for Claude instead."""
+        pressed = self.hand.press(key, self._clock(), self._front.size, pasted=pasted)
+        return self._came_of(pressed)
+
+    def confirm(self, *, pasted: bool = False) -> None:
+        """Enter, at the end of a text that was written for the card on top."""
+        self._came_of(self.hand.confirm(self._clock(), pasted=pasted))
+
+    def choose(self, keys: list[str]) -> None:
+        """What a typed line stands for."""
+        self._came_of(self.hand.choose(keys, self._clock()))
+
+    def tick(self) -> None:
+        """Time went by: a key that waited whether a word follows does what it does."""
+        self._came_of(self.hand.due(self._clock()))
+
+    def _came_of(self, pressed: Pressed) -> str:
         current = self.board.tray.current
-        if current is not None and self.board.tray.is_ready(now):
-            match key:
-                case "j" | "k" if current.writing is None and current.reading is None:
-                    self.board.tray.turn(1 if key == "j" else -1, now)
-                case "v" if current.writing is None and current.reading is None:
-                    self.board.tray.put(cards.read(current, "open", *self._front.size))
-                case _ if current.reading is not None:
-                    self.board.tray.put(cards.read(current, key, *self._front.size))
-                case _:
-                    self._perform(current.ask, self.board.tray.press(key, now))
+        if current is not None:
+            self._perform(current.ask, pressed.effect)
         self._refresh()
+        return pressed.typed
 
     def write(self, text: str) -> None:
         """The line that is being written for the card on top."""
         if self.board.tray.current is not None:
-            self.board.tray.put(dialogue.write(self.board.tray.current, text))
+            self.board.tray.put(dialogue.write(self.board.tray.current, text), self._clock())
 
     def look_aside(self) -> None:
         """Between the card and the line for Claude, and back."""
         if self.board.tray.top is not None and (self.board.session is not None or self.board.tray.aside):
-            self.board.tray.put_aside(not self.board.tray.aside, self._clock())
+            self.board.tray.put_aside(not self.board.tray.aside)
+            if not self.board.tray.aside:
+                self.hand.turn_to_card()
         self._refresh()
+
+    def postpone(self) -> None:
+        """Esc, before keys count."""
+        if self.board.session is None:
+            self.board.tray.turn(1)
+            self._refresh()
+        else:
+            self.look_aside()
 
     def say(self, text: str) -> None:
         """Said to Claude, during a turn or between two."""
@@ -113,10 +133,8 @@ class Stay:
         match effect:
             case None:
                 pass
-            case PutAside() if self.board.session is None:
-                self.board.tray.turn(1, self._clock())
             case PutAside():
-                self.look_aside()
+                self.postpone()
             case Edit(text=text, suffix=suffix):
                 self._start(self._edit(ask.id, text, suffix))
             case Send(answer=answer):
@@ -133,7 +151,7 @@ class Stay:
             return
         found = self.board.tray.find(ask)
         if found is not None:
-            self.board.tray.put(dialogue.edited(found, written))
+            self.board.tray.put(dialogue.edited(found, written), self._clock())
         elif written != text:
             self._front.keep(written)
             self._tell("class:warning", "Somebody was first while you edited; your text was not sent, and is kept.")
@@ -147,7 +165,7 @@ class Stay:
                 self._tell("class:warning", "Too late for the request itself; it was said to Claude as guidance.")
         except (Conflict, TooLate) as error:
             if error.ask.state == "open":
-                self.board.tray.begin_again(error.ask)
+                self.board.tray.begin_again(error.ask, self._clock())
             else:
                 self._front.show(self._following.settle(error.ask))
         except Unreached:
@@ -159,7 +177,7 @@ class Stay:
     def _not_sent(self, ask: str, why: str) -> None:
         found = self.board.tray.find(ask)
         if found is not None:
-            self.board.tray.put(dialogue.not_sent(found, why))
+            self.board.tray.put(dialogue.not_sent(found, why), self._clock())
 
     async def _say(self, session: str, text: str) -> None:
         try:

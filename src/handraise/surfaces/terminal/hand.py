@@ -1,0 +1,274 @@
+"""The hand: whether a key is meant for the card on top, or for the line to Claude. Pure; time is an argument.
+
+Keys that come before a card is calm, while there is text in the line for Claude, or in the quick succession of somebody
+who types words, are never a choice: what they had chosen is taken back, and they belong to that line. What would send
+something by one key waits until it is clear that no word follows; Enter does not wait.
+"""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Literal
+
+from handraise.model.intent import BURST, CALM, Act, Attention, Weight, is_typing
+from handraise.surfaces.terminal import cards
+from handraise.surfaces.terminal import dialogue as dialogues
+from handraise.surfaces.terminal.dialogue import Dialogue, Effect, PutAside, Row
+from handraise.surfaces.terminal.tray import Tray, milliseconds
+
+Whose = Literal["card", "entry", "line", "nobody"]
+"""Who gets a key: the card on top, the text that is written for it, the line to Claude, or nobody."""
+TYPING = "That looked like typing, so nothing was chosen."
+UNDECIDED = "…"
+LARGER = "Make the window larger to answer."
+_MOVES = ("up", "down", "pageup", "pagedown", "home", "end")
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """How things stood before the letters of a run."""
+
+    dialogue: Dialogue
+    attention: Attention
+
+
+@dataclass(frozen=True, slots=True)
+class Pressed:
+    """What came of a key. `typed`: text that belongs to the line for Claude."""
+
+    effect: Effect | None = None
+    typed: str = ""
+
+
+@dataclass(slots=True)
+class Hand:
+    """One person's keys. `speaks`: there is a line to Claude."""
+
+    tray: Tray
+    speaks: bool
+    turned: str | None = None
+    """The card that the person turned to, away from the line and what is written there."""
+    _run: str = ""
+    _before: Before | None = None
+    _last: int | None = None
+    _held: tuple[str, int] | None = None
+    """A key that sends something, and when it does if no word follows."""
+    _unread: set[str] = field(default_factory=set)
+    """The asks whose person was shown that some of it was not on the screen."""
+
+    def whose(self, now: datetime, line: str) -> Whose:
+        """Who gets the next key. `line`: what stands in the line to Claude."""
+        current, attention, at = self.tray.current, self.tray.attention, milliseconds(now)
+        other: Whose = "line" if self.speaks else "nobody"
+        if current is None or attention is None or current.sending:
+            return other
+        if self.speaks and line and not self._has_turned:
+            return other
+        if at < max(attention.still_since, attention.quiet_since) + CALM["terminal"]:
+            return "nobody" if self._has_turned else other
+        return "entry" if current.writing is not None and current.reading is None else "card"
+
+    def waits(self, now: datetime, line: str) -> str:
+        """Why keys do not count yet, or go elsewhere; empty where they count."""
+        whose = self.whose(now, line)
+        if whose in ("card", "entry"):
+            at, attention = milliseconds(now), self.tray.attention
+            # A word may still come of it; or the step has only just been reached.
+            open_run = (whose == "entry" or self._held is not None) and is_typing(self._last, at)
+            return UNDECIDED if open_run or (attention is not None and at < attention.calm_at()) else ""
+        if self.speaks and line and not self._has_turned:
+            return "You are writing to Claude · Tab to answer"
+        return "Keys count in a moment"
+
+    def wakes(self, now: datetime) -> timedelta | None:
+        """After which time something changes by itself."""
+        at, attention = milliseconds(now), self.tray.attention
+        times = [*([self._last + BURST] if self._last else []), *([attention.calm_at()] if attention else [])]
+        coming = [each - at for each in times if each > at]
+        return timedelta(milliseconds=min(coming)) if coming else None
+
+    def stray(self, now: datetime) -> str:
+        """A key that is not for the card on top: gives what was typed just before it, and is part of the same words."""
+        at = milliseconds(now)
+        typed = self._run if self._run and is_typing(self._last, at) else ""
+        if typed:
+            self._take_back()
+        self.tray.touch(at)
+        self._forget()
+        return typed if self.speaks else ""
+
+    def turn_to_card(self) -> None:
+        """The person turns from the line to the card."""
+        self.turned = self.tray.top
+        self._forget()
+
+    def press(self, key: str, now: datetime, size: tuple[int, int], *, pasted: bool = False) -> Pressed:
+        """A key for the card on top: the name of one, or a character."""
+        current, attention = self.tray.current, self.tray.attention
+        if current is None or attention is None or current.sending:
+            return Pressed()
+        if pasted and key not in _MOVES:
+            self._take_back()
+            self.tray.touch(milliseconds(now))
+            self._forget()
+            return Pressed(typed=" " if key == "space" else key if len(key) == 1 and self.speaks else "")
+        text = " " if key == "space" else key if len(key) == 1 else ""
+        if text and not (text == " " and (current.reading is not None or current.step.several)):
+            return self._letter(text, current, attention, now, size)
+        held, self._held = self._held, None
+        if held is not None and key == "enter":
+            return self._act(held[0], now)
+        self._forget()
+        if current.reading is not None:
+            self.tray.put(cards.read(current, key, *size), now)
+            return Pressed()
+        if key == "enter" and current.writing is None:
+            return self._confirm(current, attention, now)
+        return self._act(key, now)
+
+    def entered(self, text: str, now: datetime) -> str | None:
+        """A character for the text that is written for the card: None if it belongs there, else what was typed."""
+        at = milliseconds(now)
+        if self._run and is_typing(self._last, at):
+            return self._words(text, now)
+        self._forget()
+        return None
+
+    def confirm(self, now: datetime, *, pasted: bool = False) -> Pressed:
+        """Enter, at the end of a text that was written for the card."""
+        self._forget()
+        current, attention = self.tray.current, self.tray.attention
+        if current is None or attention is None:
+            return Pressed()
+        row = next((each for each in current.step.rows if each.name == current.writing), None)
+        verdict = attention.judge(Act(row.weight if row else "answer", milliseconds(now), pasted))
+        return self._act("enter", now) if verdict == "meant" else Pressed()
+
+    def due(self, now: datetime) -> Pressed:
+        """What a held key does, when its time has come."""
+        if self._held is None or milliseconds(now) < self._held[1]:
+            return Pressed()
+        (key, _), self._held = self._held, None
+        self._forget()
+        return self._act(key, now)
+
+    def choose(self, keys: list[str], now: datetime) -> Pressed:
+        """Keys that a typed line stands for, all at once: taken if the line was meant for this very card."""
+        current, attention, at = self.tray.current, self.tray.attention, milliseconds(now)
+        if current is None or attention is None:
+            return Pressed()
+        rows = [row for key in keys if (row := dialogues.named(current.step, key))]
+        weight = rows[0].weight if rows else "refuse" if keys in (["back"], ["escape"]) else "answer"
+        if attention.judge(Act(weight, at)) != "meant":
+            return Pressed()
+        pressed = Pressed()
+        for key in keys:
+            pressed = self._act(key, now)
+        return pressed
+
+    def _letter(
+        self, text: str, current: Dialogue, attention: Attention, now: datetime, size: tuple[int, int]
+    ) -> Pressed:
+        at, key = milliseconds(now), "space" if text == " " else text
+        goes_on = is_typing(self._last, at)
+        marks = current.step.several and current.reading is None and (self._run + text).replace(" ", "").isdecimal()
+        if goes_on and not marks:
+            return Pressed(typed=self._words(text, now))
+        if not goes_on:
+            self._run, self._before = "", Before(current, attention)
+        self._run, self._last, self._held = self._run + text, at, None
+        row = dialogues.named(current.step, key) if current.reading is None else None
+        match key:
+            case "j" | "k" if current.reading is None:
+                self.tray.turn(1 if key == "j" else -1)
+            case "v" if current.reading is None:
+                self.tray.put(cards.read(current, "open", *size), now)
+            case "g" if current.reading is None and row is None and self._may_go_on(current):
+                self.tray.attend(attention.go_on())
+                self.tray.put(replace(current, note="Going on without reading all of it."), now)
+            case _ if current.reading is not None:
+                self.tray.put(cards.read(current, key, *size), now)
+            case _ if row is not None and row.weight == "answer" and not self._is_meant(row.weight, at):
+                pass
+            case _ if row is None:
+                # It means nothing here, so that it was meant for something else.
+                self.tray.put(replace(current, pointer=None, note=""), now)
+                self.tray.touch(at)
+            case _ if _waits(current, row):
+                self.tray.put(dialogues.point(current, row), now)
+                self._held = key, at + BURST
+            case _:
+                return self._act(key, now)
+        return Pressed()
+
+    def _words(self, text: str, now: datetime) -> str:
+        """Somebody types words: nothing was chosen, and all of it belongs to the line."""
+        typed = self._run + text
+        at = milliseconds(now)
+        self._take_back()
+        current = self.tray.current
+        if current is not None and not self.speaks:
+            self.tray.put(replace(current, note=TYPING), now)
+        self.tray.touch(at)
+        # What follows goes on from here, and is not part of it again.
+        self._run, self._before, self._last, self._held = "", None, at, None
+        self.turned = None
+        return typed if self.speaks else ""
+
+    def _take_back(self) -> None:
+        before, self._before = self._before, None
+        if before is not None and self.tray.find(before.dialogue.ask.id) is not None:
+            self.tray.show(before.dialogue.ask.id)
+            self.tray.restore(before.dialogue, before.attention)
+
+    def _confirm(self, current: Dialogue, attention: Attention, now: datetime) -> Pressed:
+        """Enter, on the choice that is pointed at or on all that are marked."""
+        pointed = current.step.rows[current.pointer] if current.pointer is not None else None
+        weight = pointed.weight if pointed is not None and not current.step.several else "answer"
+        if weight == "grant" and self.tray.fit.tiny:
+            self.tray.put(replace(current, note=LARGER), now)
+        elif weight == "grant" and self.tray.pointing != current.pointer:
+            # The choice was not yet pointed at on the screen.
+            pass
+        else:
+            match attention.judge(Act(weight, milliseconds(now))):
+                case "meant":
+                    return self._act("enter", now)
+                case "unseen":
+                    self.tray.put(replace(current, note=self._unseen(current)), now)
+                case _:
+                    self.tray.touch(milliseconds(now))
+        return Pressed()
+
+    @property
+    def _has_turned(self) -> bool:
+        return self.turned is not None and self.turned == self.tray.top
+
+    def _is_meant(self, weight: Weight, at: int) -> bool:
+        return self.tray.attention is not None and self.tray.attention.judge(Act(weight, at)) == "meant"
+
+    def _unseen(self, current: Dialogue) -> str:
+        self._unread.add(current.ask.id)
+        hidden = self.tray.fit.hidden
+        many = f"{hidden} line{' was' if hidden == 1 else 's were'} not shown."
+        return f"{many} v to read, or g to go on without reading, then Enter."
+
+    def _may_go_on(self, current: Dialogue) -> bool:
+        return current.ask.id in self._unread and not self.tray.fit.tiny
+
+    def _act(self, key: str, now: datetime) -> Pressed:
+        current = self.tray.current
+        if current is None:
+            return Pressed()
+        moved, effect = dialogues.press(current, key)
+        self.tray.put(moved, now)
+        if isinstance(effect, PutAside):
+            self.turned = None
+        return Pressed(effect)
+
+    def _forget(self) -> None:
+        self._run, self._before, self._last, self._held = "", None, None, None
+
+
+def _waits(dialogue: Dialogue, row: Row) -> bool:
+    """Whether this row, chosen by one key, would do more than can be taken back."""
+    return row.weight != "grant" and row.then != "write" and not dialogue.step.several
