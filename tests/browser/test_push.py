@@ -70,6 +70,18 @@ async def desk(tmp: Path) -> AsyncIterator[Desk]:
         yield Desk(hub, service, opened, service.phone(key))
 
 
+async def test_a_tap_that_was_on_its_way_when_the_notice_came_answers_nothing(tmp_path: Path) -> None:
+    async with desk(tmp_path) as at:
+        screen = await at.switched_on()
+        ask = await at.hub.ask(NPM, session=(await at.hub.session()).id)
+        await at.carry(screen, ask.id)
+        await screen.until(tag=ask.id)
+        # As if it had come just now: how long a test takes to tap is not known.
+        await screen.evaluate("Date.now = ((now) => () => now() - 3_600_000)(Date.now)")
+        await screen.click(ask.id, "yes", calm=0)
+        assert (await at.hub.up.hub.desk.ask(ask.id)).state == "open"
+
+
 async def test_an_ask_is_shown_with_answers_and_the_one_that_is_tapped_reaches_the_hub(tmp_path: Path) -> None:
     async with desk(tmp_path) as at:
         screen = await at.switched_on()
