@@ -12,7 +12,7 @@ from typing import Any, Self
 import pexpect
 import pyte
 
-DEADLINE = 25.0
+DEADLINE = 60.0
 UP, DOWN, LEFT, RIGHT = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[C"
 ENTER, ESCAPE, TAB, SPACE, BACKSPACE = "\r", "\x1b", "\t", " ", "\x7f"
 CTRL_C, CTRL_D, CTRL_U, CTRL_Z = "\x03", "\x04", "\x15", "\x1a"
