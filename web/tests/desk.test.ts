@@ -43,7 +43,7 @@ test("a row never lies", () => {
   const queued = session({ phase: "queued", created_at: "2026-01-01T11:00:00Z" });
   assert.equal(stateOf(queued, [], [queued, session({ phase: "queued" })], NOW), "queued behind 1");
   assert.equal(stateOf(session({ stuck_since: "2026-01-01T11:59:30Z" }), [], [], NOW), "answered, Claude has not moved for 30 s");
-  const failed = session({ ended: { how: "failed", reason: "", at: "2026-01-01T11:00:00Z", exit_code: 1 } });
+  const failed = session({ ended: { how: "failed", reason: "", at: "2026-01-01T11:00:00Z", exit_code: 1, by: null } });
   assert.equal(groupOf(failed, [], NOW), "failed");
   assert.equal(groupOf(failed, [], NOW + 3 * 86_400_000), "ended");
 });

@@ -35,7 +35,7 @@ test("a late answer adds to an expiry, and nothing else changes one", () => {
 test("a resumed session has not ended", () => {
   const session = { id: "s_1", phase: "idle", mode: "default", ended: null } as unknown as Session;
   let sessions: ReadonlyMap<string, Session> = new Map([["s_1", session]]);
-  sessions = changeSessions(sessions, item({ type: "session.ended", how: "lost", reason: "gone", exit_code: null }));
+  sessions = changeSessions(sessions, item({ type: "session.ended", how: "lost", reason: "gone", exit_code: null, by: null }));
   assert.equal(sessions.get("s_1")?.ended?.how, "lost");
   sessions = changeSessions(sessions, item({ type: "session.changed", phase: "queued", mode: "default", model: null, title: "t", cost_usd: 0, stuck_since: null }));
   assert.equal(sessions.get("s_1")?.ended, null);
