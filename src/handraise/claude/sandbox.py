@@ -5,6 +5,7 @@ Never is the hub's own folder, its settings or another session in there.
 
 import os
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -109,6 +110,9 @@ def plan(sandbox: Sandbox, known: Grounds) -> dict[str, Any]:
             f"The sandbox {sandbox.preset!r} protects your home directory, and {directory} contains it."
             " Start the session in a directory inside it."
         )
+    for program in ("nsenter", "bash") if sandbox.preset == "sealed" else ():
+        if not shutil.which(program):
+            raise Unfit(f"The sandbox 'sealed' needs {program}. Install util-linux and bash.")
     if sandbox.preset == "sealed" and "'" in hidden[0]:
         raise Unfit(f"The sandbox 'sealed' needs a path for the hub's folder without quotes, not {hidden[0]}.")
     settings = _settings(known)

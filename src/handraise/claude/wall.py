@@ -30,7 +30,10 @@ async def look() -> Wall:
     """Tried once in the life of a process; the same user gets the same answer."""
     user = os.geteuid()
     if user not in _found:
-        _found[user] = await _try()
+        try:
+            _found[user] = await _try()
+        except OSError as error:
+            _found[user] = Wall(f"Trying it failed: {error.strerror}.", advice())
     return _found[user]
 
 

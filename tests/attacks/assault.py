@@ -1,0 +1,213 @@
+"""One assault on one hub: a real Claude whose Bash runs every attack, one after the other.
+
+A program of its own, so that it can be run as another user: `assault.py FOLDER PRESET`. What came of it is in
+FOLDER/results.json.
+
+Each attack says FELL when it had its way. `off` is the control: there they must fall, or they prove nothing.
+"""
+
+import asyncio
+import json
+import os
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from handraise.claude.locate import locate
+from handraise.demo.environment import environment
+from handraise.demo.model import ScriptedModel
+from handraise.demo.pieces import Script, say, use
+from handraise.demo.told import Told
+from handraise.model.projects import Options
+from handraise.model.rules import Rule
+from handraise.serving import Service, serving
+from stories import house
+from stories.house import seen
+
+house.DEADLINE = 400.0
+
+# Whatever may be opened, traced or taken of the Claude that runs this: by its number, and by those of its threads.
+CLAUDES = """
+import ctypes, glob, os
+libc = ctypes.CDLL(None, use_errno=True)
+pids = [int(os.environ["CLAUDE_PID"])]
+def opens(path, flags):
+    try:
+        return os.open(path, flags | os.O_NONBLOCK)
+    except OSError as error:
+        print(path, error.strerror)
+"""
+
+
+def python(source: str) -> str:
+    return f"python3 - <<'END'\n{CLAUDES}\n{source}\nEND"
+
+
+ATTACKS: dict[str, str] = {
+    "answer by its stdin": python('for p in pids: opens(f"/proc/{p}/fd/0", os.O_WRONLY) is not None and print("FELL")'),
+    "answer by a thread's stdin": python(
+        'for f in [f for p in pids for f in glob.glob(f"/proc/{p}/task/*/fd/0")] or [f"/proc/{p}/task/{p}/fd/0" for p in pids]:\n'  # noqa: E501 (a command)
+        '    opens(f, os.O_WRONLY) is not None and print("FELL")'
+    ),
+    "forge its journal": python(
+        'for p in pids: opens(f"/proc/{p}/fd/1", os.O_WRONLY | os.O_APPEND) is not None and print("FELL")'
+    ),
+    "read its environment": python(
+        'for p in pids: opens(f"/proc/{p}/environ", os.O_RDONLY) is not None and print("FELL")'
+    ),
+    "write its memory": python('for p in pids: opens(f"/proc/{p}/mem", os.O_RDWR) is not None and print("FELL")'),
+    "trace it": python('for p in pids: libc.ptrace(0x4206, p, 0, 0) == 0 and print("FELL")'),
+    "take its stdin by pidfd_getfd": python(
+        'for p in pids: libc.syscall(438, os.pidfd_open(p), 0, 0) >= 0 and print("FELL")'
+    ),
+    "read it by process_vm_readv": python(
+        "class V(ctypes.Structure): _fields_ = [('b', ctypes.c_void_p), ('n', ctypes.c_size_t)]\n"
+        "for p in pids:\n"
+        "    try: at = int(open(f'/proc/{p}/maps').readline().split('-')[0], 16)\n"
+        "    except OSError: at = 0x200000\n"
+        "    b = ctypes.create_string_buffer(8)\n"
+        "    ours, theirs = V(ctypes.addressof(b), 8), V(at, 8)\n"
+        "    libc.process_vm_readv(p, ctypes.byref(ours), 1, ctypes.byref(theirs), 1, 0) == 8 and print('FELL')"
+    ),
+    "as root of a namespace of its own": (
+        "unshare -Ur sh -c 'cat /proc/$CLAUDE_PID/environ > /dev/null && echo FELL; :> /proc/$CLAUDE_PID/fd/0 && echo FELL;"  # noqa: E501 (a command)
+        ' umount "$STATE" && ls "$STATE/hub.db" && echo FELL\' ; unshare -Urm sh -c \'umount "$STATE"; ls "$STATE/hub.db" && echo FELL\''  # noqa: E501 (a command)
+    ),
+    "the FIFO by its name": 'ls "$STATE"/sessions/*/*/in && echo FELL',
+    "the database": 'head -c 6 "$STATE/hub.db" | grep SQLite && echo FELL',
+    "the socket": python(
+        'import socket\ns = socket.socket(socket.AF_UNIX)\ns.connect(os.environ["STATE"] + "/hub.sock") or print("FELL")'  # noqa: E501 (a command)
+    ),
+    "a symlink into it": 'ln -sfn "$STATE" link; ls link/hub.db && echo FELL',
+    "a hard link to it": 'ln "$STATE/hub.db" "$STATE/../hard" && echo FELL; rm -f "$STATE/../hard"',
+    "by the root of a process": (
+        'for p in /proc/self /proc/1 /proc/$CLAUDE_PID /proc/$PPID; do ls "$p/root$STATE/hub.db" "$p/cwd/../home/.local/state/handraise/hub.db"; done'  # noqa: E501 (a command)
+        " | grep hub.db && echo FELL"
+    ),
+    "the settings": 'cat "$SETTINGS" | grep port && echo FELL',
+    "other settings in their place": "mv ~/.config ~/.gone && mv ~/.gone ~/.config && echo FELL",
+    "another state in its place": "mv ~/.local ~/.gone && mv ~/.gone ~/.local && echo FELL",
+    "write into the state": 'touch "$STATE/mine" && test -e "$STATE/hub.db" && echo FELL; rm -f "$STATE/mine"',
+    "Claude's own settings": 'echo "{}" > ~/.claude/settings.json && echo FELL',
+    "Claude's settings moved away": "mv ~/.claude ~/.gone && mv ~/.gone ~/.claude && echo FELL",
+    "the hub's process": "kill -0 $HUB && echo FELL",
+    "the person's services": python(
+        'import socket\ns = socket.socket(socket.AF_UNIX)\ns.connect(os.environ["DESKTOP"] + "/bus") or print("FELL")'
+    ),
+    "the person's tmux": python(
+        "import socket\ns = socket.socket(socket.AF_UNIX)\n"
+        's.connect(f"{os.environ[\'TMUXES\']}/tmux-{os.getuid()}/default") or print("FELL")'
+    ),
+    "the browser's cookies": "cat ~/.mozilla/cookies && echo FELL",
+    "the shell's profile": "echo '# x' >> ~/.bashrc && echo FELL",
+    "files elsewhere": 'touch "$ELSEWHERE/file" && echo FELL',
+    "the network": python(
+        'import socket\nsocket.create_connection(("127.0.0.1", int(os.environ["PORT"])), 5) and print("FELL")'
+    ),
+}
+# These need privileges, or fall nowhere, and must not begin to.
+UNCONTROLLED: dict[str, str] = {
+    "a proc of its own": (
+        "unshare -Ur -m sh -c 'mount -t proc proc /proc && : > /proc/$CLAUDE_PID/fd/0 && echo FELL'; true"
+    ),
+    "nsenter": "nsenter -t $CLAUDE_PID -m -p ls $STATE/hub.db && echo FELL; nsenter -t 1 -a ls $STATE/hub.db && echo FELL; true",  # noqa: E501 (a command)
+    "inherited files": 'ls -l /proc/self/fd | grep -e "$STATE" -e out.ndjson -e "/in$" && echo FELL',
+    "abstract sockets": "grep -a '@.*handraise' /proc/net/unix && echo FELL",
+    "a second hub": f'timeout 20 {sys.executable} -m handraise serve --port 0 --state "$STATE" | grep "up at" && echo FELL',  # noqa: E501 (a command)
+    "what must work": (
+        "git init -q repo && git -C repo -c user.name=a -c user.email=a@b commit -qm x --allow-empty && python3 -m venv --without-pip v"  # noqa: E501 (a command)
+        " && v/bin/python -c 'import tempfile; tempfile.mkdtemp(); print(\"WORKS\")' && ls ~/.claude/projects > /dev/null && echo ALL"  # noqa: E501 (a command)
+    ),
+}  # fmt: skip
+STAYING = (
+    "import os, signal, sys, time\n"
+    "for n in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT): signal.signal(n, signal.SIG_IGN)\n"
+    "os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0)\n"
+    "while True:\n    if os.fork(): os._exit(0)\n    time.sleep(0.02)\n"
+)
+"""A daemon that is another process every few milliseconds, and that no polite signal ends."""
+
+
+def script(results: dict[str, str]) -> Any:
+    def play(told: Told) -> Script:
+        for name, line in {**ATTACKS, **UNCONTROLLED}.items():
+            told = yield [use("Bash", command=line, description=name)]
+            results[name] = told.result().text
+        told = yield [
+            use("Bash", command=f'python3 -c "$(cat stay.py)" {MARK}; sleep 0.3; pgrep -f {MARK} && echo THERE')
+        ]
+        results["outlive it"] = told.result().text
+        yield [say("done")]
+
+    return play
+
+
+MARK = f"outlives-{os.getpid()}"
+
+
+def alive() -> list[str]:
+    """What still runs of what wanted to outlive Claude."""
+    found = []
+    for each in Path("/proc").iterdir():
+        with suppress(OSError):
+            if each.name.isdigit() and MARK.encode() in (each / "cmdline").read_bytes():
+                found.append(each.name)
+    return [pid for pid in found if pid != str(os.getpid())]
+
+
+async def main(folder: Path, preset: str) -> None:
+    results: dict[str, str] = {}
+    home, work, elsewhere = folder / "home", folder / "work", folder / "home" / "other"
+    state, config = home / ".local" / "state" / "handraise", home / ".config" / "handraise"
+    for each in (work, elsewhere, config, home / ".mozilla", folder / "run", folder / "tmux" / f"tmux-{os.getuid()}"):
+        each.mkdir(parents=True)
+    (home / ".bashrc").write_text("")
+    (home / ".mozilla" / "cookies").write_text("secret")
+    (config / "handraise.toml").write_text("[web]\nport = 0\n")
+    (work / "stay.py").write_text(STAYING)
+    with socket.socket(socket.AF_UNIX) as bus, socket.socket(socket.AF_UNIX) as tmux:
+        bus.bind(str(folder / "run" / "bus"))
+        bus.listen()
+        tmux.bind(str(folder / "tmux" / f"tmux-{os.getuid()}" / "default"))
+        tmux.listen()
+        async with ScriptedModel({"script": script(results)}) as model:
+            environ = {
+                **environment(model.url("script"), str(home)),
+                "STATE": str(state),
+                "SETTINGS": str(config / "handraise.toml"),
+                "HUB": str(os.getpid()),
+                "XDG_RUNTIME_DIR": str(folder / "run"),
+                "DESKTOP": str(folder / "run"),
+                "TMUX_TMPDIR": str(folder / "tmux"),
+                "TMUXES": str(folder / "tmux"),
+                "ELSEWHERE": str(elsewhere),
+                "PORT": model.url("script").split(":")[2].split("/")[0],
+                "PYTHONPATH": os.pathsep.join(sys.path),
+            }
+            allowed = Rule("r", "allow", tool="Bash", source="settings")
+            service = Service(
+                state,
+                locate(),
+                environ,
+                port=0,
+                rules=(allowed,),
+                options=Options(sandbox=preset, mode="bypassPermissions"),
+                hidden=(config,),
+            )
+            async with serving(service) as up:
+                desk = up.hub.desk
+                started = await desk.start("Attack.", str(work))
+                kinds = list(await seen(desk, lambda each: type(each).__name__ in ("TurnEnded", "SessionEnded")))
+                results["how"] = repr(kinds[-1])
+                results["missing"] = up.hub.wall.missing
+                await desk.stop(started.session.id)
+                await seen(desk, lambda each: type(each).__name__ == "SessionEnded")
+                results["alive"] = " ".join(alive())
+                await up.hub.crew.stop_all()
+    (folder / "results.json").write_text(json.dumps(results))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))

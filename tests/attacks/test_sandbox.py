@@ -1,0 +1,104 @@
+"""What Claude's own tools can do against the hub, by the real CLI's own Bash: with each preset, and without a sandbox.
+
+One session makes every attack (`assault.py`), so that they are cheap. Without a sandbox each of them must fall: an
+attack that never works proves nothing.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from attacks.assault import ATTACKS, UNCONTROLLED
+from handraise.claude import wall
+
+ASSAULT = Path(__file__).with_name("assault.py")
+BY_CHOICE = {"the shell's profile", "files elsewhere", "the network"}
+"""What `open` leaves open: all that the person may do, beside what is the hub's."""
+OTHER = "daemon"
+STARTS = (
+    "import os, subprocess, sys, handraise.serving, stories.house;"
+    " subprocess.run([sys.executable, '-c', ''], check=True); assert os.path.realpath(sys.executable) == os.path.realpath(sys.argv[1])"
+)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Short, since the path of a socket must be."""
+    made = Path(tempfile.mkdtemp(prefix="hr-"))
+    yield made
+    shutil.rmtree(made)
+
+
+def made(tmp: Path, preset: str, *user: str) -> dict[str, str]:
+    python, *before = [*reversed(user)] or [sys.executable]
+    environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp),
+        "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    ran = subprocess.run(
+        [*reversed(before), python, str(ASSAULT), str(tmp), preset],
+        env=environ, cwd=tmp, capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    results: dict[str, str] = json.loads((tmp / "results.json").read_text())
+    return results
+
+
+def fallen(results: dict[str, str]) -> set[str]:
+    return {name for name, text in results.items() if "FELL" in text}
+
+
+@pytest.fixture
+def sandboxed() -> None:
+    if missing := asyncio.run(wall.look()).missing:
+        pytest.skip(f"no sandbox can be made here: {missing}")
+
+
+def test_without_a_sandbox_every_attack_has_its_way(folder: Path) -> None:
+    results = made(folder, "off")
+    assert fallen(results) == set(ATTACKS)
+    assert "THERE" in results["outlive it"]
+
+
+@pytest.mark.usefixtures("sandboxed")
+@pytest.mark.parametrize(("preset", "open_to"), [("open", BY_CHOICE), ("project", {"the network"}), ("sealed", set())])
+def test_inside_a_sandbox_none_has(folder: Path, preset: str, open_to: set[str]) -> None:
+    hold(made(folder, preset), open_to)
+
+
+@pytest.mark.usefixtures("sandboxed")
+def test_inside_a_sandbox_of_somebody_who_is_not_root_none_has(folder: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("whoever runs this is not root: the test before this one has shown it")
+    become = ("setpriv", f"--reuid={OTHER}", f"--regid={OTHER}", "--clear-groups")
+    python = next((each for each in (sys.executable, "/usr/bin/python3") if usable(become, each)), None)
+    if python is None:
+        pytest.skip(f"the user {OTHER} can run no Python that has our packages")
+    shutil.chown(folder, OTHER, OTHER)
+    hold(made(folder, "open", *become, python), BY_CHOICE)
+
+
+def hold(results: dict[str, str], open_to: set[str]) -> None:
+    assert results["missing"] == ""
+    assert fallen(results) == open_to, {name: results[name] for name in fallen(results) - open_to}
+    assert set(results) >= {*ATTACKS, *UNCONTROLLED}
+    assert "ALL" in results["what must work"], results["what must work"]
+    # It was there while Claude was, and is gone with it.
+    assert "THERE" in results["outlive it"]
+    assert results["alive"] == ""
+
+
+def usable(become: tuple[str, ...], python: str) -> bool:
+    line = [*become, python, "-c", STARTS, python]
+    environ = {"PYTHONPATH": os.pathsep.join(each for each in sys.path if each), "PATH": os.environ["PATH"]}
+    return subprocess.run(line, env=environ, cwd="/", capture_output=True, check=False).returncode == 0
