@@ -25,7 +25,8 @@ BY_CHOICE = {"the shell's profile", "files elsewhere", "the network"}
 OTHER = "daemon"
 STARTS = (
     "import os, subprocess, sys, handraise.serving, stories.house;"
-    " subprocess.run([sys.executable, '-c', ''], check=True); assert os.path.realpath(sys.executable) == os.path.realpath(sys.argv[1])"
+    " subprocess.run([sys.executable, '-c', ''], check=True);"
+    " assert os.path.realpath(sys.executable) == os.path.realpath(sys.argv[1])"
 )
 
 
