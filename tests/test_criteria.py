@@ -12,6 +12,7 @@ ROW = re.compile(r"^\| (AC-\d+|(?:case|plan|stream) \d+) \| (.+?) \| (.+) \|$", 
 TEST = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 BENCH = re.compile(r"`(bench/\w+\.py)`")
 ROWS = {name: (criterion, held) for name, criterion, held in ROW.findall((ROOT / "docs" / "criteria.md").read_text())}
+EXPECTING = {"raises", "expect", "fail"}
 EXPECTED = {"AC-": 10, "case ": 14, "plan ": 15, "stream ": 28}
 
 
@@ -26,15 +27,44 @@ def test_a_row_names_tests_that_exist_or_says_why_ours_differs(name: str) -> Non
 
     assert named or held.startswith("Differs: ")
     for path, function in named:
+        assert Path(path).name.startswith("test_"), f"{path} is not collected"
         assert function in found_in(path), f"{name} names {path}::{function}"
+        assert can_fail(path, function), f"{path}::{function} asserts nothing"
     for path in BENCH.findall(held):
         assert (ROOT / path).is_file(), f"{name} names {path}"
 
 
 @cache
-def found_in(path: str) -> frozenset[str]:
+def found_in(path: str) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions that pytest would collect there, and those that they call: of the module, or of a class in it."""
     file = ROOT / path
     if not file.is_file():
-        return frozenset()
+        return {}
+    tree = ast.parse(file.read_text())
+    bodies = [tree.body, *(node.body for node in tree.body if isinstance(node, ast.ClassDef))]
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
-    return frozenset(node.name for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, functions))
+    return {node.name: node for body in bodies for node in body if isinstance(node, functions)}
+
+
+def can_fail(path: str, function: str, seen: frozenset[str] = frozenset()) -> bool:
+    """Whether it asserts or expects something, or calls something of its module or a neighbour that may."""
+    for node in ast.walk(found_in(path)[function]):
+        if isinstance(node, ast.Assert):
+            return True
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func).rsplit(".", 1)[-1]
+            if called in EXPECTING or called.startswith(("assert_", "to_be", "to_have", "until")):
+                return True
+            if called in found_in(path) and called not in seen and can_fail(path, called, seen | {function, called}):
+                return True
+    return False
+
+
+def test_a_test_without_any_assertion_is_noticed(tmp_path: Path) -> None:
+    file = tmp_path / "test_it.py"
+    file.write_text(
+        "def test_empty():\n    look()\n\ndef test_full():\n    check()\n\n"
+        "def look():\n    look()\n\ndef check():\n    assert True\n"
+    )
+    assert not can_fail(str(file), "test_empty")
+    assert can_fail(str(file), "test_full")
