@@ -3,7 +3,7 @@
 import json
 from typing import Any, assert_never
 
-from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise
+from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise, Trusting
 from handraise.model.asks import Answered, Ask, Body, Expired, Permission, Question, Withdrawn
 from handraise.model.inputs import Malformed, read_ask_user, read_plan, read_questions
 from handraise.model.tools import APPROVAL_PROMPT, ASK_USER
@@ -106,7 +106,7 @@ def _decided(ask: Ask, asked: dict[str, Any], answer: Answer) -> dict[str, Any]:
             return _deny(message.strip() or NOT_REVISED)
         case Outline():
             return _deny(OUTLINE)
-        case Filled():
+        case Filled() | Trusting():
             return _deny("The answer does not fit what was asked.")
         case _:
             assert_never(answer)

@@ -3,7 +3,7 @@
 from typing import assert_never
 
 from handraise.model.actors import ByRule, Person, TheHub
-from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise
+from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise, Trusting
 from handraise.model.asks import Answered, Ask, Expired, Withdrawn
 from handraise.model.rules import Rule
 
@@ -83,5 +83,7 @@ def in_brief(answer: Answer) -> str:
             return "an outline first"
         case Filled(action):
             return {"accept": "filled in", "decline": "declined", "cancel": "cancelled"}[action]
+        case Trusting(level):
+            return {"without": "run without them", "exactly": "trusted", "never": "never"}[level]
         case _:
             assert_never(answer)

@@ -5,9 +5,10 @@ from typing import assert_never
 from uuid import NAMESPACE_URL, uuid5
 
 from handraise.model.actors import TheHub
-from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise
+from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise, Trusting
 from handraise.model.asks import Answered, Ask, Form, Permission, Plan, Question
 from handraise.model.says import Say
+from handraise.model.trust import Trust
 
 FROM_HUB = "hub"
 _QUOTED = 4000
@@ -53,6 +54,8 @@ def _asked(ask: Ask) -> str:
             return "You showed a plan."
         case Form(message=message, server=server):
             return f"The MCP server {server} wanted a form filled: {message}"
+        case Trust(directory=directory):
+            return f"Handraise asked whether to trust {directory}."
         case _:
             assert_never(ask.body)
 
@@ -80,5 +83,7 @@ def _answered(ask: Ask, answer: Answer) -> str:
             return "Write a step-by-step outline as a normal message first."
         case Filled(action, content):
             return f"The answer: {action} {content or ''}".strip()
+        case Trusting():
+            return "This was for Handraise, not for you."
         case _:
             assert_never(answer)

@@ -197,7 +197,8 @@ class Inbox:
                 raise AlreadySettled(ask)
 
     async def _say_late(self, ask: Ask, answered: Answered) -> Given:
-        said = [QueueSay(guidance.late_say(ask, answered))] if ask.session else []
+        # Trust is for the next start; Claude itself never asked.
+        said = [QueueSay(guidance.late_say(ask, answered))] if ask.session and ask.kind != "trust" else []
         applied = await self._store.apply([RecordLate(ask.id, answered), *said])
         stored = await self.find(ask.id)
         if not applied.took[0]:

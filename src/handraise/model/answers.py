@@ -5,6 +5,8 @@ from typing import Any, Literal, assert_never
 import msgspec
 from msgspec import Struct, field
 
+from handraise.model.trust import TrustLevel
+
 Scope = Literal["once", "session", "always"]
 
 
@@ -67,7 +69,13 @@ class Filled(Struct, frozen=True, forbid_unknown_fields=True):
     content: dict[str, Any] | None = None
 
 
-Answer = Choices | Allow | Deny | Approve | Revise | Outline | Filled
+class Trusting(Struct, frozen=True, forbid_unknown_fields=True):
+    """To what a directory brings: run without it, use it exactly as it was shown, or never."""
+
+    trust: TrustLevel
+
+
+Answer = Choices | Allow | Deny | Approve | Revise | Outline | Filled | Trusting
 
 
 def read_answer(kind: str, said: object) -> Answer:
@@ -86,6 +94,8 @@ def read_answer(kind: str, said: object) -> Answer:
                 return _read_switch(said, "approve", Approve, Revise)
             case "form":
                 return msgspec.convert(said, Filled)
+            case "trust":
+                return msgspec.convert(said, Trusting)
     except msgspec.ValidationError as error:
         raise Misfit(f"This does not answer a {kind}: {error}.") from error
     raise Misfit(f"There is no kind of ask called {kind!r}.")
@@ -102,7 +112,7 @@ def answer_as_json(answer: Answer) -> dict[str, Any]:
             return {**_without_none(answer), "approve": True}
         case Revise():
             return {**_without_none(answer), "approve": False}
-        case Choices() | Outline() | Filled():
+        case Choices() | Outline() | Filled() | Trusting():
             return _without_none(answer)
         case _:
             assert_never(answer)

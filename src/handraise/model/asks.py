@@ -1,4 +1,4 @@
-"""The ask: something put to people, and somebody waits. Four kinds, one lifecycle, no way back from a settlement."""
+"""The ask: something put to people, and somebody waits. Five kinds, one lifecycle, no way back from a settlement."""
 
 from datetime import datetime
 from hashlib import sha256
@@ -10,9 +10,10 @@ from msgspec import Struct, field
 from handraise.model.actors import Actor
 from handraise.model.answers import Answer, answer_as_json, read_answer
 from handraise.model.rules import Rule
+from handraise.model.trust import Trust
 
-Kind = Literal["question", "permission", "plan", "form"]
-KINDS: tuple[Kind, ...] = ("question", "permission", "plan", "form")
+Kind = Literal["question", "permission", "plan", "form", "trust"]
+KINDS: tuple[Kind, ...] = ("question", "permission", "plan", "form", "trust")
 State = Literal["open", "answered", "expired", "withdrawn"]
 STATES: tuple[State, ...] = ("open", "answered", "expired", "withdrawn")
 
@@ -77,7 +78,7 @@ class Form(Struct, frozen=True):
     schema: dict[str, Any]
 
 
-Body = Question | Permission | Plan | Form
+Body = Question | Permission | Plan | Form | Trust
 
 
 class Answered(Struct, frozen=True, tag_field="state", tag="answered"):
@@ -170,6 +171,8 @@ def kind_of(body: Body) -> Kind:
             return "plan"
         case Form():
             return "form"
+        case Trust():
+            return "trust"
         case _:
             assert_never(body)
 
@@ -255,4 +258,10 @@ def _settlement(kind: str, told: dict[str, Any]) -> Settlement:
             return msgspec.convert(told, Withdrawn)
 
 
-_BODIES: dict[str, type[Body]] = {"question": Question, "permission": Permission, "plan": Plan, "form": Form}
+_BODIES: dict[str, type[Body]] = {
+    "question": Question,
+    "permission": Permission,
+    "plan": Plan,
+    "form": Form,
+    "trust": Trust,
+}

@@ -25,6 +25,7 @@ What = Literal[
     "login",
     "device added",
     "device removed",
+    "trust revoked",
 ]
 
 

@@ -5,8 +5,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-NoticeKind = Literal["question", "permission", "plan", "form", "ended"]
-NOTICE_KINDS: tuple[NoticeKind, ...] = ("question", "permission", "plan", "form", "ended")
+NoticeKind = Literal["question", "permission", "plan", "form", "trust", "ended"]
+NOTICE_KINDS: tuple[NoticeKind, ...] = ("question", "permission", "plan", "form", "trust", "ended")
 
 
 class Unusable(Exception):

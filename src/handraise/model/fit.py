@@ -3,8 +3,9 @@
 import re
 from typing import Any
 
-from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Misfit, Outline, Revise
+from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Misfit, Outline, Revise, Trusting
 from handraise.model.asks import Body, Form, Permission, Plan, Prompt, Question, kind_of
+from handraise.model.trust import Trust
 
 _FORMATS = {
     "email": (r"[^@\s]+@[^@\s]+\.[^@\s]+", "an e-mail address"),
@@ -35,6 +36,9 @@ def check(body: Body, answer: Answer) -> None:
             _check_form(schema, content)
         case Form(), Filled():
             pass
+        case Trust(unreadable=hidden), Trusting(level):
+            if level == "exactly" and hidden:
+                raise Misfit(f"This cannot be trusted, because not all of it can be shown. {hidden[0]}")
         case _:
             raise Misfit(f"A {kind_of(body)} cannot be answered like this.")
 

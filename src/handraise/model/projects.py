@@ -20,6 +20,8 @@ class Patience(Struct, frozen=True, forbid_unknown_fields=True):
     permission: float | None = None
     plan: float | None = None
     form: float | None = None
+    trust: float | None = None
+    """Until a session starts without what its directory brings."""
 
     def over(self, general: "Patience") -> "Patience":
         """This one, filled up with what holds for all."""

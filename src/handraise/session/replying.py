@@ -5,7 +5,7 @@ from typing import Any, assert_never
 import msgspec
 from msgspec import Raw
 
-from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise
+from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise, Trusting
 from handraise.model.asks import Answered, Ask, Expired, Form, Question, Withdrawn
 from handraise.model.wording import NO_REASON, NOBODY, NOBODY_ALLOWED, NOT_REVISED, OUTLINE, in_words
 from handraise.session import own_tools
@@ -53,6 +53,8 @@ def _answer(wire: Connection, request_id: str, ask: Ask, answer: Answer) -> byte
             return wire.send_deny(request_id, OUTLINE)
         case Filled(action, content):
             return wire.send_filled(request_id, action, content if action == "accept" else None)
+        case Trusting():
+            return wire.send_refusal(request_id, "This was never asked by Claude.")
         case _:
             assert_never(answer)
 

@@ -53,7 +53,7 @@ class OpenAsk:
 class SettleAsk:
     """Settles an open ask and publishes `ask.settled`; an ask that is settled stays as it is.
 
-    `rules` are what the answer grants for longer: kept with it, or not at all.
+    `rules` are what the answer grants for longer: kept with it, or not at all. So is trust in a directory.
     """
 
     ask: str
@@ -112,6 +112,13 @@ class RemoveRule:
     """Takes a rule away."""
 
     rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class RevokeTrust:
+    """Forgets what was decided about a directory. Decisions are kept by the answers that make them."""
+
+    directory: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +182,7 @@ Change = (
     | ReturnSay
     | SaveRule
     | RemoveRule
+    | RevokeTrust
     | SaveProject
     | SaveToken
     | SpendCode

@@ -12,6 +12,7 @@ from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Phase, Place, Session
 from handraise.model.tokens import Token
+from handraise.model.trust import DirectoryTrust
 from handraise.store.changes import Applied, Change
 
 Listener = Callable[[Sequence[Item]], None]
@@ -123,6 +124,14 @@ class Store(Protocol):
 
     async def rules(self) -> list[Rule]:
         """In the order in which they are tried."""
+        ...
+
+    async def trust(self, directory: str) -> DirectoryTrust | None:
+        """What was decided about exactly this directory."""
+        ...
+
+    async def trusts(self) -> list[DirectoryTrust]:
+        """By directory."""
         ...
 
     async def project(self, key: str) -> Project | None:

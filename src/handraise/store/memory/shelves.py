@@ -15,7 +15,8 @@ from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Place, Session
 from handraise.model.tokens import Token
-from handraise.store import contents, entries
+from handraise.model.trust import DirectoryTrust
+from handraise.store import contents, entries, grants
 from handraise.store.changes import (
     Advance,
     Change,
@@ -29,6 +30,7 @@ from handraise.store.changes import (
     RecordLate,
     RemoveRule,
     ReturnSay,
+    RevokeTrust,
     SaveProject,
     SaveRule,
     SaveSession,
@@ -53,6 +55,7 @@ class Shelves:
     says: dict[str, Say] = field(default_factory=dict)
     items: dict[int, Item] = field(default_factory=dict)
     rules: dict[str, Rule] = field(default_factory=dict)
+    trusts: dict[str, DirectoryTrust] = field(default_factory=dict)
     projects: dict[str, Project] = field(default_factory=dict)
     tokens: dict[str, Token] = field(default_factory=dict)
     audit: list[Entry] = field(default_factory=list)
@@ -73,6 +76,7 @@ class Shelves:
             says=dict(self.says),
             items=dict(self.items),
             rules=dict(self.rules),
+            trusts=dict(self.trusts),
             projects=dict(self.projects),
             tokens=dict(self.tokens),
             audit=list(self.audit),
@@ -107,6 +111,8 @@ class Shelves:
                 self.rules[rule.id] = rule
             case RemoveRule(rule):
                 return self.rules.pop(rule, None) is not None
+            case RevokeTrust(directory):
+                return self.trusts.pop(directory, None) is not None
             case SaveProject(project):
                 self._save_project(project)
             case SaveToken(token):
@@ -156,6 +162,7 @@ class Shelves:
             return False
         self.asks[ask] = structs.replace(kept, settlement=settlement)
         self.rules.update({rule.id: rule for rule in rules})
+        self._keep_trust(grants.trust_in(kept, settlement))
         self._publish(kept.session, settlement.at, contents.settled(ask, settlement), about=ask)
         self._record(entries.settled(kept, settlement))
         return True
@@ -166,9 +173,14 @@ class Shelves:
             return False
         expired = Expired(kept.settlement.at, answered)
         self.asks[ask] = structs.replace(kept, settlement=expired)
+        self._keep_trust(grants.trust_in(kept, answered))
         self._publish(kept.session, answered.at, contents.settled(ask, expired), about=ask)
         self._record(entries.late(kept, answered))
         return True
+
+    def _keep_trust(self, trust: DirectoryTrust | None) -> None:
+        if trust is not None:
+            self.trusts[trust.directory] = trust
 
     def _deliver(self, ask: str, at: datetime) -> bool:
         kept = self.asks.get(ask)

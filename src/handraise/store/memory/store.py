@@ -13,6 +13,7 @@ from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Phase, Place, Session
 from handraise.model.tokens import Token
+from handraise.model.trust import DirectoryTrust
 from handraise.store.changes import Applied, Change
 from handraise.store.interface import Listener, StoreClosed
 from handraise.store.memory.shelves import Shelves, is_undelivered
@@ -128,6 +129,12 @@ class MemoryStore:
 
     async def rules(self) -> list[Rule]:
         return list(self._kept().rules.values())
+
+    async def trust(self, directory: str) -> DirectoryTrust | None:
+        return self._kept().trusts.get(directory)
+
+    async def trusts(self) -> list[DirectoryTrust]:
+        return sorted(self._kept().trusts.values(), key=lambda trust: trust.directory)
 
     async def project(self, key: str) -> Project | None:
         projects = self._kept().projects

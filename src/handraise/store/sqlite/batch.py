@@ -14,7 +14,8 @@ from handraise.model.items import AskDelivered, Content, Item, SaidTaken
 from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Place
-from handraise.store import contents, entries
+from handraise.model.trust import DirectoryTrust
+from handraise.store import contents, entries, grants
 from handraise.store.changes import (
     Advance,
     Change,
@@ -28,6 +29,7 @@ from handraise.store.changes import (
     RecordLate,
     RemoveRule,
     ReturnSay,
+    RevokeTrust,
     SaveProject,
     SaveRule,
     SaveSession,
@@ -52,6 +54,7 @@ from handraise.store.sqlite.rows import (
     settlement_row,
     settlement_text,
     token_row,
+    trust_row,
 )
 from handraise.store.sqlite.statements import SQL
 from handraise.store.sqlite.texts import Texts
@@ -112,6 +115,8 @@ class Batch:
                 return self._changed("save_rule", rule_row(rule))
             case RemoveRule(rule):
                 return self._changed("remove_rule", {"id": rule})
+            case RevokeTrust(directory):
+                return self._changed("remove_trust", {"directory": directory})
             case SaveProject(project):
                 return self._changed("save_project", project_row(project))
             case SaveToken(token):
@@ -161,6 +166,7 @@ class Batch:
         for rule in rules:
             self._changed("save_rule", rule_row(rule))
         settled = read_ask(self._texts.whole_ask(row))
+        self._keep_trust(grants.trust_in(settled, settlement))
         self._publish(settled.session, settlement.at, contents.settled(ask, settlement))
         return self._record(entries.settled(settled, settlement))
 
@@ -169,9 +175,14 @@ class Batch:
         if row is None:
             return False
         expired = read_ask(self._texts.whole_ask(row))
+        self._keep_trust(grants.trust_in(expired, answered))
         if expired.settlement is not None:
             self._publish(expired.session, answered.at, contents.settled(ask, expired.settlement))
         return self._record(entries.late(expired, answered))
+
+    def _keep_trust(self, trust: DirectoryTrust | None) -> None:
+        if trust is not None:
+            self._changed("save_trust", trust_row(trust))
 
     def _record(self, entry: Entry) -> bool:
         return self._changed("record", entry_row(entry))

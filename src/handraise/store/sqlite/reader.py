@@ -13,6 +13,7 @@ from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Phase, Place, Session
 from handraise.model.tokens import Token
+from handraise.model.trust import DirectoryTrust
 from handraise.store.sqlite.rows import (
     Row,
     microseconds,
@@ -25,6 +26,7 @@ from handraise.store.sqlite.rows import (
     read_say,
     read_session,
     read_token,
+    read_trust,
 )
 from handraise.store.sqlite.statements import SQL
 from handraise.store.sqlite.texts import Texts
@@ -116,6 +118,13 @@ class Reader:
 
     def rules(self) -> list[Rule]:
         return [read_rule(row) for row in self._rows("rules")]
+
+    def trust(self, directory: str) -> DirectoryTrust | None:
+        row = self._row("trust", directory=directory)
+        return read_trust(row) if row else None
+
+    def trusts(self) -> list[DirectoryTrust]:
+        return [read_trust(row) for row in self._rows("trusts")]
 
     def project(self, key: str) -> Project | None:
         row = self._row("project", key=key)

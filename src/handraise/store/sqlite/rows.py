@@ -23,6 +23,7 @@ from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Ended, Place, Session
 from handraise.model.tokens import Token
+from handraise.model.trust import DirectoryTrust
 from handraise.store import entries
 
 Row = tuple[Any, ...]
@@ -179,6 +180,14 @@ def rule_row(rule: Rule) -> Bindings:
 
 def read_rule(row: Row) -> Rule:
     return json.decode(row[0], type=Rule)
+
+
+def trust_row(trust: DirectoryTrust) -> Bindings:
+    return {"directory": trust.directory, "trust": _text(trust)}
+
+
+def read_trust(row: Row) -> DirectoryTrust:
+    return json.decode(row[0], type=DirectoryTrust)
 
 
 def project_row(project: Project) -> Bindings:

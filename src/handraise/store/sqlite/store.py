@@ -18,6 +18,7 @@ from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Phase, Place, Session
 from handraise.model.tokens import Token
+from handraise.model.trust import DirectoryTrust
 from handraise.store.changes import Applied, Change
 from handraise.store.interface import Listener, StoreClosed
 from handraise.store.sqlite.database import open_for_reading, open_for_writing
@@ -119,6 +120,12 @@ class SqliteStore:
 
     async def rules(self) -> list[Rule]:
         return await self._ask(self._reader.rules)
+
+    async def trust(self, directory: str) -> DirectoryTrust | None:
+        return await self._look(lambda reader: reader.trust(directory))
+
+    async def trusts(self) -> list[DirectoryTrust]:
+        return await self._ask(self._reader.trusts)
 
     async def project(self, key: str) -> Project | None:
         return await self._look(lambda reader: reader.project(key))
