@@ -10,7 +10,7 @@ import pytest
 from handraise.model.keys import TABLE, key_of
 
 CASES = json.loads((Path(__file__).parent / "keys.json").read_text())
-SAME = {"once": "approve", "revise": "deny", "decline": "deny", "fill": "edit"}
+SAME = {"once": "approve", "revise": "deny", "decline": "deny", "without": "deny", "fill": "edit"}
 """What is the same thing to do on cards of different kinds."""
 
 

@@ -6,6 +6,9 @@ from typing import Any
 
 from msgspec import Struct
 
+_WATCHED = "project_settings|local_settings|skills"
+_BLOCK = {"type": "command", "command": "exit 2"}
+
 
 class Launch(Struct, frozen=True, kw_only=True):
     """How one process of Claude is to be started."""
@@ -23,6 +26,12 @@ class Launch(Struct, frozen=True, kw_only=True):
     append_system_prompt: str | None = None
     add_dirs: tuple[str, ...] = ()
     partial_messages: bool = True
+    trusted: bool = False
+    """Whether a person trusts what the directory brings. If not, nothing of its settings and servers is used."""
+    keeps_hooks: bool = False
+    """Hooks stay on, though the directory would switch them off: the guard is one."""
+    mcp_files: tuple[str, ...] = ()
+    """The person's own servers, where Claude does not look for them by itself."""
 
 
 def command_line(claude: str, launch: Launch) -> list[str]:
@@ -54,4 +63,19 @@ def command_line(claude: str, launch: Launch) -> list[str]:
     if launch.append_system_prompt:
         words.append(f"--append-system-prompt={launch.append_system_prompt}")
     words += [f"--add-dir={each}" for each in launch.add_dirs]
+    words += _guarded(launch) if launch.trusted else _alone(launch)
     return words
+
+
+def _alone(launch: Launch) -> list[str]:
+    """Nothing of the directory is used. That it is added makes Claude read its `CLAUDE.md`, and allows nothing more."""
+    servers = [f"--mcp-config={each}" for each in launch.mcp_files]
+    return ["--setting-sources=user", "--strict-mcp-config", *servers, f"--add-dir={launch.directory}"]
+
+
+def _guarded(launch: Launch) -> list[str]:
+    """What was trusted is used. What its files become later is not, in this process: exit code 2 blocks a change."""
+    guard: dict[str, Any] = {"hooks": {"ConfigChange": [{"matcher": _WATCHED, "hooks": [_BLOCK]}]}}
+    if launch.keeps_hooks:
+        guard["disableAllHooks"] = False
+    return [f"--settings={json.dumps(guard)}"]

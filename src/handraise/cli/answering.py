@@ -7,13 +7,31 @@ from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 from handraise.model import fit
-from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Misfit, Outline, Revise
+from handraise.model.answers import (
+    Allow,
+    Answer,
+    Approve,
+    Choice,
+    Choices,
+    Deny,
+    Filled,
+    Misfit,
+    Outline,
+    Revise,
+    Trusting,
+)
 from handraise.model.asks import Body, Kind, Prompt, Question, kind_of
 from handraise.surfaces.terminal.harmless import seal
 from handraise.surfaces.terminal.offered import PLACEHOLDER, offered
 
 _NUMBERED = re.compile(r"([0-9]{1,3})=(.*)", re.DOTALL)
-_NAMES: dict[Kind, str] = {"question": "a question", "permission": "a permission", "plan": "a plan", "form": "a form"}
+_NAMES: dict[Kind, str] = {
+    "question": "a question",
+    "permission": "a permission",
+    "plan": "a plan",
+    "form": "a form",
+    "trust": "a request for trust",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +50,9 @@ class Flags:
     outline: bool = False
     fill: Sequence[str] = ()
     decline: bool = False
+    without: bool = False
+    trust: bool = False
+    never: bool = False
 
 
 class NoAnswer(Exception):
@@ -77,6 +98,9 @@ def _meant(flags: Flags) -> dict[str, Kind]:
         ("--outline", flags.outline, "plan"),
         ("--fill", flags.fill, "form"),
         ("--decline", flags.decline, "form"),
+        ("--without", flags.without, "trust"),
+        ("--trust", flags.trust, "trust"),
+        ("--never", flags.never, "trust"),
     ]
     named = {"--choose or --text": "--choose" if flags.choose else "--text"}
     return {named.get(option, option): kind for option, was_given, kind in given if was_given}
@@ -113,8 +137,14 @@ def _switch(flags: Flags, option: str) -> Answer:
             return Outline()
         case "--fill":
             return Filled("accept", _object(flags.fill[0], "--fill"))
-        case _:
+        case "--decline":
             return Filled("decline")
+        case "--trust":
+            return Trusting("exactly")
+        case "--never":
+            return Trusting("never")
+        case _:
+            return Trusting("without")
 
 
 def _one_of(given: Sequence[str], known: tuple[Any, ...]) -> Any:  # noqa: ANN401 (one of the known)

@@ -14,7 +14,7 @@ GROUPS = {
     "Stay with Claude": {"run": "staying", "attach": "staying", "inbox": "staying", "ps": "ps"},
     "From a script": {"say": "steer", "answer": "steer", "interrupt": "steer", "stop": "steer", "mode": "steer"},
     "The hub": {"serve": "serve", "demo": "serve", "doctor": "doctor", "audit": "audit", "replay": "replay"},
-    "Who may do what": {"project": "projects", "rules": "rules", "token": "tokens"},
+    "Who may do what": {"project": "projects", "rules": "rules", "trust": "trust", "token": "tokens"},
     "For other programs": {"mcp": "relaying", "completion": "completion"},
 }
 COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}

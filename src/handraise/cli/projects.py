@@ -18,7 +18,7 @@ _NUMBERS = (
     "ask_user_timeout",
     "parallel",
     "cost_limit_usd",
-    *(f"patience.{kind}" for kind in ("question", "permission", "plan", "form")),
+    *(f"patience.{kind}" for kind in ("question", "permission", "plan", "form", "trust")),
 )
 _SWITCHES = ("ask_user_enabled",)
 _RULES = "rules"

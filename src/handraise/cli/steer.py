@@ -72,6 +72,9 @@ def mode(session: str, mode: str, state: str | None) -> None:
 @click.option("--outline", is_flag=True, help="Have the steps written down first.")
 @click.option("--fill", multiple=True, metavar="JSON", help="Fill the form.")
 @click.option("--decline", is_flag=True, help="Decline the form.")
+@click.option("--without", is_flag=True, help="Run without what the directory brings.")
+@click.option("--trust", is_flag=True, help="Trust what the directory brings, exactly as it is.")
+@click.option("--never", is_flag=True, help="Never use what the directory brings, and do not ask again.")
 @hub_option
 @state_option
 @json_option

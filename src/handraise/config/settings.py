@@ -54,6 +54,7 @@ class PatienceSettings(Struct, frozen=True, forbid_unknown_fields=True):
     permission: Seconds = "for ever"
     plan: Seconds = "for ever"
     form: Seconds = "for ever"
+    trust: Seconds = 600.0
 
 
 class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -255,4 +256,5 @@ def _patience(told: PatienceSettings) -> Patience:
         permission=seconds_or_none(told.permission),
         plan=seconds_or_none(told.plan),
         form=seconds_or_none(told.form),
+        trust=seconds_or_none(told.trust),
     )

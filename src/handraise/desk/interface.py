@@ -15,6 +15,7 @@ from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Session
+from handraise.model.trust import DirectoryTrust
 
 Words = str | tuple[dict[str, Any], ...]
 
@@ -212,6 +213,14 @@ class Desk(Protocol):
 
     async def add_rule(self, rule: Rule) -> Rule:
         """Behind all others. The desk gives it its id, and says who made it."""
+        ...
+
+    async def trusts(self) -> list[DirectoryTrust]:
+        """What was decided about directories, by directory."""
+        ...
+
+    async def revoke_trust(self, directory: str) -> None:
+        """Sessions that start there from now on ask again; those that run stay as they are."""
         ...
 
     async def projects(self) -> list[Project]: ...

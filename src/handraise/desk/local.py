@@ -26,9 +26,10 @@ from handraise.model.projects import Options, Project, innermost
 from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Session
+from handraise.model.trust import DirectoryTrust
 from handraise.session.facts import ChangeMode, ChangeModel, Interrupt, Rename, Stop, Wish
 from handraise.session.supervisor import Beginning, Supervisor
-from handraise.store.changes import Record, SaveProject
+from handraise.store.changes import Record, RevokeTrust, SaveProject
 from handraise.store.interface import Store, StoreConflict
 
 _TITLE = 200
@@ -198,6 +199,15 @@ class LocalDesk:
         if project is None and not os.path.isabs(named):
             raise NotFound(f"There is no project {named}.")
         return project.id if project else _directory(named)
+
+    async def trusts(self) -> list[DirectoryTrust]:
+        return await self._store.trusts()
+
+    async def revoke_trust(self, directory: str) -> None:
+        entry = Entry(self._clock(), "trust revoked", self.person, self.source, detail={"directory": directory})
+        if await self._store.trust(directory) is None:
+            raise NotFound(f"Nothing was decided about {directory}.")
+        await self._store.apply([RevokeTrust(directory), Record(entry)])
 
     async def projects(self) -> list[Project]:
         return await self._store.projects()

@@ -24,6 +24,7 @@ from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Session
+from handraise.model.trust import DirectoryTrust
 
 __all__ = ["FOR_EVER", "NotLetIn", "RemoteDesk", "connect"]
 
@@ -164,6 +165,12 @@ class RemoteDesk:
     async def add_rule(self, rule: Rule) -> Rule:
         given = {key: value for key, value in msgspec.to_builtins(rule).items() if key not in _BY_THE_DESK}
         return _read(await self._post("/api/rules", given), Rule)
+
+    async def trusts(self) -> list[DirectoryTrust]:
+        return _read((await self._get("/api/trust"))["trust"], list[DirectoryTrust])
+
+    async def revoke_trust(self, directory: str) -> None:
+        await self._ask("DELETE", "/api/trust", query={"directory": directory})
 
     async def projects(self) -> list[Project]:
         return _read((await self._get("/api/projects"))["projects"], list[Project])

@@ -66,7 +66,7 @@ def _considered(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: date
     seconds = around.ask_user if ask.tool == ASK_USER else getattr(around.patience, ask.kind)
     patient = replace(ask, expires_at=None if seconds is None else now + timedelta(seconds=seconds))
     if not isinstance(ask.body, Permission):
-        return replace(patient, why="Only a person can answer this.")
+        return replace(patient, why=ask.why or "Only a person can answer this.")
     root = around.root or around.directory
     call = Call(ask.body.tool, ask.body.input, root, ask.project, ask.session, around.mode, cwd=around.directory)
     ruling = _stricter(

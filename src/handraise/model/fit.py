@@ -3,7 +3,19 @@
 import re
 from typing import Any
 
-from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Misfit, Outline, Revise, Trusting
+from handraise.model.answers import (
+    Allow,
+    Answer,
+    Approve,
+    Choice,
+    Choices,
+    Deny,
+    Filled,
+    Misfit,
+    Outline,
+    Revise,
+    Trusting,
+)
 from handraise.model.asks import Body, Form, Permission, Plan, Prompt, Question, kind_of
 from handraise.model.trust import Trust
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from handraise.model.intent import Weight
 
-On = Literal["permission", "plan", "form", "question", "any"]
+On = Literal["permission", "plan", "form", "question", "trust", "any"]
 """The kind of card that a key belongs to."""
 
 
@@ -43,6 +43,9 @@ TABLE = (
     Key("form", "decline", "d", 5, "refuse"),
     Key("form", "cancel", "", 6, "refuse"),
     Key("question", "free text", "o", 0, "refuse"),
+    Key("trust", "exactly", "", 1, "grant"),
+    Key("trust", "without", "d", 5, "refuse"),
+    Key("trust", "never", "", 6, "refuse"),
     Key("any", "next", "j", None, "refuse"),
     Key("any", "previous", "k", None, "refuse"),
     Key("any", "read", "v", None, "refuse"),

@@ -22,7 +22,7 @@ from handraise.claude.wall import Wall
 from handraise.claude.watch import Watch, watch
 from handraise.feed import Feed
 from handraise.inbox.inbox import Inbox
-from handraise.model.asks import Withdrawn
+from handraise.model.asks import Ask, Withdrawn
 from handraise.model.items import Notice, SessionStarted
 from handraise.model.projects import Options, OwnFile, OwnFileUnfit, Project, no_own_file
 from handraise.model.rules import Rule
@@ -30,10 +30,12 @@ from handraise.model.says import Say
 from handraise.model.sessions import Ended, Phase, Place, Session
 from handraise.session import anew, places, preparing, records, surroundings
 from handraise.session.facts import Park, Stop
+from handraise.session.footing import Footing
 from handraise.session.machine import Machine, Refused, Temper
 from handraise.session.memory import Memory
 from handraise.session.places import Places
 from handraise.session.runner import Runner
+from handraise.session.trusting import Trusting
 from handraise.store.changes import Advance, Publish, QueueSay, SaveSession, SettleAsk
 from handraise.store.interface import Store, StoreError
 from handraise.wire.connection import Connection
@@ -89,6 +91,7 @@ class Crew:
         self._store = store
         self._feed = feed
         self._inbox = inbox
+        self._trusting = Trusting(store, inbox, means.environment, means.clock, means.entropy)
         self._watch: Watch = watch()
         self._runners: dict[str, Runner] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
@@ -172,6 +175,9 @@ class Crew:
                 if session.id in self._running:  # the process before is still being cleared away
                     continue
                 options = await self._options(session)
+                footing = await self._trusting.footing(session, options, self._decided)
+                if footing is None:  # people are asked about its directory first
+                    continue
                 rivals = [each.session for each in self._runners.values()]
                 own = [each for each in rivals if each.project == session.project]
                 if len(self._running) >= self._means.limit:
@@ -180,7 +186,7 @@ class Crew:
                     await self._make_room(session, own, "this project")
                 else:
                     self._places.taken(session.id)
-                    await self._launch(session, options)
+                    await self._launch(session, options, footing)
 
     async def _make_room(self, queued: Session, rivals: Sequence[Session], project: str | None = None) -> None:
         """An idle session gives its place up; where none is, the queued one says behind whom it waits."""
@@ -220,7 +226,11 @@ class Crew:
         except StoreError:
             log.exception("nobody who waits can be started; the next one that ends tries again")
 
-    async def _launch(self, session: Session, options: Options) -> None:
+    def _decided(self, _ask: Ask) -> None:
+        """A session that waits before its start may have what it waits for."""
+        self._tasks.create_task(self._start_more())
+
+    async def _launch(self, session: Session, options: Options, footing: Footing) -> None:
         place = await self._store.place(session.id)
         old = Memory.load(place.memory) if place else Memory()
         memory = preparing.memory_for(session, old)
@@ -243,11 +253,12 @@ class Crew:
                 Advance(place),
                 Publish(session.id, now, told),
                 *warned,
+                *await self._trusting.started(started, footing),
                 *(QueueSay(say) for say in again),
             ]
         )
         parent = await self._store.session(session.forked_from) if session.forked_from else None
-        launch = preparing.launch_of(started, memory, options, parent)
+        launch = preparing.launch_of(started, memory, options, parent, footing)
         means = self._means
         try:
             running = await claude.start(
@@ -256,7 +267,7 @@ class Crew:
                 self._folder(started),
                 means.state / "locks",
                 self._watch,
-                means.environment,
+                footing.environment(means.environment),
                 self._sandbox(preset, session.directory, options),
             )
         except (NotStarted, SessionBusy, sandbox.Unfit, OSError) as error:

@@ -4,6 +4,7 @@ from handraise.claude.command import Launch
 from handraise.model.projects import Options
 from handraise.model.sessions import Session
 from handraise.session import own_tools
+from handraise.session.footing import Footing
 from handraise.session.memory import Memory, Way
 
 _CAUTION = (
@@ -28,10 +29,10 @@ def memory_for(session: Session, old: Memory) -> Memory:
     )
 
 
-def launch_of(session: Session, memory: Memory, options: Options, parent: Session | None) -> Launch:
+def launch_of(session: Session, memory: Memory, options: Options, parent: Session | None, footing: Footing) -> Launch:
     """How to start it; `parent` is who the session was forked from."""
     own = options.ask_user_enabled
-    told = [options.append_system_prompt, _CAUTION if memory.missing else None]
+    told = [options.append_system_prompt, _CAUTION if memory.missing else None, footing.reading_list]
     return Launch(
         directory=session.directory,
         session_id=session.claude_id,
@@ -43,6 +44,9 @@ def launch_of(session: Session, memory: Memory, options: Options, parent: Sessio
         allowed_tools=(*options.allowed_tools, *((own_tools.ALLOWED,) if own else ())),
         append_system_prompt="\n\n".join(filter(None, told)) or None,
         add_dirs=options.add_dirs,
+        trusted=footing.trusted,
+        keeps_hooks=footing.keeps_hooks,
+        mcp_files=(footing.own_servers,) if footing.own_servers else (),
     )
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from handraise.inbox import guidance
 from handraise.model import ids
 from handraise.model.actors import Actor, Person, TheHub
-from handraise.model.asks import Answered
+from handraise.model.asks import Answered, Withdrawn
 from handraise.model.projects import Project
 from handraise.model.says import Say
 from handraise.model.sessions import Ended, Session
@@ -20,7 +20,7 @@ from handraise.session.facts import Interrupt, Rename, Stop, Wish
 from handraise.session.machine import Refused
 from handraise.session.memory import Memory
 from handraise.session.runner import Runner
-from handraise.store.changes import QueueSay
+from handraise.store.changes import QueueSay, SettleAsk
 from handraise.store.interface import Store
 
 _TITLE = 80
@@ -164,7 +164,9 @@ class Supervisor:
             case Rename(title):
                 await self._store.apply(records.changed(replace(session, title=title, changed_at=now)))
             case Stop(reason, by) if session.phase in ("queued", "parked"):
-                await self._store.apply(records.ended(session, Ended("stopped", reason, now, by=by)))
+                waiting = await self._store.asks(session=session.id, state="open")
+                withdrawn = [SettleAsk(ask.id, Withdrawn("the session was stopped", now)) for ask in waiting]
+                await self._store.apply([*withdrawn, *records.ended(session, Ended("stopped", reason, now, by=by))])
             case Interrupt() if session.phase == "parked":
                 raise Refused("There is nothing to interrupt: Claude is idle.")
             case _ if session.phase == "parked":
@@ -189,7 +191,9 @@ class Supervisor:
     async def _missed(self, session_id: str) -> list[Say]:
         """What people answered, and Claude did not live to take. A rule will say it again by itself."""
         missed = await self._store.asks(session=session_id, undelivered=True)
-        answered = [(ask, ask.settlement) for ask in missed if isinstance(ask.settlement, Answered)]
+        answered = [
+            (ask, ask.settlement) for ask in missed if ask.kind != "trust" and isinstance(ask.settlement, Answered)
+        ]
         return [guidance.missed_say(ask, settled) for ask, settled in answered if isinstance(settled.by, Person)]
 
     async def _enqueue(self, session: Session, say: Say) -> Session:

@@ -7,7 +7,7 @@ import type { Weight } from "../intent";
 
 export interface Key {
   /** The kind of card that it belongs to. */
-  on: "permission" | "plan" | "form" | "question" | "any";
+  on: "permission" | "plan" | "form" | "question" | "trust" | "any";
   act: string;
   /** Empty where it has none. */
   letter: string;
@@ -32,6 +32,9 @@ export const TABLE: readonly Key[] = [
   { on: "form", act: "decline", letter: "d", digit: 5, weight: "refuse" },
   { on: "form", act: "cancel", letter: "", digit: 6, weight: "refuse" },
   { on: "question", act: "free text", letter: "o", digit: 0, weight: "refuse" },
+  { on: "trust", act: "exactly", letter: "", digit: 1, weight: "grant" },
+  { on: "trust", act: "without", letter: "d", digit: 5, weight: "refuse" },
+  { on: "trust", act: "never", letter: "", digit: 6, weight: "refuse" },
   { on: "any", act: "next", letter: "j", digit: null, weight: "refuse" },
   { on: "any", act: "previous", letter: "k", digit: null, weight: "refuse" },
   { on: "any", act: "read", letter: "v", digit: null, weight: "refuse" },

@@ -10,10 +10,11 @@ from typing import Any
 from msgspec import Struct, json
 from msgspec.structs import replace
 
-from handraise.model.answers import Allow, Answer, Choice, Choices, Deny, Filled, Revise, answer_as_json
+from handraise.model.answers import Allow, Answer, Choice, Choices, Deny, Filled, Revise, Trusting, answer_as_json
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
 from handraise.model.hidden import reveal
 from handraise.model.intent import Weight
+from handraise.model.trust import Trust
 from handraise.surfaces.push.sentences import Evidence, evidence, is_shown_whole, outcome, sentence
 
 MOST = 3_500
@@ -100,7 +101,7 @@ def of_ask(ask: Ask, where: Where, device: str, waiting: int, *, may_answer: boo
     seen = seen._replace(whole=seen.whole and is_shown_whole(_below(said, seen)))
     lines = [
         _below(said, seen),
-        _SEE_ALL if isinstance(ask.body, Permission | Plan) and not seen.whole else "",
+        _SEE_ALL if isinstance(ask.body, Permission | Plan | Trust) and not seen.whole else "",
         clip(reveal(where.title), _TITLE),
     ]
     return AskNotice(
@@ -165,6 +166,8 @@ def _offered(ask: Ask, seen: Evidence) -> Iterator[Offered]:
             yield _offer("no", "Send back", "Sent back", Revise(), "refuse")
         case Form():
             yield _offer("no", "Decline", "Declined", Filled("decline"), "refuse")
+        case Trust():
+            yield _offer("no", "Run without them", "Running without them", Trusting("without"), "refuse")
         case _:
             return
 

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple, assert_never
 from msgspec import json
 
 from handraise.model.actors import Actor, ByRule, Person, TheHub
-from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise
+from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise, Trusting
 from handraise.model.asks import Answered, Ask, Expired, Form, Permission, Plan, Question, Settlement, Withdrawn
 from handraise.model.hidden import has_hidden, reveal
+from handraise.model.trust import Trust, in_words
 
 _SHORT = 72
 _COLUMNS = 36
@@ -48,6 +49,8 @@ def sentence(ask: Ask, directory: str | None) -> str:
             said = "Claude has a plan."
         case Form(message=message, server=server):
             said = f"{server} asks: {message}"
+        case Trust(directory=named):
+            said = f"Use what {named} brings?"
         case _:
             assert_never(ask.body)
     return " ".join(reveal(said).split())
@@ -64,6 +67,8 @@ def evidence(ask: Ask) -> Evidence:
             return Evidence(reveal(plan.strip()), whole=False)
         case Form():
             return Evidence("", whole=False)
+        case Trust(brought=brought):
+            return Evidence(reveal(in_words(brought)), whole=False)
         case _:
             assert_never(ask.body)
 
@@ -107,6 +112,8 @@ def said(answer: Answer) -> str:
             return "asked for an outline first"
         case Filled(action=action):
             return {"accept": "filled the form", "decline": "declined the form", "cancel": "cancelled the form"}[action]
+        case Trusting(trust=level):
+            return {"without": "chose to run without them", "exactly": "trusted them", "never": "chose never"}[level]
         case _:
             assert_never(answer)
 

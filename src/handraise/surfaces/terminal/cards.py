@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import NamedTuple, assert_never
 
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
-from handraise.surfaces.terminal import markdown
+from handraise.model.trust import Trust
+from handraise.surfaces.terminal import markdown, trusting
 from handraise.surfaces.terminal.dialogue import Dialogue, Row, Step
 from handraise.surfaces.terminal.harmless import evidence, one_line
 from handraise.surfaces.terminal.lines import (
@@ -109,6 +110,8 @@ def proof(dialogue: Dialogue, width: int) -> list[Line]:
             return _preview(dialogue, width)
         case Form():
             return []
+        case Trust(brought=brought):
+            return trusting.proof(body, {each.text: _verbatim(each.text, width) for each in brought}, width)
         case _:
             assert_never(body)
 

@@ -9,9 +9,11 @@ from typing import Any, Literal, assert_never
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Misfit, Outline, Revise
 from handraise.model.asks import Ask, Form, Permission, Plan, Prompt, Question
 from handraise.model.keys import key_of
+from handraise.model.trust import Trust
 from handraise.surfaces.terminal.dialogue import FREE_TEXT, Given, Matter, Row, Step, keyed
 from handraise.surfaces.terminal.forms import FormMatter
 from handraise.surfaces.terminal.harmless import evidence, one_line
+from handraise.surfaces.terminal.trusting import TrustMatter
 from handraise.surfaces.terminal.words import as_json, heading
 
 _REASON = "Why? Claude reads it. Enter alone denies without a reason."
@@ -34,6 +36,8 @@ def matter_of(ask: Ask) -> Matter:
             return PlanMatter(plan)
         case Form():
             return FormMatter(ask.body)
+        case Trust():
+            return TrustMatter(ask.body)
         case _:
             assert_never(ask.body)
 

@@ -7,6 +7,7 @@ from typing import Any, assert_never
 
 from handraise.model.asks import Ask, Body, Form, Permission, Plan, Prompt, Question
 from handraise.model.hidden import has_hidden
+from handraise.model.trust import Trust
 from handraise.surfaces.terminal.harmless import one_line
 
 PLACEHOLDER = "…"
@@ -59,6 +60,8 @@ def _ways(body: Body) -> list[str]:
             return ["--approve", "--approve --mode acceptEdits", "--revise 'What to change'", "--outline"]
         case Form(schema=schema):
             return [f"--fill {_form(schema)}", "--decline"]
+        case Trust(unreadable=hidden):
+            return ["--without", *(() if hidden else ("--trust",)), "--never"]
         case _:
             assert_never(body)
 

@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 from typing import Any, assert_never
 
 from handraise.model.actors import Actor, ByRule, Person, TheHub
-from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise
+from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise, Trusting
 from handraise.model.asks import Answered, Ask, Expired, Form, Permission, Plan, Prompt, Question, Settlement, Withdrawn
+from handraise.model.trust import Trust, in_words
 from handraise.surfaces.terminal.harmless import evidence, one_line
 
 _SHORT = 60
@@ -25,6 +26,8 @@ def sentence(ask: Ask) -> str:
             return "Claude has a plan."
         case Form(message=message, server=server):
             return one_line(message) or f"{one_line(server)} wants a form filled."
+        case Trust(directory=directory, brought=brought):
+            return f"Use what {one_line(directory)} brings? {in_words(brought)}."
         case _:
             assert_never(ask.body)
 
@@ -78,6 +81,8 @@ def said(answer: Answer) -> str:
             return "asked for an outline"
         case Filled(action=action):
             return {"accept": "filled the form", "decline": "declined the form", "cancel": "cancelled the form"}[action]
+        case Trusting(trust=level):
+            return {"without": "chose to run without them", "exactly": "trusted them", "never": "chose never"}[level]
         case _:
             assert_never(answer)
 

@@ -60,6 +60,18 @@ async def revoke_rule(visit: Visit) -> Response:
     return answer(Done())
 
 
+async def list_trust(visit: Visit) -> Response:
+    return answer(shapes.Trusts(await visit.desk.trusts()))
+
+
+async def revoke_trust(visit: Visit) -> Response:
+    directory = visit.text("directory")
+    if directory is None:
+        raise BadRequest("Name the directory.", 422, "invalid")
+    await visit.desk.revoke_trust(directory)
+    return answer(Done())
+
+
 async def list_tokens(visit: Visit) -> Response:
     gone = visit.choice("state", _TOKEN_STATES) == "gone"
     return answer(shapes.Tokens([_token(token) for token in await visit.gate.tokens(gone=gone)]))
@@ -171,6 +183,7 @@ def _check(options: Options | None) -> None:
 _WHICH_TOKENS = (
     Parameter("state", "`gone`: revoked or expired, for 90 days; else the good ones", choices=_TOKEN_STATES),
 )
+_WHICH_DIRECTORY = (Parameter("directory", "the absolute path of a directory"),)
 _AUDIT = (
     _AFTER,
     _BEFORE,
@@ -192,6 +205,8 @@ WAYS = (
     Way("GET", "/api/rules", "viewer", list_rules, "The rules, in order", gives=shapes.Rules, squeezes=True),
     Way("POST", "/api/rules", "admin", add_rule, "Add one", shapes.NewRule, Rule, 201),
     Way("DELETE", "/api/rules/{id}", "admin", revoke_rule, "Revoke one", gives=Done),
+    Way("GET", "/api/trust", "viewer", list_trust, "Which directories are trusted", gives=shapes.Trusts, squeezes=True),
+    Way("DELETE", "/api/trust", "admin", revoke_trust, "Ask about one again", gives=Done, parameters=_WHICH_DIRECTORY),
     Way("GET", "/api/tokens", "admin", list_tokens, "The tokens", gives=shapes.Tokens, parameters=_WHICH_TOKENS),
     Way("POST", "/api/tokens", "admin", make_token, "Make one", shapes.NewToken, shapes.MadeToken, 201),
     Way("DELETE", "/api/tokens/{id}", "admin", revoke_token, "Revoke one, at once", gives=Done),

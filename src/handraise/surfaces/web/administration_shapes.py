@@ -8,6 +8,7 @@ from handraise.model.audit import Entry
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Decision, Rule
 from handraise.model.tokens import Role
+from handraise.model.trust import DirectoryTrust
 from handraise.surfaces.web.shapes import Moment, Name, check_time
 
 
@@ -36,6 +37,12 @@ class Rules(Struct, frozen=True):
     """In the order in which they are tried."""
 
     rules: list[Rule]
+
+
+class Trusts(Struct, frozen=True):
+    """What was decided about directories, by directory."""
+
+    trust: list[DirectoryTrust]
 
 
 class NewRule(Struct, frozen=True, forbid_unknown_fields=True):

@@ -11,6 +11,7 @@ from msgspec import Meta, Struct, field
 from handraise.model import answers, asks
 from handraise.model.actors import Actor
 from handraise.model.asks import Kind, State
+from handraise.model.trust import Trust
 
 REFERENCE = "#/components/schemas/"
 
@@ -123,6 +124,13 @@ class FormAsk(Ask, frozen=True, kw_only=True):
     body: asks.Form
 
 
+class TrustAsk(Ask, frozen=True, kw_only=True):
+    """A directory brings hooks, servers, permissions or helpers that Claude Code would use unasked."""
+
+    kind: Literal["trust"]
+    body: Trust
+
+
 class Asks(Struct, frozen=True):
     """A page; `next` goes on from here. `cursor` is the place in the feed that it was read at."""
 
@@ -139,8 +147,8 @@ class Answering(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 UNIONS: dict[str, tuple[type[Struct], ...]] = {
-    "Ask": (QuestionAsk, PermissionAsk, PlanAsk, FormAsk),
+    "Ask": (QuestionAsk, PermissionAsk, PlanAsk, FormAsk, TrustAsk),
     "Settlement": (Answered, Expired, Withdrawn),
-    "Answer": (answers.Choices, Allow, Deny, Approve, Revise, Outline, answers.Filled),
+    "Answer": (answers.Choices, Allow, Deny, Approve, Revise, Outline, answers.Filled, answers.Trusting),
 }
 """By the name of their component."""

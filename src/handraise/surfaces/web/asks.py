@@ -5,8 +5,9 @@ from typing import Any
 from starlette.responses import Response
 
 from handraise.desk.interface import Unfit
-from handraise.model.answers import Misfit, read_answer
+from handraise.model.answers import Answer, Misfit, Trusting, read_answer
 from handraise.model.asks import KINDS, STATES, ask_as_json
+from handraise.model.tokens import may
 from handraise.surfaces.web.ask_shapes import Answering, Ask, Asks
 from handraise.surfaces.web.visit import ORDER, BadRequest, Parameter, Visit, Way, answer
 
@@ -44,9 +45,18 @@ async def give_answer(visit: Visit) -> Response:
         read = read_answer(ask.kind, wanted.answer)
     except Misfit as error:
         raise Unfit(str(error)) from error
+    await _check_trust(visit, read, ask.id)
     given = await visit.desk.answer(ask.id, read, wanted.digest)
     told: dict[str, Any] = ask_as_json(given.ask)
     return answer({**told, "late": True}, 202) if given.late else answer(told)
+
+
+async def _check_trust(visit: Visit, read: Answer, ask: str) -> None:
+    """Who trusts a directory lets its code run unasked, now and later: that is for who administers the hub."""
+    if isinstance(read, Trusting) and read.trust == "exactly" and not may(visit.visitor.role, "admin"):
+        await visit.gate.refused("trust a directory", visit.visitor, visit.desk.source, ask=ask)
+        role = visit.visitor.role
+        raise BadRequest(f"Trusting a directory requires the admin role (yours: {role}).", 403, "not_allowed")
 
 
 def _is_deeper(value: object, levels: int) -> bool:
@@ -67,7 +77,7 @@ def _is_deeper(value: object, levels: int) -> bool:
 
 _FILTERS = (
     Parameter("state", "open, answered, expired or withdrawn", choices=STATES),
-    Parameter("kind", "question, permission, plan or form", choices=KINDS),
+    Parameter("kind", "question, permission, plan, form or trust", choices=KINDS),
     Parameter("session", "a session's id"),
     Parameter("after", "the `next` of the page before"),
     _LIMIT,
