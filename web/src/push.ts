@@ -29,7 +29,7 @@ export const thisDevice = computed(() => kept.value?.id ?? null);
 /** Whether a push reaches this browser, so that the page shows nothing a second time. */
 export const isPushed = computed(() => pushState.value === "on");
 
-const ALL: NonNullable<NewDevice["kinds"]> = ["question", "permission", "plan", "form", "ended"];
+const ALL: NonNullable<NewDevice["kinds"]> = ["question", "permission", "plan", "form", "trust", "ended"];
 
 export function watchPush(): void {
   // What the hub forgot, or the browser moved, is told anew as soon as somebody is logged in.

@@ -200,7 +200,7 @@ export const texts = {
   },
 
   card: {
-    kinds: { question: "Question", permission: "Permission", plan: "Plan", form: "Form" },
+    kinds: { question: "Question", permission: "Permission", plan: "Plan", form: "Form", trust: "Trust" },
     waited: (span: string) => `waits ${span}`,
     left: (span: string) => `${span} left`,
     agent: (name: string) => `agent ${name}`,
@@ -319,7 +319,38 @@ export const texts = {
     json: (title: string) => `${title} must be valid JSON.`,
   },
 
+  trust: {
+    ask: (directory: string) => `Use what \`${directory}\` brings?`,
+    without: "Run without them",
+    exactly: "Trust these exactly as they are",
+    never: "Never",
+    ends: "Trust ends when any of these files changes. Running without them keeps CLAUDE.md, and skills as text.",
+    admin: "Trusting a directory requires the admin role.",
+    notShown: (why: string) => `Not everything can be shown, so this cannot be trusted. ${why}`,
+    in: (path: string) => `in ${path}`,
+    kinds: {
+      hook: "Hook",
+      server: "MCP server",
+      permission: "Permissions",
+      environment: "Environment variable",
+      helper: "Helper command",
+      plugin: "Plugins",
+      agent: "Agent",
+      command: "Command",
+      skill: "Skill",
+      setting: "Setting",
+      script: "Script",
+    },
+    title: "Trusted directories",
+    says: "Whether sessions use the hooks, servers, permissions and helpers that a directory brings. Revoke to be asked again.",
+    directory: "Directory",
+    decided: "Decision",
+    levels: { exactly: "Trusted as shown", without: "Runs without them", never: "Never" },
+  },
+
   done: {
+    trusted: (who: string, level: "without" | "exactly" | "never") =>
+      ({ without: `${who} chose to run without them`, exactly: `${who} trusted the directory`, never: `${who} chose never` })[level],
     you: "You",
     rule: "A rule",
     hub: "The hub",
@@ -479,6 +510,7 @@ export const texts = {
       login: "login",
       "device added": "device added",
       "device removed": "device removed",
+      "trust revoked": "trust revoked",
     } satisfies Record<Happening, string>,
     needsAdmin: "Only an admin may see this.",
     span: "Time",
@@ -508,6 +540,7 @@ export const texts = {
     approved: "approved the plan",
     sentBack: "sent the plan back",
     outline: "asked for an outline",
+    trust: { without: "run without them", exactly: "trusted the directory", never: "never" } as Record<string, string>,
     forms: { accept: "filled the form", decline: "declined the form", cancel: "cancelled the form" } as Record<string, string>,
   },
 

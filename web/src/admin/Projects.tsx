@@ -7,6 +7,7 @@ import { post } from "../store/http";
 import { texts as t } from "../texts";
 import { OneProject } from "./OneProject";
 import { Loading, Trouble, useReading } from "./read";
+import { TrustPanel } from "./TrustPanel";
 
 export function ProjectsPage() {
   const reading = useReading<Projects>("/api/projects");
@@ -23,6 +24,7 @@ export function ProjectsPage() {
         <OneProject key={project.id} project={project} reading={reading} />
       ))}
       {list?.length === 0 && <p class="empty">{t.admin.noProjects}</p>}
+      <TrustPanel />
       {may("admin") && <Add add={(body) => reading.act(() => post("/api/projects", body))} />}
     </>
   );

@@ -17,6 +17,7 @@ function sayAnswer(answer: Loose): string {
   if ("allow" in answer) return answer["allow"] === true ? [t.audit.allowed, t.audit.for[text(answer["for"])] ?? ""].filter(Boolean).join(" ") : quoted(t.audit.denied, answer["message"]);
   if ("approve" in answer) return answer["approve"] === true ? t.audit.approved : quoted(t.audit.sentBack, answer["message"]);
   if ("outline" in answer) return t.audit.outline;
+  if ("trust" in answer) return t.audit.trust[text(answer["trust"])] ?? "";
   if ("action" in answer) return t.audit.forms[text(answer["action"])] ?? "";
   if (Array.isArray(answer["answers"])) return answer["answers"].map((each: unknown) => (isObject(each) ? sayChoice(each) : "")).join(" · ");
   return "";

@@ -15,8 +15,8 @@ export interface OptionsDraft {
   cost_limit_usd: string;
 }
 
-export type Kind = "question" | "permission" | "plan" | "form";
-export const KINDS: Kind[] = ["question", "permission", "plan", "form"];
+export type Kind = "question" | "permission" | "plan" | "form" | "trust";
+export const KINDS: Kind[] = ["question", "permission", "plan", "form", "trust"];
 
 export function draftOf(options: Options): OptionsDraft {
   const number = (value: number | null | undefined) => (value === null || value === undefined ? "" : String(value));

@@ -22,6 +22,7 @@ import { PlanCard } from "./PlanCard";
 import { QuestionCard } from "./QuestionCard";
 import { basename, sentence } from "./sentence";
 import { stageOf, type Stage } from "./stage";
+import { TrustCard } from "./TrustCard";
 import { Why } from "./Why";
 
 export interface Acting {
@@ -121,6 +122,8 @@ function Controls({ ask, acting }: { ask: Ask; acting: Acting }) {
       return <PlanCard ask={ask} {...acting} />;
     case "form":
       return <FormCard ask={ask} {...acting} />;
+    case "trust":
+      return <TrustCard ask={ask} {...acting} />;
   }
 }
 

@@ -17,6 +17,8 @@ export function sentence(ask: Ask, directory: string | null): string {
       return t.plan.title;
     case "form":
       return `${t.form.title(quotable(ask.body.server))}: ${reveal(ask.body.message)}`;
+    case "trust":
+      return t.trust.ask(quotable(ask.body.directory));
   }
 }
 
@@ -76,6 +78,7 @@ export function outcome(ask: Ask, answer: Answer, by: Actor, mine: boolean, dire
     return t.done.revised(who) + (answer.message ? `: “${reveal(answer.message)}”` : "");
   }
   if ("outline" in answer) return t.done.outlined(who);
+  if ("trust" in answer) return t.done.trusted(who, answer.trust);
   if (answer.action === "accept") return t.done.filled(who);
   return answer.action === "decline" ? t.done.declined(who) : t.done.cancelled(who);
 }
