@@ -44,10 +44,11 @@ async def demonstration(folder: Path, port: int) -> AsyncIterator[Serving]:
     """A hub with the demo's sessions. They end with it, since their model goes."""
     project = folder / "toy-service"
     project.mkdir()
-    for name, text in {**toy.FILES, **release.files(sys.executable)}.items():
+    for name, text in {**toy.FILES, **release.FILES}.items():
         (project / name).write_text(text)
     home = folder / "home"
     home.mkdir()
+    (home / ".claude.json").write_text(release.servers(sys.executable))
     async with ScriptedModel(SCENARIOS) as model:
         claudes = environment(model.url("welcome", EACH_SESSION), str(home))
         async with serving(Service(folder / "state", locate(), claudes, port=port)) as served:

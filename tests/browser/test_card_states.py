@@ -52,7 +52,9 @@ def order(told: Told) -> Script:
 async def test_a_form_with_a_field_of_every_kind_is_checked_and_reaches_the_tool(tmp_path: Path) -> None:
     options = Options(allowed_tools=(ORDER,))
     async with home(tmp_path, order, options=options) as at, at.serve() as up, window() as screen:
-        (at.work / ".mcp.json").write_text(json.dumps({"mcpServers": {"forms": {**FORMS, "alwaysLoad": True}}}))
+        (tmp_path / "home" / ".claude.json").write_text(
+            json.dumps({"mcpServers": {"forms": {**FORMS, "alwaysLoad": True}}})
+        )
         session = (await up.hub.desk.start("Order it.", str(at.work))).session
         page = await screen.open(up, f"/sessions/{session.id}", timezone_id="Europe/Zurich")
         await armed(page, "form")

@@ -12,6 +12,7 @@ ALWAYS = [
     "--permission-prompt-tool=stdio",
     "--replay-user-messages",
 ]
+ALONE = ["--setting-sources=user", "--strict-mcp-config", "--add-dir=/work"]
 
 
 def line(**how: object) -> list[str]:
@@ -19,7 +20,21 @@ def line(**how: object) -> list[str]:
 
 
 def test_the_shortest_command_line_has_all_that_a_supervised_claude_needs() -> None:
-    assert line() == ["/bin/claude", *ALWAYS, "--include-partial-messages", "--session-id=s1"]
+    assert line() == ["/bin/claude", *ALWAYS, "--include-partial-messages", "--session-id=s1", *ALONE]
+
+
+def test_nothing_of_a_directory_is_used_unless_it_is_trusted() -> None:
+    theirs = line(mcp_servers={"ours": {"type": "sdk"}}, mcp_files=("/home/me/.claude.json",))
+    trusted = line(trusted=True)
+    switched_on = line(trusted=True, keeps_hooks=True)
+
+    assert theirs[-4:] == [*ALONE[:2], "--mcp-config=/home/me/.claude.json", ALONE[2]]
+    assert not {each.partition("=")[0] for each in trusted} & {"--setting-sources", "--strict-mcp-config", "--add-dir"}
+    # What its files become while the session runs does not hold in it.
+    (guard,) = [json.loads(each.partition("=")[2]) for each in trusted if each.startswith("--settings=")]
+    assert guard["hooks"]["ConfigChange"][0]["hooks"] == [{"type": "command", "command": "exit 2"}]
+    assert "disableAllHooks" not in guard
+    assert '"disableAllHooks": false' in switched_on[-1]
 
 
 def test_every_choice_has_its_flag() -> None:
@@ -44,6 +59,7 @@ def test_every_choice_has_its_flag() -> None:
         "--append-system-prompt=Be brief.",
         "--add-dir=/a",
         "--add-dir=/b",
+        *ALONE,
     ]
 
 
@@ -73,6 +89,7 @@ def test_no_value_passes_for_a_flag(value: str) -> None:  # lesson 15
         "--allowedTools",
         "--append-system-prompt",
         "--add-dir",
+        *[word.partition("=")[0] for word in ALONE],
     ]
 
 

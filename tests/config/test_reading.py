@@ -26,7 +26,7 @@ def test_a_project_sets_its_own_over_the_persons_and_the_variables_override_both
         sandbox="open",
         ask_user_enabled=False,
         ask_user_timeout=300,
-        patience=Patience(plan=30, form=20),
+        patience=Patience(plan=30, form=20, trust=600),
     )
 
 

@@ -21,7 +21,9 @@ def test_without_anything_every_value_is_its_default() -> None:
     settings = read_settings("", {"HOME": "/root", "PATH": "/bin"})
 
     assert settings == Settings()
-    assert settings.options == Options(mode="default", sandbox="open", ask_user_enabled=True, ask_user_timeout=300)
+    assert settings.options == Options(
+        mode="default", sandbox="open", ask_user_enabled=True, ask_user_timeout=300, patience=Patience(trust=600)
+    )
     assert settings.rules == ()
 
 
@@ -50,7 +52,7 @@ def test_a_file_sets_what_it_names_and_nothing_else() -> None:
         sandbox="open",
         ask_user_enabled=True,
         ask_user_timeout=30,
-        patience=Patience(plan=60),
+        patience=Patience(plan=60, trust=600),
     )
     assert settings.limits.parallel == 2
     assert settings.web == Settings().web

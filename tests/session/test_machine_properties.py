@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from handraise.model.actors import Person
-from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise
+from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise, Trusting
 from handraise.model.asks import Answered, Ask, Expired, Form, Permission, Plan, Prompt, Question, Withdrawn
 from handraise.model.says import Say
+from handraise.model.trust import Trust
 from handraise.session.commands import Command, Raise, Withdraw, Write
 from handraise.session.facts import (
     Began,
@@ -179,6 +180,8 @@ def _answer(ask: Ask, how: int) -> Answer:
             return approved[how % 3]
         case Form():
             return Filled("decline") if how % 2 else Filled("accept", {"street": "Odeon 4"})
+        case Trust():
+            return Trusting("without")
 
 
 def _choice(prompt: Prompt, how: int) -> Choice:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from handraise.model.actors import Actor, Person
-from handraise.model.answers import Allow, Answer, Deny
+from handraise.model.answers import Allow, Answer, Deny, Trusting
 from handraise.model.asks import Answered, Ask, Body, Expired, Origin, Permission, Withdrawn
 from handraise.model.audit import Entry, What
 from handraise.model.items import Item, Text
@@ -14,6 +14,7 @@ from handraise.model.projects import Project
 from handraise.model.says import Say
 from handraise.model.sessions import Phase, Place, Session
 from handraise.model.tokens import Token, hash_of
+from handraise.model.trust import TrustLevel
 from handraise.store.changes import Publish
 
 NOON = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
@@ -51,6 +52,10 @@ def an_ask(
 
 def answered(answer: Answer | None = None, *, source: str = "web") -> Answered:
     return Answered(answer or Allow(), ANA, source, later(1))
+
+
+def trusted(level: TrustLevel, by: Actor = ANA) -> Answered:
+    return Answered(Trusting(level), by, "web", later(3))
 
 
 def denied() -> Answered:

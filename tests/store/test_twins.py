@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from handraise.model.asks import KINDS, STATES
 from handraise.model.rules import Rule
 from handraise.model.tokens import hash_of
+from handraise.model.trust import Trust
 from handraise.store.changes import (
     Advance,
     Applied,
@@ -23,6 +24,7 @@ from handraise.store.changes import (
     RecordLate,
     RemoveRule,
     ReturnSay,
+    RevokeTrust,
     SaveProject,
     SaveRule,
     SaveSession,
@@ -49,11 +51,13 @@ from store.examples import (
     denied,
     expired,
     later,
+    trusted,
     withdrawn,
 )
 
 session_ids = st.sampled_from(["s_1", "s_2"])
 ask_ids = st.sampled_from(["a_1", "a_2", "a_3"])
+trust_ids = st.sampled_from(["a_8", "a_9"])
 say_ids = st.sampled_from(["y_1", "y_2"])
 words = st.sampled_from(["one", "two", "three"])
 
@@ -75,6 +79,10 @@ changes: st.SearchStrategy[Change] = st.one_of(
         words,
         st.none() | words,
     ),
+    st.builds(lambda key, word: OpenAsk(an_ask(key, body=Trust(word, (), {}))), trust_ids, words),
+    st.builds(SettleAsk, trust_ids, st.sampled_from([trusted("exactly"), trusted("never"), expired()])),
+    st.builds(RecordLate, trust_ids, st.just(trusted("without"))),
+    st.builds(RevokeTrust, words),
     st.builds(SettleAsk, ask_ids, st.sampled_from([answered(), denied(), expired(), withdrawn()])),
     st.builds(RecordLate, ask_ids, st.sampled_from([answered(), denied()])),
     st.builds(DeliverAsk, ask_ids, st.just(NOON)),
@@ -138,6 +146,8 @@ async def everything(store: Store) -> list[object]:
         await store.items(after=3, session="s_1"),
         await store.cursors(),
         await store.rules(),
+        await store.trusts(),
+        [await store.trust(word) for word in ("one", "two", "three")],
         await store.projects(),
         [await store.project(word) for word in ("one", "two", "three")],
         await store.tokens(),

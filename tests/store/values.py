@@ -6,7 +6,7 @@ from typing import Any, get_args
 from hypothesis import strategies as st
 
 from handraise.model.actors import Actor, ByRule, Person, TheHub
-from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise
+from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise, Trusting
 from handraise.model.asks import (
     Answered,
     Ask,
@@ -30,6 +30,7 @@ from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Ended, Place, Session
 from handraise.model.tokens import ROLES, Token
+from handraise.model.trust import Brought, BroughtKind, Trust, TrustLevel
 
 texts = st.text(max_size=20)
 names = st.text("abcdef", min_size=1, max_size=8)
@@ -95,6 +96,15 @@ bodies: dict[Kind, st.SearchStrategy[Body]] = {
     ),
     "plan": st.builds(Plan, texts),
     "form": st.builds(Form, texts, texts, json_objects),
+    "trust": st.builds(
+        Trust,
+        texts,
+        st.lists(st.builds(Brought, st.sampled_from(get_args(BroughtKind)), texts, texts, texts), max_size=2).map(
+            tuple
+        ),
+        st.dictionaries(texts, texts, max_size=2),
+        st.lists(texts, max_size=2).map(tuple),
+    ),
 }
 answers: dict[Kind, st.SearchStrategy[Answer]] = {
     "question": st.builds(
@@ -112,6 +122,7 @@ answers: dict[Kind, st.SearchStrategy[Answer]] = {
     | st.builds(Revise, texts)
     | st.builds(Outline),
     "form": st.builds(Filled, st.sampled_from(["accept", "decline", "cancel"]), st.none() | json_objects),
+    "trust": st.builds(Trusting, st.sampled_from(get_args(TrustLevel))),
 }
 
 

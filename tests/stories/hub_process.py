@@ -21,9 +21,10 @@ from msgspec import Struct
 from handraise.desk.interface import Partial, Refused
 from handraise.desk.local import LocalDesk
 from handraise.hub import hub
-from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Revise
+from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Revise, Trusting
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
 from handraise.model.items import AskOpened, Item, SessionEnded, TurnEnded
+from handraise.model.trust import Trust
 
 OVER = "That was all."
 NEXT = "Go on with part "
@@ -64,6 +65,8 @@ def answer_to(ask: Ask) -> Answer:
             return Approve() if REVISION in plan else Revise(REVISION)
         case Form():
             return Filled("accept", ADDRESS)
+        case Trust():
+            return Trusting("without")
 
 
 class Attendant:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from handraise.demonstration import SESSIONS, demonstration
 from handraise.desk.local import LocalDesk
-from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Filled
+from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Filled, Trusting
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
 from handraise.model.items import Text
+from handraise.model.trust import Trust
 
 DEADLINE = 120.0
 
@@ -22,6 +23,8 @@ def an_answer(ask: Ask) -> Answer:
             return Approve("acceptEdits")
         case Form():
             return Filled("accept", {"version": "1.2.0", "stage": "staging"})
+        case Trust():
+            return Trusting("without")
 
 
 async def answer_all(desk: LocalDesk) -> set[str]:

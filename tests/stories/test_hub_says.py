@@ -6,6 +6,7 @@ from pathlib import Path
 from handraise.demo.pieces import Script, hold, say, use
 from handraise.demo.told import Told
 from handraise.hub import Hub
+from handraise.model.answers import Trusting
 from handraise.model.items import Notice, Said, SaidTaken, SessionEnded
 from handraise.model.sessions import Session
 from stories.house import House, house, next_ask, seen
@@ -110,6 +111,7 @@ async def test_what_a_hook_refuses_is_done_with_and_not_said_again(tmp_path: Pat
         hooks = {"hooks": {"UserPromptSubmit": [{"hooks": [refusing]}]}}
         (home.work / ".claude" / "settings.json").write_text(json.dumps(hooks))
         session = (await hub.desk.start("Alder.", str(home.work))).session
+        await hub.desk.answer((await next_ask(hub.desk, session)).id, Trusting("exactly"))
         await until_turn(hub.desk, session)
         await hub.desk.say(session.id, "Birch.")
 

@@ -45,7 +45,8 @@ _FOLDERS: dict[str, BroughtKind] = {
 }
 _RUNS: frozenset[BroughtKind] = frozenset({"hook", "helper", "server", "environment", "agent", "command", "skill"})
 _DIRECTORY = re.compile(r"\$\{?CLAUDE_PROJECT_DIR\}?")
-_WORD = re.compile(r"[^\s\"'`;|&()<>=,\[\]{}]+")
+_QUOTE = re.compile("[\"']")
+_WORD = re.compile(r"[^\s`;|&()<>=,\[\]{}]+")
 # What a skill or a command may say of itself without being more than text.
 _HARMLESS = frozenset(
     {"name", "description", "argument-hint", "arguments", "license", "version", "metadata", "when_to_use", "author"}
@@ -80,7 +81,7 @@ def mentioned(repository: Repository) -> list[str]:
     words: list[str] = []
     for each in _pieces(repository.files):
         if each.kind in _RUNS:
-            words += _WORD.findall(_DIRECTORY.sub(repository.directory, each.text))
+            words += _WORD.findall(_QUOTE.sub("", _DIRECTORY.sub(repository.directory, each.text)))
     return words
 
 

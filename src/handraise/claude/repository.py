@@ -59,8 +59,7 @@ def read(directory: str, more: Sequence[str] = (), home: str = "") -> Repository
 def read_scripts(directory: str, names: Sequence[str]) -> list[Found]:
     """Those of the named files that are there, inside the directory. A long or binary one is only named."""
     reading = _Reading(directory)
-    for name in dict.fromkeys(names):
-        path = os.path.normpath(os.path.join(directory, name))
+    for path in dict.fromkeys(os.path.normpath(os.path.join(directory, name)) for name in names):
         if path.startswith(f"{directory}/") and os.path.isfile(path) and len(reading.files) < _MOST_FILES:
             reading.take(directory, os.path.relpath(path, directory), names_only=True)
     return reading.files

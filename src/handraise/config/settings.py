@@ -54,7 +54,7 @@ class PatienceSettings(Struct, frozen=True, forbid_unknown_fields=True):
     permission: Seconds = "for ever"
     plan: Seconds = "for ever"
     form: Seconds = "for ever"
-    trust: Seconds = 600.0
+    trust: Seconds = 600
 
 
 class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):

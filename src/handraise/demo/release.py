@@ -68,7 +68,10 @@ main()
 '''
 
 
-def files(python: str) -> dict[str, str]:
-    """What makes Claude find the release desk in a directory; `python` runs it."""
-    server = {"command": python, "args": ["release.py"]}
-    return {"release.py": _PROGRAM, ".mcp.json": json.dumps({"mcpServers": {RELEASE_SERVER: server}})}
+FILES = {"release.py": _PROGRAM}
+"""The release desk, for a directory."""
+
+
+def servers(python: str) -> str:
+    """What makes Claude find it, in the person's own `.claude.json`; `python` runs it."""
+    return json.dumps({"mcpServers": {RELEASE_SERVER: {"command": python, "args": ["release.py"]}}})

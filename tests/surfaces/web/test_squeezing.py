@@ -23,6 +23,7 @@ SQUEEZED = {
     "/api/rules",
     "/api/sessions",
     "/api/sessions/{id}/items",
+    "/api/trust",
 }
 
 

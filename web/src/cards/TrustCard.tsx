@@ -13,7 +13,7 @@ export function TrustCard({ ask, act, disabled, all }: Acting & { ask: AskOf<"tr
   const without = () => act({ trust: "without" });
   // Trusting has no key: it is pressed on purpose.
   useKeys(ask.id, (key) => {
-    if (disabled || key !== "w") return false;
+    if (disabled || key !== "d" && key !== "5") return false;
     without();
     return true;
   });
@@ -33,7 +33,7 @@ export function TrustCard({ ask, act, disabled, all }: Acting & { ask: AskOf<"tr
       <p class="quiet-text">{t.trust.ends}</p>
       <div class="controls">
         <button type="button" class="primary" disabled={disabled} onClick={without}>
-          {t.trust.without + t.inbox.all(all)} <kbd aria-hidden="true">w</kbd>
+          {t.trust.without + t.inbox.all(all)} <kbd aria-hidden="true">d</kbd>
         </button>
         <button type="button" class="danger" disabled={disabled || body.unreadable.length > 0 || !may("admin")} onClick={() => act({ trust: "exactly" })}>
           {t.trust.exactly + t.inbox.all(all)}
