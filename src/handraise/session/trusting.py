@@ -76,12 +76,9 @@ class Trusting:
         return [*(DeliverAsk(ask.id, now) for ask in settled), *notes]
 
     async def _has_expired(self, session: Session, digest: str) -> bool:
-        """Whether nobody answered in time since the session was last queued."""
+        """Whether nobody answered this session in time: it does not wait for the same a second time."""
         newest = await self._store.asks(session=session.id, kind="trust", newest_first=True, limit=1)
-        return any(
-            isinstance(ask.settlement, Expired) and ask.digest == digest and ask.opened_at >= session.changed_at
-            for ask in newest
-        )
+        return any(isinstance(ask.settlement, Expired) and ask.digest == digest for ask in newest)
 
     async def _ask(self, session: Session, body: Trust, options: Options, before: DirectoryTrust | None) -> None:
         identity = ids.spell("a", self._entropy(ids.ENTROPY))
