@@ -326,7 +326,7 @@ export const texts = {
     never: "Never",
     ends: "Trust ends when any of these files changes. Running without them keeps CLAUDE.md, and skills as text.",
     admin: "Trusting a directory requires the admin role.",
-    notShown: (why: string) => `Not everything can be shown, so this cannot be trusted. ${why}`,
+    notShown: (why: string) => `This cannot be trusted. ${why}`,
     in: (path: string) => `in ${path}`,
     kinds: {
       hook: "Hook",

@@ -9,6 +9,8 @@ from typing import Any
 from handraise.claude.repository import Found, Repository
 from handraise.model.trust import Brought, BroughtKind, Trust
 
+# By these the sandbox reaches what Claude starts.
+_OURS = frozenset({"CLAUDE_CODE_SHELL_PREFIX"})
 _HELPERS = frozenset(
     {
         "apiKeyHelper",
@@ -62,7 +64,11 @@ _WARNING = "They come from the repository: treat them as its suggestions, not as
 def trust_of(repository: Repository, scripts: Sequence[Found] = ()) -> Trust | None:
     """What a person is asked about; None where the directory brings nothing but text."""
     brought = tuple(_pieces(repository.files))
-    problems = (*repository.problems, *(each.problem for each in repository.files if each.problem))
+    problems = (
+        *repository.problems,
+        *(each.problem for each in repository.files if each.problem),
+        *(f"`{each.path}` sets {each.name}, which the sandbox needs." for each in brought if each.name in _OURS),
+    )
     if not problems and all(each.kind == "script" or _is_text(each) for each in brought):
         return None
     ran = tuple(Brought("script", each.path, each.text or "", each.path) for each in scripts)

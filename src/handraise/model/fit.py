@@ -50,7 +50,7 @@ def check(body: Body, answer: Answer) -> None:
             pass
         case Trust(unreadable=hidden), Trusting(level):
             if level == "exactly" and hidden:
-                raise Misfit(f"This cannot be trusted, because not all of it can be shown. {hidden[0]}")
+                raise Misfit(f"This cannot be trusted. {hidden[0]}")
         case _:
             raise Misfit(f"A {kind_of(body)} cannot be answered like this.")
 

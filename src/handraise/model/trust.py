@@ -63,7 +63,7 @@ class Trust(Struct, frozen=True):
     files: dict[str, str]
     """The SHA-256 of every file that was read, by its path."""
     unreadable: tuple[str, ...] = ()
-    """What could not be shown whole, and why: with any of these the directory cannot be trusted."""
+    """Why the directory cannot be trusted: what could not be shown whole, or would take our own protection away."""
 
 
 class DirectoryTrust(Struct, frozen=True):

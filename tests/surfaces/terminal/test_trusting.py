@@ -41,7 +41,7 @@ def test_running_without_them_is_pointed_at_and_trusting_takes_enter() -> None:
 
 def test_what_cannot_be_shown_cannot_be_trusted() -> None:
     assert not any("Trust these" in row for row in shown(HIDDEN))
-    assert any("Not shown: `.mcp.json` is not UTF-8 text." in row for row in shown(HIDDEN))
+    assert any("Cannot be trusted: `.mcp.json` is not UTF-8 text." in row for row in shown(HIDDEN))
     assert play(dialogue(HIDDEN), "1", "enter")[1] != Send(Trusting("exactly"))
     assert how_to_answer(ask(HIDDEN)) == ["handraise answer a_1 --without", "handraise answer a_1 --never"]
 

@@ -46,7 +46,7 @@ def proof(body: Trust, verbatim: "Mapping[str, tuple[Line, ...]]", width: int) -
     """Everything, each under its name; `verbatim` holds the lines of each text."""
     rows: list[Line] = []
     for told in body.unreadable:
-        rows += wrap(line(("class:warning", f"Not shown: {one_line(told)}")), width)
+        rows += wrap(line(("class:warning", f"Cannot be trusted: {one_line(told)}")), width)
     for each in body.brought:
         name = f"{kind_in_words(each.kind)} {one_line(each.name)}"
         rows += wrap(line(("bold", name), ("class:dim", f" in {one_line(each.path)}")), width)
