@@ -34,6 +34,7 @@ check: lint types test  ## format, lint, strict types, import table, tests: what
 lint: $(READY)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
+	@dev/page lint
 
 types: $(READY) $(PAGE)
 	@$(BIN)/mypy
@@ -47,6 +48,7 @@ wheel: $(READY) $(PAGE)  ## a wheel in dist/, with the page in it
 fmt: $(READY)  ## format and fix what can be fixed
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
+	@dev/page format
 
 bench: $(READY)  ## the benchmarks, printed as ratios
 	@for each in bench/bench_*.py; do $(BIN)/python $$each || exit 1; done

@@ -94,8 +94,9 @@ async def test_a_question_that_is_given_up_leaves_no_process(tmp_path: Path) -> 
         tmp_path / "claude", f"echo $$ > {tmp_path}/pid.part; mv {tmp_path}/pid.part {tmp_path}/pid; exec sleep 1000"
     )
     asking = asyncio.create_task(version(stuck))
-    while not (tmp_path / "pid").exists():
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(60):
+        while not (tmp_path / "pid").exists():
+            await asyncio.sleep(0.01)
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asking

@@ -70,7 +70,7 @@ test("history that completes an action draws that action anew, and nothing else"
   assert.equal(whole.blocks.at(-1)?.[0], drawn.blocks[0]?.[0]);
   assert.equal(whole.blocks.at(-1)?.at(-1), drawn.blocks[0]?.at(-1));
   whole.add(ended("b"));
-  assert.ok((whole.blocks.at(-1)?.[1] as ActionEntry).ended);
+  assert.ok((whole.blocks.at(-1)?.[1] as ActionEntry | undefined)?.ended);
 });
 
 test("ten thousand items are read at once", () => {

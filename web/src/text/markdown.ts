@@ -11,8 +11,8 @@ const marked = new Marked({
   gfm: true,
   breaks: false,
   renderer: {
-    html: ({ text }) => escape(text),
-    image: ({ href, text }) => `<span class="picture">${escape(text || "picture")} <span class="where">${escape(href)}</span></span>`,
+    html: ({ text }) => escaped(text),
+    image: ({ href, text }) => `<span class="picture">${escaped(text || "picture")} <span class="where">${escaped(href)}</span></span>`,
     link(token) {
       return link(token, this.parser.parseInline(token.tokens));
     },
@@ -62,11 +62,11 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
 });
 
 function link(token: Tokens.Link, inside: string): string {
-  if (!SAFE.test(token.href)) return `${inside} <span class="where">${escape(token.href)}</span>`;
+  if (!SAFE.test(token.href)) return `${inside} <span class="where">${escaped(token.href)}</span>`;
   const plain = token.text.trim();
   const told = plain === token.href || `mailto:${plain}` === token.href;
-  const where = told ? "" : ` <span class="where">${escape(shorten(token.href))}</span>`;
-  return `<a href="${escape(token.href)}">${inside}</a>${where}`;
+  const where = told ? "" : ` <span class="where">${escaped(shorten(token.href))}</span>`;
+  return `<a href="${escaped(token.href)}">${inside}</a>${where}`;
 }
 
 /** Host first and whole: the part of an address that tells who is behind it. */
@@ -77,6 +77,6 @@ function shorten(href: string): string {
   return rest.length > 40 ? `${host}${rest.slice(0, 39)}…` : host + rest;
 }
 
-function escape(text: string): string {
+function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
 }
