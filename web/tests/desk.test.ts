@@ -77,9 +77,9 @@ test("a file's rule is drafted from its path inside the project", () => {
 });
 
 test("options of a project survive the form", () => {
-  const options = { mode: "plan", model: null, allowed_tools: ["Read"], append_system_prompt: null, add_dirs: [], ask_user_enabled: false, ask_user_timeout: 60, patience: { question: 5, permission: null, plan: null, form: null }, parallel: 2, cost_limit_usd: 1.5, rules: [{ decision: "deny" as const, tool: "X" }] };
+  const options = { mode: "plan", model: null, allowed_tools: ["Read"], append_system_prompt: null, add_dirs: [], sandbox: "required", ask_user_enabled: false, ask_user_timeout: 60, patience: { question: 5, permission: null, plan: null, form: null, trust: 7 }, parallel: 2, cost_limit_usd: 1.5, rules: [{ decision: "deny" as const, tool: "X" }] };
   assert.deepEqual(optionsOf(optionsDraft(options), options.rules), options);
-  assert.deepEqual(optionsDraft({}).patience, { question: "", permission: "", plan: "", form: "" });
+  assert.deepEqual(optionsDraft({}).patience, { question: "", permission: "", plan: "", form: "", trust: "" });
 });
 
 test("the uses of a rule are counted, several for one command", () => {
