@@ -89,7 +89,7 @@ function Scroller({ session, talk }: { session: Session; talk: Conversation }) {
           ))}
           <Previews talk={talk} />
           {session.phase === "working" && !asks && !talk.previews.value.length && <p class="event working">{t.chat.working}</p>}
-          {session.phase === "queued" && <p class="event">{t.chat.queued}</p>}
+          {session.phase === "queued" && session.open_asks === 0 && <p class="event">{t.chat.queued}</p>}
         </div>
       </div>
       {away && (
