@@ -45,6 +45,9 @@ _NEIGHBOURS = 256
 _OWN_FILES = 128
 _FILES_A_SESSION = 8
 _FEWEST_CLIENTS = 64
+_FEWEST = 4
+_LEAST_FILES = 40
+"""What a hub has open before anybody comes."""
 _MOST_CLIENTS = 10_000
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -147,9 +150,10 @@ async def reachable(opened: Hub, service: Service, streams: Streams | None = Non
     link_base = _link_base(service, base)
     app = _app(service, opened, gate, base, link_base, streams, more)
     metrics.statuses = app.answered
+    here, elsewhere = room(service.limit, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     listeners = [
-        Listening(app, port, tls=context, most=_room(service.limit)),
-        Listening(app, listen_on_socket(service.state / "hub.sock"), most=_NEIGHBOURS, is_agent=opened.crew.has_raised),
+        Listening(app, port, tls=context, most=elsewhere),
+        Listening(app, listen_on_socket(service.state / "hub.sock"), most=here, is_agent=opened.crew.has_raised),
     ]
     retention = Retention(opened.store, service.state / "sessions", now, service.keep)
     async with gate, metrics, outside, bell, retention, _up(listeners, streams):
@@ -248,12 +252,18 @@ def _address(state: Path, base: str) -> Iterator[None]:
         (state / "hub.sock").unlink(missing_ok=True)
 
 
-def _room(sessions: int) -> int:
-    """How many clients from elsewhere there can be, so that files are left for what the hub itself does."""
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+def room(sessions: int, files: int) -> tuple[int, int]:
+    """How many clients there can be on the socket, and from elsewhere, so that files are left for the hub itself.
+
+    Where there are few files, both get little: who opens many connections must not keep the owner out.
+    """
     if files == resource.RLIM_INFINITY:
-        return _MOST_CLIENTS
-    return max(_FEWEST_CLIENTS, min(_MOST_CLIENTS, files - _NEIGHBOURS - _OWN_FILES - _FILES_A_SESSION * sessions))
+        return _NEIGHBOURS, _MOST_CLIENTS
+    left = files - _OWN_FILES - _FILES_A_SESSION * sessions
+    if left < _NEIGHBOURS + _FEWEST_CLIENTS:
+        half = min(_FEWEST_CLIENTS, max(_FEWEST, (files - _LEAST_FILES) // 2))
+        return half, half
+    return _NEIGHBOURS, min(_MOST_CLIENTS, left - _NEIGHBOURS)
 
 
 def _tls(service: Service) -> ssl.SSLContext | None:

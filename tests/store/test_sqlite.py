@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -14,11 +15,11 @@ import pytest
 from msgspec import json
 
 from handraise.model.asks import Ask
-from handraise.store.changes import Advance, OpenAsk, Prune
+from handraise.store.changes import Advance, OpenAsk, Prune, QueueSay, SaveProject, SaveSession, SettleAsk
 from handraise.store.interface import StoreBusy, StoreDamaged, StoreError, StoreFull, StoreNewer
 from handraise.store.sqlite.reader import Reader
 from handraise.store.sqlite.store import SqliteStore
-from store.examples import a_place, a_text, an_ask
+from store.examples import a_place, a_project, a_say, a_session, a_text, an_ask, withdrawn
 
 TESTS = str(Path(__file__).parents[1])
 
@@ -298,3 +299,29 @@ def numbers_told_until_killed(path: Path, lines: int) -> set[str]:
         writer.send_signal(signal.SIGKILL)
         told += writer.stdout.readlines()
     return {line.strip() for line in told if line.endswith("\n")}
+
+
+@pytest.mark.parametrize("seed", range(60))
+async def test_whatever_is_damaged_is_told_as_damage(path: Path, seed: int) -> None:
+    """Bytes are changed, as a failing disk would change them: who reads gets an answer or a sentence."""
+    async with SqliteStore(path) as store:
+        await store.apply([SaveSession(a_session()), *(a_text(f"text {number}") for number in range(30))])
+        await store.apply([OpenAsk(an_ask(f"a_{number}")) for number in range(10)])
+        await store.apply([QueueSay(a_say()), SaveProject(a_project()), SettleAsk("a_1", withdrawn())])
+    dice = random.Random(seed)
+    whole = bytearray(path.read_bytes())
+    for _ in range(dice.choice([1, 3, 30, 300])):
+        whole[dice.randrange(100, len(whole))] = dice.randrange(256)
+    path.write_bytes(whole)
+
+    try:
+        async with SqliteStore(path) as store:
+            for question in (
+                *(store.sessions(), store.asks(), store.ask("a_1"), store.session("s_1"), store.says("s_1")),
+                *(store.open_asks(), store.items(after=0), store.cursors(), store.rules(), store.projects()),
+                *(store.tokens(), store.audit(), store.place("s_1"), store.last_lines(), store.size()),
+            ):
+                with suppress(StoreError):
+                    await question
+    except StoreError:
+        pass  # it could not even be opened, and says why

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import ssl
 import sys
 from pathlib import Path
@@ -296,3 +297,32 @@ async def test_a_login_code_goes_to_a_terminal_and_never_into_a_file(tmp_path: P
         terminal.kill(signal.SIGTERM)
         terminal.expect(pexpect.EOF)
         terminal.close()
+
+
+async def test_idle_clients_do_not_keep_the_owner_out_where_files_are_few(tmp_path: Path) -> None:
+    """As under `ulimit -n 64`: strangers on the port and on the socket hold what they can."""
+    settle_in(tmp_path)
+    environ = surroundings(tmp_path)
+    child = await asyncio.create_subprocess_exec(
+        "prlimit", "--nofile=64:64", sys.executable, "-m", "handraise", "serve", "--port", "0",
+        env=environ, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    held: list[socket.socket] = []
+    try:
+        assert child.stdout is not None
+        port = int((await child.stdout.readline()).decode().rpartition(":")[2])
+        for family, address in (
+            (socket.AF_INET, ("127.0.0.1", port)),
+            (socket.AF_UNIX, str(tmp_path / "state/hub.sock")),
+        ):
+            for _ in range(80):
+                held.append(socket.socket(family))
+                held[-1].connect(address)
+        code, said = await command(environ, "ps")
+        assert code == 0, said
+        assert "sessions" in said
+    finally:
+        for each in held:
+            each.close()
+        child.terminate()
+        assert await child.wait() == 0

@@ -1,6 +1,7 @@
 """The store over one SQLite file, used from an event loop: batches go to the writer, long questions to the reader."""
 
 import asyncio
+import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,6 +29,8 @@ from handraise.store.sqlite.writer import Order, Outcome, Writer
 
 T = TypeVar("T")
 _Order = Order[asyncio.Future[Applied]]
+_UNREADABLE = (apsw.Error, MsgspecError, ValueError, TypeError, LookupError, ArithmeticError, zlib.error)
+"""What a row raises that is not what it should be, by SQLite or by what reads it."""
 
 
 class SqliteStore:
@@ -165,15 +168,15 @@ class SqliteStore:
             return question(self._near)
         except apsw.BusyError:
             return await self._ask(lambda: question(self._reader))  # another process has it: that is waited for there
-        except (apsw.Error, MsgspecError) as error:
-            raise explain(error, self._path) from error
+        except _UNREADABLE as error:
+            raise explain(error, self._path, reading=True) from error
 
     async def _ask(self, question: Callable[[], T]) -> T:
         self._check_open()
         try:
             return await self._loop.run_in_executor(self._reading, question)
-        except (apsw.Error, MsgspecError) as error:
-            raise explain(error, self._path) from error
+        except _UNREADABLE as error:
+            raise explain(error, self._path, reading=True) from error
 
     def _report(self, orders: Sequence[_Order], outcomes: Sequence[Outcome]) -> None:
         # On the writer's thread. The loop runs these in this order, and what one listener raises stays its own.

@@ -1,5 +1,6 @@
 """What SQLite complains of, told to a person: what is wrong, and what can be done about it."""
 
+import zlib
 from pathlib import Path
 
 import apsw
@@ -8,18 +9,18 @@ from msgspec import MsgspecError
 from handraise.store.interface import StoreBusy, StoreConflict, StoreDamaged, StoreError, StoreFull
 
 
-def explain(error: Exception, path: Path) -> Exception:
-    """The error as the store tells it; one that SQLite did not raise is ours, and stays what it is."""
+def explain(error: Exception, path: Path, *, reading: bool = False) -> Exception:
+    """The error as the store tells it; one that SQLite did not raise is ours, and stays what it is, unless it came of
+    reading a row."""
     match error:
         case apsw.FullError():
             return StoreFull(f"The disk that holds {path} is full. Free some space: the store then goes on by itself.")
         case apsw.BusyError() | apsw.LockedError():
             return StoreBusy(f"Another process holds {path}. End it (a second hub, an SQLite shell), then try again.")
-        case apsw.CorruptError() | apsw.NotADBError() | MsgspecError():
-            return StoreDamaged(
-                f"{path} is damaged ({error}). Stop the hub, keep a copy of the file, and put a backup in its place;"
-                " without one, move the file away to start with an empty database."
-            )
+        case apsw.CorruptError() | apsw.NotADBError() | MsgspecError() | zlib.error():
+            return _damaged(error, path)
+        case ValueError() | TypeError() | LookupError() | ArithmeticError() if reading:
+            return _damaged(error, path)
         case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.CantOpenError():
             return StoreError(
                 f"{path} cannot be written ({error}). Check who owns the file and its folder, and that the disk is"
@@ -35,3 +36,10 @@ def explain(error: Exception, path: Path) -> Exception:
             return StoreError(f"{path} cannot be opened ({error.strerror}). Check that its folder exists and is yours.")
         case _:
             return error
+
+
+def _damaged(error: Exception, path: Path) -> StoreDamaged:
+    return StoreDamaged(
+        f"{path} is damaged ({error}). Stop the hub, keep a copy of the file, and put a backup in its place;"
+        " without one, move the file away to start with an empty database."
+    )

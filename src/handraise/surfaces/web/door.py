@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
+from msgspec import MsgspecError
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -89,6 +90,10 @@ class Door:
         except self.troubles as error:
             log.error("%s %s: %s", request.method, way.path, type(error).__name__)  # noqa: TRY400 (known trouble)
             response = failed(503, "unavailable", str(error))
+        except MsgspecError:
+            log.exception("%s %s: something that is kept cannot be read", request.method, way.path)
+            why = "Something in the database can't be read. Run `handraise doctor`, and restore a backup."
+            response = failed(503, "unavailable", why)
         except Exception:  # the outer door: whatever else goes wrong is ours, and is told without its text
             log.exception("%s %s failed", request.method, way.path)
             response = failed(500, "fault", "Something went wrong inside the hub; its log says what.")
