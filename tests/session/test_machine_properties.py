@@ -23,6 +23,7 @@ from handraise.session.facts import (
     Heard,
     Interrupt,
     Rename,
+    Ruled,
     Settled,
     Speak,
     Stop,
@@ -124,7 +125,7 @@ class World:
                 return self._observe(Settled(self.asks[request]))
             case Tell(request):
                 return self._observe(Settled(self.asks[request])) if request in self.asks else []
-            case Began() | Heard() | Settled() | Woke() | Gone():
+            case Began() | Heard() | Settled() | Ruled() | Woke() | Gone():
                 return self._observe(step)
             case _:
                 try:

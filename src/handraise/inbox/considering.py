@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -18,6 +19,7 @@ from handraise.policy.calls import FILE_TOOLS, Call
 from handraise.policy.claude_suggestions import in_words
 from handraise.policy.decide import Ruling, decide
 from handraise.policy.diff import diff_of
+from handraise.policy.objections import objection
 from handraise.policy.suggest import suggest
 from handraise.store.mending import mended
 
@@ -44,9 +46,31 @@ class Surroundings:
     """Where the project begins, if not in the directory itself."""
 
 
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """What the rules have against a call; `why` is a sentence, `message` is for Claude."""
+
+    decision: Literal["deny", "ask"]
+    why: str
+    message: str
+
+
 def consider(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime) -> Ask:
     """The ask as it goes into the store, where nothing is left that cannot be written down."""
     return mended(_considered(ask, around, rules, now))
+
+
+def objects(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime) -> Objection | None:
+    """What the rules have against a call that nobody was asked about; None where they do not touch it."""
+    if not isinstance(ask.body, Permission):
+        return None
+    call = _call(ask, ask.body, around)
+    found = [objection(call, each, now, resolve=around.resolve) for each in (rules, around.stricter)]
+    rulings = [each for each in found if each is not None]
+    for ruling in rulings:
+        if ruling.decision == "deny":
+            return Objection("deny", ruling.why, ruling.message or _DENIED)
+    return Objection("ask", rulings[0].why, rulings[0].why) if rulings else None
 
 
 def standing_rules(ask: Ask, answered: Answered) -> tuple[Rule, ...]:
@@ -67,8 +91,7 @@ def _considered(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: date
     patient = replace(ask, expires_at=None if seconds is None else now + timedelta(seconds=seconds))
     if not isinstance(ask.body, Permission):
         return replace(patient, why=ask.why or "Only a person can answer this.")
-    root = around.root or around.directory
-    call = Call(ask.body.tool, ask.body.input, root, ask.project, ask.session, around.mode, cwd=around.directory)
+    call = _call(ask, ask.body, around)
     ruling = _stricter(
         decide(call, rules, now, resolve=around.resolve), decide(call, around.stricter, now, resolve=around.resolve)
     )
@@ -77,6 +100,11 @@ def _considered(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: date
         return replace(patient, why=ruling.why, body=_made_ready(ask.body, call, around))
     by = ByRule(", ".join(ruling.rules) or "default", ruling.why)
     return replace(ask, why=ruling.why, settlement=Answered(answer, by, FROM_RULE, now))
+
+
+def _call(ask: Ask, body: Permission, around: Surroundings) -> Call:
+    root = around.root or around.directory
+    return Call(body.tool, body.input, root, ask.project, ask.session, around.mode, cwd=around.directory)
 
 
 def _stricter(ruling: Ruling, own: Ruling) -> Ruling:

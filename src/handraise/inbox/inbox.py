@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 from msgspec.structs import replace
 
 from handraise.inbox import considering, guidance
-from handraise.inbox.considering import Surroundings
+from handraise.inbox.considering import Objection, Surroundings
 from handraise.inbox.deadlines import Deadlines
 from handraise.inbox.errors import AlreadySettled, AlreadyWithdrawn, NoSuchAsk, NotWhatWasShown, RuleUnreadable
 from handraise.model import fit
@@ -97,6 +97,10 @@ class Inbox:
     def consider(self, ask: Ask, surroundings: Surroundings) -> Ask:
         """The ask as it goes into the store: settled by a rule, or open, with what a person needs to decide."""
         return considering.consider(ask, surroundings, self.rules, self._clock())
+
+    def objects(self, ask: Ask, surroundings: Surroundings) -> Objection | None:
+        """What the rules have against a call that nobody was asked about. From memory: Claude waits for it."""
+        return considering.objects(ask, surroundings, self.rules, self._clock())
 
     def opened(self, ask: Ask) -> None:
         """The ask is in the store: its patience runs from here."""

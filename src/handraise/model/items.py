@@ -135,7 +135,8 @@ class AskDelivered(Struct, frozen=True, tag_field="type", tag="ask.delivered"):
 class Notice(Struct, frozen=True, tag_field="type", tag="notice"):
     """Something a person should know: a rate limit, a retry, a damaged line, an answer that does not move Claude."""
 
-    level: Literal["info", "warning", "error"]
+    level: Literal["info", "warning", "error", "alarm"]
+    """An alarm: something went around us, and the session is stopped for it."""
     text: str
     about: str = ""
 
@@ -148,6 +149,7 @@ class SessionEnded(Struct, frozen=True, tag_field="type", tag="session.ended"):
     exit_code: int | None
     by: str | None = None
     """Who stopped it, where a person did."""
+    alarm: bool = False
 
 
 class Frame(Struct, frozen=True, tag_field="type", tag="frame"):

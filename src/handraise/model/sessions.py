@@ -22,6 +22,8 @@ class Ended(Struct, frozen=True):
     exit_code: int | None = None
     by: str | None = None
     """Who stopped it, where a person did."""
+    alarm: bool = False
+    """We stopped it, since something went around us."""
 
 
 class Session(Struct, frozen=True):

@@ -82,9 +82,10 @@ def _decide_command(call: Call, live: Sequence[Rule]) -> Ruling:
         return _decide_unread(live, "there is nothing in it that runs")
     rulings = [_decide_part(part, live) for part in read.parts]
     for decision in ("deny", "ask"):
-        for ruling in rulings:
-            if ruling.decision == decision:
-                return ruling
+        found = [ruling for ruling in rulings if ruling.decision == decision]
+        if found:
+            # A rule before a default: whoever reads it should learn of the rule.
+            return next((ruling for ruling in found if ruling.rules), found[0])
     return Ruling(
         "allow",
         " ".join(dict.fromkeys(ruling.why for ruling in rulings)),

@@ -3,10 +3,11 @@
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 from handraise.model.asks import Body, Form, Permission
 from handraise.model.inputs import Malformed, read_plan, read_questions
-from handraise.wire.requests import CanUseTool, Elicitation
+from handraise.wire.requests import CanUseTool, Elicitation, ToolCall
 
 
 def body_of(request: CanUseTool | Elicitation) -> Body:
@@ -23,13 +24,24 @@ def body_of(request: CanUseTool | Elicitation) -> Body:
             return _permission(request, told)
 
 
+def call_of(call: ToolCall) -> Permission:
+    """A call that Claude is about to make, as the rules see it; raises Malformed."""
+    if not call.tool_name:
+        raise Malformed("The call names no tool.")
+    return Permission(call.tool_name, _decode(call.tool_name, call.tool_input))
+
+
 def _read(request: CanUseTool) -> dict[str, Any]:
+    return _decode(request.tool_name, request.input)
+
+
+def _decode(tool: str, raw: Raw) -> dict[str, Any]:
     try:
-        told = msgspec.json.decode(request.input)
+        told = msgspec.json.decode(raw)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise Malformed(f"The input of {request.tool_name} cannot be read: {error}.") from error
+        raise Malformed(f"The input of {tool} cannot be read: {error}.") from error
     if not isinstance(told, dict):
-        raise Malformed(f"The input of {request.tool_name} is not an object.")
+        raise Malformed(f"The input of {tool} is not an object.")
     return told
 
 

@@ -23,6 +23,14 @@ class Raise:
 
 
 @dataclass(frozen=True, slots=True)
+class Consult:
+    """Give the fact `Ruled` at once: Claude is about to make this call; `mode` holds."""
+
+    ask: Ask
+    mode: str
+
+
+@dataclass(frozen=True, slots=True)
 class Withdraw:
     """Claude no longer waits for this ask."""
 
@@ -83,4 +91,25 @@ class Terminate:
     farewell: bytes
 
 
-Command = Write | Raise | Withdraw | Deliver | Take | Return | Publish | Changed | WakeMe | AnswerAgain | Terminate
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """Something went around us: end Claude and all that it started, at once, and put it into the audit."""
+
+    reason: str
+
+
+Command = (
+    Write
+    | Raise
+    | Consult
+    | Withdraw
+    | Deliver
+    | Take
+    | Return
+    | Publish
+    | Changed
+    | WakeMe
+    | AnswerAgain
+    | Terminate
+    | Alarm
+)

@@ -233,7 +233,7 @@ class Crew:
     async def _launch(self, session: Session, options: Options, footing: Footing) -> None:
         place = await self._store.place(session.id)
         old = Memory.load(place.memory) if place else Memory()
-        memory = preparing.memory_for(session, old)
+        memory = preparing.memory_for(session, old, self._means.entropy(16).hex())
         now = self._means.clock()
         # Claude refuses to begin under a name that it has used before, though nothing came of it.
         renamed = session.run > 0 and memory.way != "resume"
@@ -394,7 +394,7 @@ class Crew:
         place = await self._store.place(session.id)
         memory = Memory.load(place.memory) if place else Memory()
         memory.title = session.title
-        wire = Connection(place.offset if place else 0, memory.requests)
+        wire = Connection(place.offset if place else 0, memory.requests, key=memory.key)
         temper = replace(self._means.temper, cost_usd=options.cost_limit_usd)
         return Machine(session.id, session.project, memory, wire, temper)
 

@@ -4,10 +4,13 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import assert_never
 
+from handraise.model.actors import TheHub
 from handraise.model.asks import Ask, Withdrawn
+from handraise.model.audit import Entry
 from handraise.session import commands
 from handraise.session.commands import Command
-from handraise.store.changes import Change, DeliverAsk, OpenAsk, Publish, ReturnSay, SettleAsk, TakeSay
+from handraise.store.changes import Change, DeliverAsk, OpenAsk, Publish, Record, ReturnSay, SettleAsk, TakeSay
+from handraise.store.entries import FROM_HUB
 
 
 def changes(session: str, wanted: Sequence[Command], raised: Iterable[Ask], now: datetime) -> list[Change]:
@@ -28,8 +31,11 @@ def changes(session: str, wanted: Sequence[Command], raised: Iterable[Ask], now:
                 kept.append(ReturnSay(say, now))
             case commands.Publish(content):
                 kept.append(Publish(session, now, content))
+            case commands.Alarm(reason):
+                kept.append(Record(Entry(now, "alarm", TheHub(), FROM_HUB, session=session, detail={"reason": reason})))
             case (
                 commands.Changed()
+                | commands.Consult()
                 | commands.Write()
                 | commands.WakeMe()
                 | commands.AnswerAgain()

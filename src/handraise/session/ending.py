@@ -22,6 +22,8 @@ def how_it_ended(memory: Memory, exit_code: int | None, errors: str, now: dateti
 
     `fault` is why we had to end it.
     """
+    if memory.alarm:
+        return Ended("failed", memory.alarm, now, exit_code, alarm=True)
     if fault:
         return Ended("failed", fault, now, exit_code)
     if memory.stop_reason is not None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from handraise.inbox.considering import Objection
 from handraise.model.asks import Ask
 from handraise.model.says import Say
 from handraise.wire.frames import Frame
@@ -30,6 +31,14 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True)
+class Ruled:
+    """What the rules have against a tool call, if anything."""
+
+    ask: Ask
+    objection: Objection | None
+
+
+@dataclass(frozen=True, slots=True)
 class Woke:
     """A timer that the machine had wished for."""
 
@@ -46,7 +55,7 @@ class Gone:
     """Why we had to end it, if we had to: it could not be followed any more."""
 
 
-Fact = Began | Heard | Settled | Woke | Gone
+Fact = Began | Heard | Settled | Ruled | Woke | Gone
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from msgspec import Struct
 from handraise.model.items import Notice, SessionEnded, TurnStarted
 from handraise.session import costs, translate
 from handraise.session.commands import (
+    Alarm,
     AnswerAgain,
     Changed,
     Command,
@@ -27,12 +28,14 @@ from handraise.session.facts import (
     Interrupt,
     Park,
     Rename,
+    Ruled,
     Settled,
     Speak,
     Stop,
     Wish,
     Woke,
 )
+from handraise.session.guard import BYE, HELLO, Guard
 from handraise.session.memory import Memory
 from handraise.session.saying import Saying
 from handraise.session.waiting import Waiting
@@ -40,8 +43,8 @@ from handraise.wire import frames
 from handraise.wire.blocks import TextBlock, ToolResult
 from handraise.wire.connection import Connection
 
-_HELLO = "handraise-hello"
-_BYE = "handraise-bye"
+_HOOKS = {"PreToolUse": [{"matcher": None, "hookCallbackIds": ["handraise"], "timeout": 2_000_000}]}
+"""Claude has us check every call. It waits for three weeks, and then denies; a longer time would overflow there."""
 _TEXT_KEPT = 64 * 1024
 _ANEW = (
     "Claude had nothing to go on with: it was ended before it wrote the conversation down, or its record is gone. "
@@ -71,12 +74,13 @@ class Machine:
         self.temper = temper
         self._waiting = Waiting(session, project, memory, wire)
         self._saying = Saying(memory)
+        self._guard = Guard(memory, wire)
         self._public = memory.public()
 
     @property
     def farewell(self) -> bytes:
         """The line that asks Claude to end."""
-        return self.wire.send_farewell(_BYE)
+        return self.wire.send_farewell(BYE)
 
     def observe(self, fact: Fact, now: datetime) -> list[Command]:
         """What follows from something that happened. Never raises."""
@@ -95,7 +99,10 @@ class Machine:
             return []
         match fact:
             case Heard(frame):
-                return self._moved() + self._heard(frame, now)
+                wrong = None if self.memory.alarm else self._guard.notice(frame)
+                return self._moved() + (self._around_us(frame, wrong) if wrong else self._heard(frame, now))
+            case Ruled(ask, objection):
+                return self._waiting.ruled(ask, objection)
             case Began():
                 return self._began()
             case Settled(ask):
@@ -132,6 +139,7 @@ class Machine:
                     raise Refused("There is nothing to interrupt: Claude is idle.")
                 return [self._want("interrupt", "")]
             case ChangeMode(mode):
+                self.memory.granted.append(mode)
                 return [self._want("set_permission_mode", mode, mode=mode)]
             case ChangeModel(model):
                 return [self._want("set_model", model, model=model)]
@@ -144,11 +152,13 @@ class Machine:
                 assert_never(wish)
 
     def _began(self) -> list[Command]:
+        if self.memory.alarm:
+            return [Alarm(self.memory.alarm)]
         if self.memory.is_ending:
             return [Terminate(self.farewell)]
         if self.memory.greeted:
             return [WakeMe("idle", self.temper.idle if self.memory.phase == "idle" else None)]
-        return [Write(self.wire.send_request(_HELLO, "initialize", hooks=None))]
+        return [Write(self.wire.send_request(HELLO, "initialize", hooks=_HOOKS))]
 
     def _heard(self, frame: frames.Frame, now: datetime) -> list[Command]:
         memory = self.memory
@@ -182,6 +192,14 @@ class Machine:
             case _:
                 pass
         return commands
+
+    def _around_us(self, frame: frames.Frame, wrong: str) -> list[Command]:
+        """The session is stopped at once. What Claude did is told all the same."""
+        memory = self.memory
+        told: list[Command] = [Publish(content) for content in translate.translate(frame, memory.actions)]
+        memory.alarm, memory.phase = wrong, "stopping"
+        alarm = Publish(Notice("alarm", f"{wrong} The session was stopped.", "alarm"))
+        return [Alarm(wrong), *told, alarm, *self._waiting.withdraw_all(wrong), WakeMe("idle", None)]
 
     def _called(self, claude_id: str) -> None:
         """Claude calls the conversation so: after `/clear` it is another one, and that is the one to resume."""
@@ -220,7 +238,7 @@ class Machine:
         return Write(self.wire.send_request(request_id, subtype, **fields))
 
     def _acknowledged(self, response: frames.Acknowledged) -> list[Command]:
-        if response.request_id == _HELLO:
+        if response.request_id == HELLO:
             return self._greeted()
         what, value = self.memory.wants.pop(response.request_id, ("", ""))
         if what and response.subtype != "success":
@@ -303,7 +321,7 @@ class Machine:
         memory.phase, memory.ended = "ended", ended
         memory.stuck = memory.unmoved = False
         timers: list[Command] = [WakeMe("move", None), WakeMe("idle", None)]
-        return [*commands, *timers, Publish(SessionEnded(ended.how, ended.reason, exit_code, ended.by))]
+        return [*commands, *timers, Publish(SessionEnded(ended.how, ended.reason, exit_code, ended.by, ended.alarm))]
 
     def _begin_anew(self) -> list[Command]:
         memory = self.memory

@@ -12,6 +12,7 @@ from handraise.session.cooldown import Cooldown
 from handraise.session.translate import Action
 
 Way = Literal["begin", "fork", "resume"]
+Verdict = Literal["unopposed", "ask", "allow", "deny"]
 
 
 class Pending(Struct):
@@ -59,6 +60,16 @@ class Memory(Struct, omit_defaults=True):
     """The says of a turn that has not ended, or was cut off, and when each was taken up."""
     finished: list[str] = field(default_factory=list)
     """The says of the last turn that ended: Claude may yet tell what became of them."""
+    key: str = ""
+    """By which our answers to this process are marked; without one it was started by an older hub."""
+    calls: dict[str, Verdict] = field(default_factory=dict)
+    """What we said to each tool call that is under way."""
+    is_checked: bool = False
+    """Claude has us check its calls."""
+    granted: list[str] = field(default_factory=list)
+    """The permission modes that we set, or approved."""
+    alarm: str = ""
+    """What went around us, if something did."""
     stop_reason: str | None = None
     stopped_by: str | None = None
     ended: Ended | None = None

@@ -13,8 +13,8 @@ _CAUTION = (
 )
 
 
-def memory_for(session: Session, old: Memory) -> Memory:
-    """What the next process begins with; `old` is what the last one knew."""
+def memory_for(session: Session, old: Memory, key: str = "") -> Memory:
+    """What the next process begins with; `old` is what the last one knew. Our answers are marked by `key`."""
     return Memory(
         title=session.title,
         turn=old.turn,
@@ -26,6 +26,8 @@ def memory_for(session: Session, old: Memory) -> Memory:
         missing=old.missing,
         opening=old.opening,
         unfinished=old.unfinished,
+        key=key,
+        granted=[session.mode],
     )
 
 

@@ -43,5 +43,5 @@ def changed(session: Session, note: str = "") -> list[Change]:
 def ended(session: Session, how: Ended) -> list[Change]:
     """Ends a session that has no process."""
     over = replace(session, phase="ended", ended=how, changed_at=how.at)
-    told = SessionEnded(how.how, how.reason, how.exit_code, how.by)
+    told = SessionEnded(how.how, how.reason, how.exit_code, how.by, how.alarm)
     return [Publish(session.id, how.at, told), *changed(over)]

@@ -6,11 +6,12 @@ import msgspec
 from msgspec import Raw
 
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise, Trusting
-from handraise.model.asks import Answered, Ask, Expired, Form, Question, Withdrawn
+from handraise.model.asks import Answered, Ask, Expired, Form, Question, Settlement, Withdrawn
 from handraise.model.wording import NO_REASON, NOBODY, NOBODY_ALLOWED, NOT_REVISED, OUTLINE, in_words
 from handraise.session import own_tools
 from handraise.wire.connection import Connection
 
+HOOK = "hook_callback"
 COOLING = (
     "The person asked for an outline first. Write it as a normal message and wait for their reply before asking again."
 )
@@ -22,6 +23,8 @@ def reply(wire: Connection, ask: Ask) -> bytes | None:
     result = own_tools.result(ask)
     if result is not None:
         return wire.send_mcp(request_id, result)
+    if checks_a_call(ask):
+        return _objection(wire, request_id, ask.settlement)
     match ask.settlement:
         case Answered(answer=answer):
             return _answer(wire, request_id, ask, answer)
@@ -33,6 +36,11 @@ def reply(wire: Connection, ask: Ask) -> bytes | None:
             return None
         case _:
             assert_never(ask.settlement)
+
+
+def checks_a_call(ask: Ask) -> bool:
+    """Whether Claude did not ask, and only had us check a call."""
+    return msgspec.json.decode(ask.origin.request, type=_Request).subtype == HOOK
 
 
 def _answer(wire: Connection, request_id: str, ask: Ask, answer: Answer) -> bytes:
@@ -59,7 +67,37 @@ def _answer(wire: Connection, request_id: str, ask: Ask, answer: Answer) -> byte
             assert_never(answer)
 
 
+def allows(settlement: Settlement | None) -> bool:
+    """Whether Claude may do what it asked about."""
+    return isinstance(settlement, Answered) and isinstance(settlement.answer, Allow | Approve | Choices | Filled)
+
+
+def modes(ask: Ask) -> list[str]:
+    """The permission modes that the answer lets Claude change to."""
+    match ask.settlement:
+        case Answered(answer=Approve(mode=mode)):
+            return [mode]
+        case Answered(answer=Allow(suggestions=chosen)):
+            return [str(each.get("mode")) for each in _suggested(ask, chosen) if each.get("type") == "setMode"]
+        case _:
+            return []
+
+
+def _objection(wire: Connection, request_id: str, settlement: Settlement | None) -> bytes | None:
+    """To a hook nobody ever says yes: whatever is no denial puts the call to people."""
+    match settlement:
+        case Answered(answer=Deny(message=message)):
+            return wire.send_objection(request_id, "deny", message.strip() or NO_REASON)
+        case Answered() | Expired():
+            return wire.send_objection(request_id, "ask", NO_REASON)
+        case Withdrawn() | None:
+            return None
+        case _:
+            assert_never(settlement)
+
+
 class _Request(msgspec.Struct):
+    subtype: str = ""
     input: Raw = Raw(b"{}")
 
 

@@ -210,7 +210,11 @@ class Runner:
         try:
             if isinstance(wish, facts.Park):
                 await self._check_silence()
-            await self._perform(self._machine.wish(wish))
+            wanted = self._machine.wish(wish)
+            if any(isinstance(each, commands.Write) for each in wanted):
+                # What we want of Claude is known to the next hub before Claude obeys: else it would raise an alarm.
+                await self._keeper.keep(self._changes([], []))
+            await self._perform(wanted)
         except Refused as refused:
             if not done.done():
                 done.set_exception(refused)
@@ -243,14 +247,25 @@ class Runner:
 
     def _observe(self, observed: Sequence[Fact]) -> list[Command]:
         now = self._clock()
-        return [command for fact in observed for command in self._machine.observe(fact, now)]
+        wanted: list[Command] = []
+        for fact in observed:
+            for command in self._machine.observe(fact, now):
+                if isinstance(command, commands.Consult):
+                    # From memory, and answered before anything is stored: Claude waits at every call.
+                    objection = self._inbox.objects(command.ask, self._around(command.mode))
+                    wanted += self._machine.observe(facts.Ruled(command.ask, objection), now)
+                else:
+                    wanted.append(command)
+        return wanted
 
     async def _perform(self, wanted: Sequence[Command]) -> None:
         if not wanted:
             return
+        if any(isinstance(each, commands.Alarm) for each in wanted):
+            self._kill()
         await self._writing.write([each.line for each in wanted if isinstance(each, commands.Write)])
         raised = [
-            self._inbox.consider(each.ask, self._surroundings(replace(self.session, mode=each.mode)))
+            self._inbox.consider(each.ask, self._around(each.mode))
             for each in wanted
             if isinstance(each, commands.Raise)
         ]
@@ -294,6 +309,14 @@ class Runner:
         if not self.was_cut_off:
             self.was_cut_off = True
             self._tasks.create_task(self._claude.stop())
+
+    def _around(self, mode: str) -> Surroundings:
+        return self._surroundings(replace(self.session, mode=mode))
+
+    def _kill(self) -> None:
+        """Without asking, and before anything is stored."""
+        self._writing.hurry()
+        self.ending = self._tasks.create_task(self._claude.stop(patience=0))
 
     def _end_unkept(self) -> None:
         if self.ending is None:

@@ -2,24 +2,27 @@
 
 from datetime import datetime
 from hashlib import sha256
-from typing import Any, NamedTuple, assert_never
+from typing import Any, Literal, NamedTuple, assert_never
 
 import msgspec
 
+from handraise.inbox.considering import Objection
 from handraise.model import ids, tools
 from handraise.model.answers import Approve, Outline, Revise
 from handraise.model.asks import Answered, Ask, Body, Origin, Plan, Withdrawn
 from handraise.model.inputs import Malformed, read_ask_user
 from handraise.model.items import Notice
 from handraise.session import asking, own_tools, replying
-from handraise.session.commands import Command, Deliver, Publish, Raise, Withdraw, Write
+from handraise.session.commands import Command, Consult, Deliver, Publish, Raise, Withdraw, Write
 from handraise.session.cooldown import Cooldown
-from handraise.session.memory import Memory, Pending
+from handraise.session.memory import Memory, Pending, Verdict
 from handraise.wire import mcp
 from handraise.wire.connection import Connection, LocalWireError
-from handraise.wire.requests import CanUseTool, Elicitation, McpMessage, Request, UnknownRequest
+from handraise.wire.requests import CanUseTool, Elicitation, HookCallback, McpMessage, Request, ToolCall, UnknownRequest
 
 STOPPING = "The session is being stopped, so nobody is asked any more."
+_UNDER_WAY = 1000
+"""How many calls are remembered; of some no result is ever heard."""
 
 
 class Waiting:
@@ -42,10 +45,30 @@ class Waiting:
                 return self._serve(request_id, request, now)
             case McpMessage(server_name=server):
                 return self._refuse(request_id, f"There is no MCP server called {server!r} here.")
+            case HookCallback(input=call):
+                return self._check(request_id, request, call, now)
+            case UnknownRequest(subtype=replying.HOOK):
+                # An error would count as no objection.
+                return self._object(request_id, "", "deny", "The call could not be read, so it was not checked.")
             case UnknownRequest(subtype=subtype):
                 return self._refuse(request_id, f"Handraise does not know how to answer {subtype!r}.")
             case _:
                 assert_never(request)
+
+    def ruled(self, ask: Ask, objection: Objection | None) -> list[Command]:
+        """The rules were consulted about a call. What they do not touch is answered without a word to anybody."""
+        request_id, use = ask.origin.reference, ask.origin.tool_use or ""
+        if objection is not None and objection.decision == "deny":
+            self._judge(use, "deny")
+            self._memory.requests[request_id] = Pending(ask.id, ask.origin.tool_use)
+            return [Raise(ask, self._memory.mode)]
+        if objection is not None:
+            return self._object(request_id, use, "ask", objection.message)
+        self._judge(use, "unopposed")
+        try:
+            return [Write(self._wire.send_unopposed(request_id))]
+        except LocalWireError:  # taken back in the same breath
+            return []
 
     def answer(self, ask: Ask, now: datetime) -> list[Command]:
         """The line for an ask that was answered or has expired, perhaps again; nothing for what nobody waits for."""
@@ -59,7 +82,7 @@ class Waiting:
             return []
         if not pending.settled:
             pending.settled = True
-            self._learn(ask, now)
+            self._learn(ask, pending, now)
         return [Write(line)] if line is not None else []
 
     def acknowledged(self, request_id: str) -> list[Command]:
@@ -107,7 +130,12 @@ class Waiting:
         return self._raise(request_id, body, request.tool_name, kept, now)
 
     def _raise(self, request_id: str, body: Body, tool: str, kept: "_Kept", now: datetime) -> list[Command]:
-        ask = Ask(
+        ask = self._draft(request_id, body, tool, kept, now)
+        self._memory.requests[request_id] = Pending(ask.id, kept.tool_use, call=kept.call)
+        return [Raise(ask, self._memory.mode)]
+
+    def _draft(self, request_id: str, body: Body, tool: str, kept: "_Kept", now: datetime) -> Ask:
+        return Ask(
             id=ask_id(self._session, request_id),
             session=self._session,
             project=self._project,
@@ -117,8 +145,31 @@ class Waiting:
             origin=Origin(request_id, kept.tool_use, msgspec.json.encode(kept.request).decode()),
             opened_at=now,
         )
-        self._memory.requests[request_id] = Pending(ask.id, kept.tool_use, call=kept.call)
-        return [Raise(ask, self._memory.mode)]
+
+    def _check(self, request_id: str, request: HookCallback, call: ToolCall, now: datetime) -> list[Command]:
+        """Claude is about to use a tool, and would perhaps not ask."""
+        self._memory.is_checked = True
+        if self._memory.alarm:
+            return self._object(request_id, call.tool_use_id, "deny", STOPPING)
+        try:
+            body = asking.call_of(call)
+        except Malformed as error:
+            return self._object(request_id, call.tool_use_id, "deny", str(error))
+        kept = _Kept(request, call.tool_use_id or None, agent=call.agent_id)
+        return [Consult(self._draft(request_id, body, call.tool_name, kept, now), self._memory.mode)]
+
+    def _object(self, request_id: str, use: str, decision: Literal["deny", "ask"], reason: str) -> list[Command]:
+        self._judge(use, decision)
+        try:
+            return [Write(self._wire.send_objection(request_id, decision, reason))]
+        except LocalWireError:  # taken back in the same breath
+            return []
+
+    def _judge(self, use: str, verdict: Verdict) -> None:
+        calls = self._memory.calls
+        calls[use] = verdict
+        if len(calls) > _UNDER_WAY:
+            del calls[next(iter(calls))]
 
     def _serve(self, request_id: str, request: McpMessage, now: datetime) -> list[Command]:
         """Claude talks to our own MCP server."""
@@ -170,7 +221,10 @@ class Waiting:
             return []
         return [Write(line), Publish(Notice("warning", reason, "refused"))]
 
-    def _learn(self, ask: Ask, now: datetime) -> None:
+    def _learn(self, ask: Ask, pending: Pending, now: datetime) -> None:
+        if pending.tool_use in self._memory.calls and pending.call is None:
+            self._memory.calls[pending.tool_use] = "allow" if replying.allows(ask.settlement) else "deny"
+        self._memory.granted += replying.modes(ask)
         match ask.settlement:
             case Answered(answer=Outline()):
                 self._memory.cooldown = self._memory.cooldown.used(now)
@@ -183,7 +237,7 @@ class Waiting:
 class _Kept(NamedTuple):
     """What is kept of a request to answer it later."""
 
-    request: CanUseTool | Elicitation | McpMessage
+    request: CanUseTool | Elicitation | McpMessage | HookCallback
     tool_use: str | None = None
     call: mcp.RequestId | None = None
     agent: str | None = None

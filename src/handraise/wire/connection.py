@@ -4,13 +4,16 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+import msgspec
 from msgspec import Raw, Struct
 
 from handraise.wire import encode, frames
 from handraise.wire.decode import decode, decode_many
-from handraise.wire.frames import ControlCancel, ControlRequest, Frame, Unreadable
+from handraise.wire.frames import ControlCancel, ControlRequest, ControlResponse, Frame, Unreadable
 from handraise.wire.lines import HEAD, LIMIT, Line, Lines, TooLong
+from handraise.wire.marks import mark
 
+_LINE = msgspec.json.Decoder(ControlResponse)
 _REMEMBERED = 256
 """How many finished requests are remembered, to say precisely what was wrong with a second answer."""
 
@@ -53,11 +56,17 @@ class Received(Struct, frozen=True, gc=False):
 
 
 class Connection:
-    """`receive` takes bytes and gives frames; every `send_…` gives a whole line. `offset`: taken in so far."""
+    """`receive` takes bytes and gives frames; every `send_…` gives a whole line. `offset`: taken in so far.
 
-    def __init__(self, offset: int = 0, open_requests: Iterable[str] = (), limit: int = LIMIT) -> None:
+    With a `key`, answers are marked, so that an echo tells whether it was ours that Claude took.
+    """
+
+    def __init__(
+        self, offset: int = 0, open_requests: Iterable[str] = (), limit: int = LIMIT, key: str | None = None
+    ) -> None:
         self._lines = Lines(offset, limit)
         self._open = set(open_requests)
+        self._key = key
         self._finished: OrderedDict[str, Literal["answered", "cancelled"]] = OrderedDict()
 
     @property
@@ -104,6 +113,16 @@ class Connection:
             raise WasCancelled(request_id)
         self._open.add(request_id)
 
+    def is_ours(self, echo: ControlResponse) -> bool:
+        """Whether the answer that Claude took is one that was written here, by us or by the hub before us."""
+        if not self._key:
+            return True
+        return echo.mark == mark(self._key, echo.response.request_id, echo.response.response)
+
+    def has_met(self, request_id: str) -> bool:
+        """Whether Claude made this request, as far as it is remembered."""
+        return request_id in self._open or request_id in self._finished
+
     def send_allow(
         self, request_id: str, updated_input: Raw | Mapping[str, Any], permissions: Sequence[Mapping[str, Any]] = ()
     ) -> bytes:
@@ -124,6 +143,19 @@ class Connection:
     def send_mcp(self, request_id: str, response: Mapping[str, Any]) -> bytes:
         """What an MCP server on our side of the pipe replies."""
         return self._respond(request_id, {"mcp_response": response})
+
+    def send_unopposed(self, request_id: str) -> bytes:
+        """To a hook: nothing against this call, and nothing for it. Claude goes on as it would have."""
+        return self._respond(request_id, {})
+
+    def send_objection(self, request_id: str, decision: Literal["deny", "ask"], reason: str) -> bytes:
+        """To a hook: the call is not made, or a person is asked first, in whatever mode."""
+        said = {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": decision,
+            "permissionDecisionReason": reason,
+        }
+        return self._respond(request_id, {"hookSpecificOutput": said})
 
     def send_refusal(self, request_id: str, error: str) -> bytes:
         """We cannot answer this; the tool fails with the text."""
@@ -160,7 +192,12 @@ class Connection:
         return found
 
     def _respond(self, request_id: str, response: Mapping[str, Any]) -> bytes:
-        return self._finish(request_id, encode.control_response(request_id, response))
+        line = encode.control_response(request_id, response)
+        if self._key:
+            # Read back: a Raw stands in it unread, and what could not be said was replaced.
+            said = _LINE.decode(line).response.response
+            line = encode.control_response(request_id, response, mark(self._key, request_id, said))
+        return self._finish(request_id, line)
 
     def _finish(self, request_id: str, line: bytes) -> bytes:
         """The line is made before the request counts as answered: what cannot be said was not said."""

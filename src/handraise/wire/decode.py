@@ -84,6 +84,7 @@ _REQUEST_SHAPES: dict[str, type[Struct]] = {
     "can_use_tool": requests.CanUseTool,
     "elicitation": requests.Elicitation,
     "mcp_message": requests.McpMessage,
+    "hook_callback": requests.HookCallback,
 }
 
 

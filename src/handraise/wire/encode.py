@@ -31,10 +31,11 @@ def control_request(request_id: str, subtype: str, **fields: object) -> bytes:
     return line({"type": "control_request", "request_id": request_id, "request": {"subtype": subtype, **fields}})
 
 
-def control_response(request_id: str, response: Mapping[str, Any]) -> bytes:
-    """The answer to something that Claude wants of us."""
+def control_response(request_id: str, response: Mapping[str, Any], mark: str = "") -> bytes:
+    """The answer to something that Claude wants of us. The mark comes back when Claude takes it."""
     inside = {"subtype": "success", "request_id": request_id, "response": response}
-    return line({"type": "control_response", "response": inside})
+    marked = {"mark": mark} if mark else {}
+    return line({"type": "control_response", **marked, "response": inside})
 
 
 def control_error(request_id: str, error: str) -> bytes:

@@ -177,9 +177,11 @@ class Acknowledged(Struct, frozen=True):
 
 
 class ControlResponse(Struct, frozen=True, tag_field="type", tag="control_response"):
-    """Claude acknowledges something that we asked of it."""
+    """Claude acknowledges something that was asked of it, or echoes the answer that it took."""
 
     response: Acknowledged
+    mark: str = ""
+    """On an echo: what stood on the answer."""
 
 
 class ControlCancel(Struct, frozen=True, tag_field="type", tag="control_cancel_request"):

@@ -36,6 +36,22 @@ class McpMessage(Struct, frozen=True, tag_field="subtype", tag="mcp_message"):
     message: Raw
 
 
+class ToolCall(Struct, frozen=True):
+    """What a `PreToolUse` hook is told of a call."""
+
+    tool_name: str = ""
+    tool_input: Raw = Raw(b"null")
+    tool_use_id: str = ""
+    agent_id: str | None = None
+
+
+class HookCallback(Struct, frozen=True, tag_field="subtype", tag="hook_callback"):
+    """Claude is about to use a tool, in whatever mode. To it an error is no objection: never answer with one."""
+
+    callback_id: str
+    input: ToolCall
+
+
 class UnknownRequest(Struct, frozen=True):
     """A request that we do not know, or whose shape we do not; it still waits for an answer."""
 
@@ -43,5 +59,5 @@ class UnknownRequest(Struct, frozen=True):
     request: Any
 
 
-Known = CanUseTool | Elicitation | McpMessage
+Known = CanUseTool | Elicitation | McpMessage | HookCallback
 Request = Known | UnknownRequest

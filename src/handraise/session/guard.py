@@ -1,0 +1,78 @@
+"""Notices when something went around us: a call, a mode or an answer that was not ours. Pure; never raises."""
+
+from handraise.session.memory import Memory
+from handraise.wire import frames
+from handraise.wire.blocks import ToolResult
+from handraise.wire.connection import Connection
+
+HELLO = "handraise-hello"
+BYE = "handraise-bye"
+_STRICT = frozenset({"default", "plan", "dontAsk"})
+"""Claude changes to these by itself; in none of them it does more than it was allowed."""
+_INVALID = "hook_callback_failed"
+"""How Claude tags its note that the answer to a check was none. We never send such a one."""
+
+ANSWERED = "Something other than Handraise answered a request from Claude."
+COMMANDED = "Something other than Handraise sent Claude a control request."
+
+
+class Guard:
+    """`memory` is all that it keeps. A process that an older hub started has no key, and is not guarded."""
+
+    def __init__(self, memory: Memory, wire: Connection) -> None:
+        self._memory = memory
+        self._wire = wire
+
+    def notice(self, frame: frames.Frame) -> str | None:
+        """What is wrong, as a sentence; None as long as all goes through us. Before anybody else hears the frame."""
+        if not self._memory.key:
+            return None
+        match frame:
+            case frames.ControlResponse():
+                return self._echo(frame)
+            case frames.User(is_replay=False, message=told) if not isinstance(told.content, str):
+                found = [self._result(block) for block in told.content if isinstance(block, ToolResult)]
+                return next((each for each in found if each), None)
+            case frames.Init(mode=mode) | frames.Status(mode=str() as mode):
+                return self._mode(mode)
+            case frames.UnknownFrame(type="system", fields=fields) if fields.get("tag") == _INVALID:
+                return ANSWERED
+            case _:
+                return None
+
+    def _echo(self, frame: frames.ControlResponse) -> str | None:
+        request_id = frame.response.request_id
+        if request_id in self._memory.wants or request_id in (HELLO, BYE):
+            return None
+        pending = self._memory.requests.get(request_id)
+        if pending is not None and not pending.settled:
+            return ANSWERED
+        if self._wire.is_ours(frame):
+            return None
+        return ANSWERED if pending is not None or self._wire.has_met(request_id) else COMMANDED
+
+    def _result(self, block: ToolResult) -> str | None:
+        """A tool that fails says so by itself, whether it ran or not: what counts then is the echo."""
+        memory = self._memory
+        action = memory.actions.get(block.tool_use_id)
+        verdict = memory.calls.pop(block.tool_use_id, None)
+        if block.is_error:
+            return None
+        called = f"“{action.title}”" if action else "A tool"
+        if verdict == "deny":
+            return f"{called} ran although it was denied."
+        if verdict == "ask" or self._is_open(block.tool_use_id):
+            return f"{called} ran without an answer."
+        if verdict is None and action is not None and memory.is_checked:
+            return f"{called} ran without being checked."
+        return None
+
+    def _is_open(self, use: str) -> bool:
+        """Not so for `ask_user`, which is our own tool and changes nothing."""
+        pending = [each for each in self._memory.requests.values() if each.tool_use == use and each.call is None]
+        return any(not each.settled for each in pending)
+
+    def _mode(self, mode: str) -> str | None:
+        if mode in _STRICT or mode in self._memory.granted:
+            return None
+        return f"Claude changed to the permission mode {mode!r}, which nobody chose here."
