@@ -52,7 +52,7 @@ def test_the_next_process_knows_what_outlives_the_last_one_and_nothing_else() ->
         unfinished={"u_2": NOON},
     )
 
-    assert preparing.memory_for(SESSION, old) == Memory(
+    assert preparing.memory_for(SESSION, old, "a key") == Memory(
         title="Fix it",
         turn=2,
         cost_before=1.5,
@@ -60,6 +60,8 @@ def test_the_next_process_knows_what_outlives_the_last_one_and_nothing_else() ->
         way="resume",
         opening="u_1",
         unfinished={"u_2": NOON},
+        key="a key",
+        granted=["default"],
     )
 
 

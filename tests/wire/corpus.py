@@ -131,7 +131,18 @@ ALL = {
         requested_schema={"type": "object", "properties": {"name": {"type": "string"}}},
     ),
     "mcp": request("r-4", subtype="mcp_message", server_name="handraise", message={"jsonrpc": "2.0", "id": 1}),
-    "hook": request("r-5", subtype="hook_callback", callback_id="h1", input={}),
+    "hook": request(
+        "r-5",
+        subtype="hook_callback",
+        callback_id="h1",
+        input={
+            "hook_event_name": "PreToolUse",
+            "tool_name": "Read",
+            "tool_input": {"file_path": "/a"},
+            "tool_use_id": "t",
+        },
+    ),
+    "unknown hook": request("r-6", subtype="hook_callback", callback_id=1),
     "cancel": line(type="control_cancel_request", request_id="r-2"),
     "acknowledged": line(
         type="control_response", response={"subtype": "success", "request_id": "ours-1", "response": {"mode": "plan"}}

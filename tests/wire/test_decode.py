@@ -185,9 +185,17 @@ def test_unknown_frames_blocks_and_requests_are_kept_whole() -> None:  # lesson 
         blocks.TextBlock("beside it"),
     )
     assert kept.message.id == "msg_1"
-    assert asked(ALL["hook"]) == requests.UnknownRequest(
-        "hook_callback", {"subtype": "hook_callback", "callback_id": "h1", "input": {}}
+    assert asked(ALL["unknown hook"]) == requests.UnknownRequest(
+        "hook_callback", {"subtype": "hook_callback", "callback_id": 1}
     )
+
+
+def test_a_call_that_is_about_to_be_made_is_read() -> None:
+    hook = asked(ALL["hook"])
+
+    assert isinstance(hook, requests.HookCallback)
+    assert (hook.callback_id, hook.input.tool_name, hook.input.tool_use_id) == ("h1", "Read", "t")
+    assert json.loads(bytes(hook.input.tool_input)) == {"file_path": "/a"}
 
 
 @pytest.mark.parametrize("name", ALL)
