@@ -152,8 +152,6 @@ class Machine:
                 assert_never(wish)
 
     def _began(self) -> list[Command]:
-        if self.memory.alarm:
-            return [Alarm(self.memory.alarm)]
         if self.memory.is_ending:
             return [Terminate(self.farewell)]
         if self.memory.greeted:
