@@ -69,6 +69,8 @@ export const texts = {
       const rest = [...(kept ? [`${kept} not sent yet`] : []), ...(asked - taken - kept ? [`${asked - taken - kept} not used`] : [])];
       return `Your answer was given to ${taken} of ${asked}${rest.length ? `; ${rest.join(", ")}: each says why.` : "."}`;
     },
+    alarm: "Alarm",
+    alarmHint: "The session was stopped. Look at what ran before you resume it.",
     hide: "Hide the inbox",
     show: "Show the inbox",
   },
@@ -89,6 +91,7 @@ export const texts = {
     clear: "Clear filters",
     states: { "needs you": "needs you", queued: "queued", starting: "starting", idle: "idle", parking: "idle", parked: "idle", working: "working", stopping: "stopping", ended: "ended" },
     endings: { finished: "finished", stopped: "stopped", failed: "failed", lost: "lost, can be resumed" },
+    alarm: "stopped by an alarm",
     bypass: "never asks",
     neverAsk: (count: number) => `${some(count, "session does", "sessions do")} everything without asking`,
     noSandbox: "No sandbox: Claude's tools can reach the hub's files",
@@ -511,6 +514,7 @@ export const texts = {
       "device added": "device added",
       "device removed": "device removed",
       "trust revoked": "trust revoked",
+      alarm: "alarm",
     } satisfies Record<Happening, string>,
     needsAdmin: "Only an admin may see this.",
     span: "Time",

@@ -63,10 +63,13 @@ def about(ask: str, kind: str = "ask") -> Any:
     return lambda notice: (notice["kind"], notice.get("ask")) == (kind, ask)
 
 
-async def end(hub: Served, session: str, by: str, how: str, reason: str, stopped_by: str | None = None) -> None:
+async def end(
+    hub: Served, session: str, by: str, how: str, reason: str, stopped_by: str | None = None, *, alarm: bool = False
+) -> None:
     now = datetime.now(UTC)
     began = Entry(now, "session started", Person(by), "test", session=session)
-    await hub.up.hub.store.apply([Record(began), Publish(session, now, SessionEnded(how, reason, None, stopped_by))])
+    ended = SessionEnded(how, reason, None, stopped_by, alarm)
+    await hub.up.hub.store.apply([Record(began), Publish(session, now, ended)])
 
 
 async def until_device(client: httpx2.AsyncClient, name: str, value: object) -> bool:

@@ -124,6 +124,25 @@ async def test_the_end_of_a_session_is_told_to_who_started_it(tmp_path: Path) ->
         assert other.shown == [("ask", fence.id)]
 
 
+async def test_an_alarm_is_told_to_all_who_may_answer(tmp_path: Path) -> None:
+    async with (
+        vendor() as service,
+        served(tmp_path, push=AT_ONCE) as hub,
+        switched_on(hub, service, kinds=[]) as (_, approver, _),
+        switched_on(hub, service, "admin") as (_, admin, _),
+        switched_on(hub, service, "viewer") as (_, viewer, _),
+    ):
+        session = await hub.session()
+        await end(hub, session.id, "somebody", "failed", "Something answered for us.", alarm=True)
+        for phone in (approver, admin):
+            got = await phone.until(lambda notice: notice["kind"] == "ended")
+            assert got.notice["session"] == session.id
+            assert "Alarm" in got.notice["title"]
+        fence = await raised(hub)
+        await viewer.until(about(fence.id))
+        assert viewer.shown == [("ask", fence.id)]
+
+
 async def test_who_answers_second_takes_nothing_back_again(tmp_path: Path) -> None:
     async with (
         vendor() as service,

@@ -12,6 +12,7 @@ from handraise.model.actors import ByRule, Person, TheHub
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Filled, Outline, Revise, read_answer
 from handraise.model.asks import Answered, Body, Expired, Form, Option, Permission, Plan, Prompt, Question, Withdrawn
 from handraise.surfaces.push import notices
+from handraise.surfaces.push.ledger import Ending
 from handraise.surfaces.push.notices import MOST, AskNotice, Where
 from surfaces.push.asked import FORM, NOW, PLAN, WHICH, ask_of, bash
 
@@ -188,9 +189,18 @@ def test_what_takes_a_notice_back_says_how_it_ended(settlement: Any, says: str) 
 
 
 def test_the_end_of_a_session_says_how_and_why() -> None:
-    lost = notices.of_ended("s_1", "Fix the tests", "lost", "Claude was killed", "d_1")
+    lost = notices.of_ended(Ending("s_1", "lost", "Claude was killed", NOW), "Fix the tests", "d_1")
     assert (lost.title, lost.body, lost.path) == ("Fix the tests", "Claude is gone: Claude was killed", "/sessions/s_1")
-    assert notices.of_ended("s_1", "x", "finished", "", "d_1").body == "Finished"
+    assert notices.of_ended(Ending("s_1", "finished", "", NOW), "x", "d_1").body == "Finished"
+
+
+def test_an_alarm_says_so_first_and_has_no_buttons() -> None:
+    alarm = notices.of_ended(Ending("s_1", "failed", "Somebody answered\u202e.", NOW, alarm=True), "Fix it", "d_1")
+
+    assert alarm.title == "🚨 Alarm: Fix it"
+    assert "Somebody answered" in alarm.body
+    assert "\u202e" not in alarm.body
+    assert "answers" not in msgspec.json.decode(notices.encode(alarm))
 
 
 TEXT = st.text(min_size=1, max_size=3000)

@@ -157,3 +157,12 @@ def test_hostile_titles_output_and_notices_do_no_harm(name: str) -> None:
         made += timeline.receive(item(content), 60)
         made += timeline.under_way(NOON, 60)
     assert all(text_of(row).isprintable() for row in made)
+
+
+def test_an_alarm_is_red_and_says_so() -> None:
+    timeline = Timeline()
+    notice = timeline.receive(item(Notice("alarm", "Something answered for us.")), 60)
+    end = timeline.receive(item(SessionEnded("failed", "Something answered for us.", -9, alarm=True)), 60)
+
+    assert lines(notice) == ["! ALARM: Something answered for us."]
+    assert {style for row in (*notice, *end) for style, _ in row} == {"class:danger bold", "class:danger"}

@@ -154,9 +154,9 @@ function SessionEnd({ item }: { item: ItemOf<"session.ended"> }) {
   if (!bad) return <p class="event">{(t.chat.ended[item.how] ?? item.how) + reason} · {moment(item.at)}</p>;
   return (
     <div class="failure" role="note">
-      <strong>{t.chat.ended[item.how]}</strong>
+      <strong>{item.alarm ? t.inbox.alarm : t.chat.ended[item.how]}</strong>
       <p>{reveal(item.reason)}</p>
-      <p>{t.chat.endedHint}</p>
+      <p>{item.alarm ? t.inbox.alarmHint : t.chat.endedHint}</p>
     </div>
   );
 }

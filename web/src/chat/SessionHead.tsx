@@ -10,7 +10,7 @@ import { may, openBySession, sessionOf, sessions } from "../store/desk";
 import { ask, inWords, post } from "../store/http";
 import { go, pathOf } from "../store/place";
 import { MODELS, ModeChoices } from "../sessions/modes";
-import { groupOf, stateOf } from "../sessions/state";
+import { groupOf, isAlarm, stateOf } from "../sessions/state";
 import { reveal } from "../text/reveal";
 import { dollars } from "../text/times";
 import { texts as t } from "../texts";
@@ -36,7 +36,7 @@ export function SessionHead({ session }: { session: Session }) {
         <div>
           <h1>{reveal(session.title)}</h1>
           <p class="session-facts">
-            <span>{state}</span>
+            <span class={isAlarm(session) ? "trouble" : undefined}>{state}</span>
             <span title={session.directory}>{basename(session.directory)}</span>
             {session.model && <span class="wide-only">{reveal(session.model)}</span>}
             {session.cost_usd > 0 && <span>{dollars(session.cost_usd)}</span>}
@@ -58,6 +58,11 @@ export function SessionHead({ session }: { session: Session }) {
         )}
         <Acts session={session} choose={(what) => (asking.value = what)} wish={wish} />
       </div>
+      {isAlarm(session) && (
+        <p class="note trouble alarm" role="alert">
+          {t.inbox.alarm}: {reveal(session.ended?.reason ?? "")}
+        </p>
+      )}
       {trouble.value && (
         <p class="note trouble" role="alert">
           {reveal(trouble.value)}

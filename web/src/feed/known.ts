@@ -40,7 +40,7 @@ function changeSession(session: Session, item: Item): Session {
       return {
         ...session,
         phase: "ended",
-        ended: { how: item.how as "stopped", reason: item.reason, at: item.at, exit_code: item.exit_code, by: item.by ?? null },
+        ended: { how: item.how as "stopped", reason: item.reason, at: item.at, exit_code: item.exit_code, by: item.by ?? null, alarm: item.alarm },
         changed_at: item.at,
       };
     default:

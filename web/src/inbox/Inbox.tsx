@@ -6,7 +6,7 @@ import { askOf, justSettled, missedAsks, openAsks, ready, sessions } from "../st
 import { chosen, current, pathOf, place } from "../store/place";
 import { connection } from "../store/stream";
 import { forgetTold, told } from "../store/together";
-import { stateOf } from "../sessions/state";
+import { isAlarm, stateOf } from "../sessions/state";
 import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
 import { AskList } from "./AskList";
@@ -23,6 +23,7 @@ export function Inbox() {
           <h1>{t.inbox.title}</h1>
           {asks.length > 0 && <p class="needs-text">{t.inbox.waiting(asks.length)}</p>}
         </header>
+        <Alarms />
         <AskList asks={asks} open={current.value} />
         {asks.length === 0 && <Nothing />}
         <JustNow />
@@ -36,6 +37,28 @@ export function Inbox() {
         )}
       </div>
     </main>
+  );
+}
+
+const alarms = computed(() => [...sessions.value.values()].filter(isAlarm).sort((a, b) => (a.changed_at > b.changed_at ? -1 : 1)));
+
+/** Sessions that were stopped since something went around Handraise: above all else, until somebody resumes them. */
+export function Alarms() {
+  return (
+    <>
+      {alarms.value.map((session) => (
+        <section key={session.id} class="failure alarm" role="alert">
+          <strong>
+            {t.inbox.alarm}:{" "}
+            <a data-inside href={pathOf({ view: "session", id: session.id })}>
+              {reveal(session.title)}
+            </a>
+          </strong>
+          <p>{reveal(session.ended?.reason ?? "")}</p>
+          <p>{t.inbox.alarmHint}</p>
+        </section>
+      ))}
+    </>
   );
 }
 

@@ -18,6 +18,7 @@ export function groupOf(session: Session, asks: readonly Ask[], now: number): Gr
 
 /** One word or a few; a row never lies. */
 export function stateOf(session: Session, asks: readonly Ask[], others: Iterable<Session>, now: number): string {
+  if (isAlarm(session)) return t.sessions.alarm;
   if (session.ended) return t.sessions.endings[session.ended.how];
   if (asks.length) return t.sessions.states["needs you"];
   if (session.stuck_since) return t.sessions.stuck(span(now - Date.parse(session.stuck_since)));
@@ -27,6 +28,11 @@ export function stateOf(session: Session, asks: readonly Ask[], others: Iterable
 
 export function isFailed(session: Session): boolean {
   return session.ended?.how === "failed" || session.ended?.how === "lost";
+}
+
+/** Stopped since something went around Handraise, and nobody has resumed it. */
+export function isAlarm(session: Session): boolean {
+  return session.ended?.alarm === true;
 }
 
 export function neverAsks(session: Session): boolean {

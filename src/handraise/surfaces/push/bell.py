@@ -18,7 +18,7 @@ from handraise.model import ids
 from handraise.model.actors import Person
 from handraise.model.devices import NOTICE_KINDS, Device, Subscription, Unusable
 from handraise.model.names import BadName, check_name
-from handraise.model.tokens import Role
+from handraise.model.tokens import Role, may
 from handraise.surfaces.push import notices
 from handraise.surfaces.push.book import Book, LedgerLost
 from handraise.surfaces.push.due import GRACE, OLDEST_ENDING, Scene
@@ -238,8 +238,11 @@ class Bell:
             rounds.changed.set()
 
     async def _hear_end(self, ending: Ending, cursor: int) -> None:
-        """Whoever started the session is told, unless they ended it themselves."""
+        """Whoever started the session is told, unless they ended it themselves; of an alarm, all who may answer."""
         if self._clock() - ending.at > OLDEST_ENDING:
+            return
+        if ending.alarm:
+            await self._tell_end(ending, cursor, await self._approvers(ending.at))
             return
         entries = await self._desk.audit(session=ending.session)
         began = {each.by.name for each in entries if each.what in _BEGAN and isinstance(each.by, Person)}
@@ -251,6 +254,15 @@ class Bell:
             and page.device.created_at <= ending.at
             and ending.by != page.device.person
         ]
+        await self._tell_end(ending, cursor, devices)
+
+    async def _approvers(self, at: datetime) -> list[str]:
+        """The devices of all who may answer."""
+        pages = [(name, page.device) for name, page in self._book.ledger.pages.items() if page.device.created_at <= at]
+        roles = [(name, await self._role_of(device)) for name, device in pages]
+        return [name for name, role in roles if role is not None and may(role, "approver")]
+
+    async def _tell_end(self, ending: Ending, cursor: int, devices: list[str]) -> None:
         if devices:
             self._book.ledger.note_ending(ending, cursor, devices)
             await self._save()

@@ -19,6 +19,7 @@ class Ending(Struct, frozen=True):
     at: datetime
     by: str | None = None
     """Who stopped it, where a person did."""
+    alarm: bool = False
 
 
 class Page(Struct):

@@ -122,10 +122,12 @@ def of_settled(ask: Ask, where: Where, device: str, waiting: int) -> SettledNoti
     return SettledNotice(device, ask.id, clip(sentence(ask, where.directory), _TITLE), clip(ended, _BODY), waiting)
 
 
-def of_ended(session: str, title: str, how: str, reason: str, device: str) -> EndedNotice:
-    """How a session ended."""
-    body = f"{_ENDED.get(how, how)}: {reveal(reason)}" if reason else _ENDED.get(how, how)
-    return EndedNotice(device, session, clip(reveal(title), _TITLE), clip(body, _BODY), f"/sessions/{session}")
+def of_ended(ending: Ending, title: str, device: str) -> EndedNotice:
+    """How a session ended; an alarm says so first, for the title is what a device surely shows."""
+    how = _ENDED.get(ending.how, ending.how)
+    said = f"{how}: {reveal(ending.reason)}" if ending.reason else how
+    named, body = (f"🚨 Alarm: {reveal(title)}", reveal(ending.reason)) if ending.alarm else (reveal(title), said)
+    return EndedNotice(device, ending.session, clip(named, _TITLE), clip(body, _BODY), f"/sessions/{ending.session}")
 
 
 def of_trial(device: str) -> TrialNotice:

@@ -141,8 +141,10 @@ class Rounds:
                 return Letter(notices.encode(settled), topic(ask_id), LONGEST_LIFE)
             case Announce(ending=ending):
                 title = (await self._desk.session(ending.session)).session.title
-                ended = notices.of_ended(ending.session, title, ending.how, ending.reason, device)
-                return Letter(notices.encode(ended), topic(ending.session), _ENDING_LIFE)
+                ended = notices.of_ended(ending, title, device)
+                return Letter(
+                    notices.encode(ended), topic(ending.session), _ENDING_LIFE, "high" if ending.alarm else "normal"
+                )
             case _:
                 assert_never(errand)
 

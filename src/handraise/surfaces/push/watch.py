@@ -103,4 +103,5 @@ class Watch:
     async def _hear_end(self, item: Item) -> None:
         ended = item.read()
         if isinstance(ended, SessionEnded) and item.session is not None:
-            await self._ended(Ending(item.session, ended.how, ended.reason, item.at, ended.by), item.cursor)
+            ending = Ending(item.session, ended.how, ended.reason, item.at, ended.by, ended.alarm)
+            await self._ended(ending, item.cursor)

@@ -31,6 +31,8 @@ GUTTER: Span = ("", "  ")
 _TAIL = 6
 """How many rows of an unfinished block are shown."""
 _ASKS = ("AskUserQuestion", "ExitPlanMode")
+_LEVELS = {"info": "class:dim", "warning": "class:warning", "error": "class:danger", "alarm": "class:danger bold"}
+"""How a notice of each level looks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +100,8 @@ class Timeline:
             case SessionEnded():
                 return self._end(content, width)
             case Notice(level=level, text=text):
-                style = "class:danger" if level == "error" else "class:warning" if level == "warning" else "class:dim"
-                return wrap(line((style, f"! {one_line(text)}")), width, 2)
+                mark = "! ALARM: " if level == "alarm" else "! "
+                return wrap(line((_LEVELS[level], f"{mark}{one_line(text)}")), width, 2)
             case _:
                 return []
 
