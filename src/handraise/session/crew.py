@@ -385,7 +385,8 @@ class Crew:
             del self._running[session]
             self._places.left(session)
         with suppress(StoreError, Refused):
-            if runner.was_cut_off and self.go_on is not None:
+            ended = runner.session.ended
+            if runner.was_cut_off and self.go_on is not None and not (ended is not None and ended.alarm):
                 await self.go_on(session)
             await self.wake(session)
         await self._start_more()
