@@ -1,4 +1,4 @@
-"""What goes around the hub stops the session and is told, in red: done with the real CLI, without a wall."""
+"""What goes around the hub stops the session and is told, in red: done with the real CLI."""
 
 import asyncio
 import json
@@ -13,6 +13,7 @@ from handraise.desk.local import LocalDesk
 from handraise.model.answers import Allow
 from handraise.model.asks import Withdrawn
 from handraise.model.items import Notice, SessionEnded
+from handraise.model.projects import Options
 from handraise.model.rules import Rule
 from handraise.model.sessions import Session
 from stories.house import DEADLINE, House, house, next_ask, seen
@@ -57,7 +58,8 @@ async def test_a_child_of_bash_that_answers_for_us(tmp_path: Path) -> None:
         told = yield [use("Bash", command=f"touch {told.directory}/forbidden; sleep 60", description="Touch")]
         yield [say("Never heard.")]
 
-    async with house(tmp_path, script) as (home, hub):
+    # In a sandbox the child finds neither the journal nor the FIFO.
+    async with house(tmp_path, script, options=Options(sandbox="off")) as (home, hub):
         session = (await hub.desk.start("Build.", str(home.work))).session
         first = await next_ask(hub.desk, session)
         await hub.desk.answer(first.id, Allow())

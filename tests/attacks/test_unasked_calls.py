@@ -28,14 +28,14 @@ QUESTION = {
 }
 
 
-class SandboxedHouse(House):
+class BypassHouse(House):
     """Where bypassPermissions is to be had, also as root."""
 
     @property
     def environment(self) -> dict[str, str]:
         return {**super().environment, "IS_SANDBOX": "1"}
 
-    async def __aenter__(self) -> "SandboxedHouse":
+    async def __aenter__(self) -> "BypassHouse":
         await super().__aenter__()
         (self.work / ".env").write_text("SECRET=1\n")
         return self
@@ -75,7 +75,7 @@ class Played:
 
 async def test_a_rule_denies_every_call_in_every_mode(tmp_path: Path) -> None:
     played = Played()
-    async with SandboxedHouse(tmp_path, played.script, rules=[EVERYTHING]) as home, home.open_hub() as hub:
+    async with BypassHouse(tmp_path, played.script, rules=[EVERYTHING]) as home, home.open_hub() as hub:
         for mode in MODES:
             session = (await hub.desk.start("Look.", str(home.work), mode=mode)).session
             told = await ended(hub.desk, session)
@@ -104,7 +104,7 @@ async def test_a_rule_that_asks_makes_one_ask_in_every_mode(tmp_path: Path) -> N
     # In dontAsk Claude denies questions by itself, and asks us about what a rule wants to be asked about.
     modes = [mode for mode in MODES if mode != "dontAsk"]
     rules = [Rule("r_env", "ask", path="**/.env"), Rule("r_cat", "ask", command="cat *")]
-    async with SandboxedHouse(tmp_path, script, rules=rules) as home, home.open_hub() as hub:
+    async with BypassHouse(tmp_path, script, rules=rules) as home, home.open_hub() as hub:
         for mode in modes:
             session = (await hub.desk.start("Look.", str(home.work), mode=mode)).session
             read = await next_ask(hub.desk, session)
@@ -141,7 +141,7 @@ async def test_sub_agents_are_ruled_too(tmp_path: Path) -> None:
         yield [say("Done.")]
 
     rules = [Rule("r_env", "deny", tool="Read", path="**/.env"), Rule("r_cat", "ask", command="cat *")]
-    async with SandboxedHouse(tmp_path, script, rules=rules) as home, home.open_hub() as hub:
+    async with BypassHouse(tmp_path, script, rules=rules) as home, home.open_hub() as hub:
         session = (await hub.desk.start("Look.", str(home.work), mode="bypassPermissions")).session
         asked = await next_ask(hub.desk, session)
         assert (asked.tool, asked.agent is not None) == ("Bash", True)
@@ -155,7 +155,7 @@ async def test_sub_agents_are_ruled_too(tmp_path: Path) -> None:
 async def test_what_no_rule_touches_runs_as_before_and_leaves_nothing_to_answer(tmp_path: Path) -> None:
     played = Played([use("Bash", command="cat .env"), use("CronList")])
     rules = [Rule("r_other", "deny", path="/nowhere/**"), Rule("r_rm", "ask", command="rm *")]
-    async with SandboxedHouse(tmp_path, played.script, rules=rules) as home, home.open_hub() as hub:
+    async with BypassHouse(tmp_path, played.script, rules=rules) as home, home.open_hub() as hub:
         session = (await hub.desk.start("Look.", str(home.work))).session
         await ended(hub.desk, session)
 
@@ -172,7 +172,7 @@ async def test_a_call_that_is_made_while_no_hub_runs_waits_for_the_next_one(tmp_
         results.append(told.result())
         yield [say("Done.")]
 
-    async with SandboxedHouse(tmp_path, script, rules=[EVERYTHING]) as home:
+    async with BypassHouse(tmp_path, script, rules=[EVERYTHING]) as home:
         async with home.open_hub() as hub:
             session = (await hub.desk.start("Look.", str(home.work))).session
             async with asyncio.timeout(DEADLINE):
@@ -192,7 +192,7 @@ async def test_a_command_that_cannot_be_read_is_asked_about_where_commands_are_d
 ) -> None:
     played = Played([use("Bash", command=command)])
     rules = [Rule("r_cat", "deny", command="cat *")]
-    async with SandboxedHouse(tmp_path, played.script, rules=rules) as home, home.open_hub() as hub:
+    async with BypassHouse(tmp_path, played.script, rules=rules) as home, home.open_hub() as hub:
         session = (await hub.desk.start("Look.", str(home.work), mode="bypassPermissions")).session
         await hub.desk.answer((await next_ask(hub.desk, session)).id, Deny("No."))
         await ended(hub.desk, session)
