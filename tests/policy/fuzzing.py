@@ -1,8 +1,20 @@
 """How long a generated test goes on: short in `make test`, and as often as `FUZZ` says in `make fuzz`."""
 
 import os
+from collections.abc import Callable
+from typing import ParamSpec
+
+import pytest
+
+P = ParamSpec("P")
+_TIMES = int(os.environ.get("FUZZ", "1"))
 
 
 def examples(usual: int) -> int:
     """How many examples to try, where `usual` are tried in `make test`."""
-    return usual * int(os.environ.get("FUZZ", "1"))
+    return usual * _TIMES
+
+
+def fuzzed(test: Callable[P, None]) -> Callable[P, None]:
+    """A test that `make fuzz` runs, with as much more time as it has examples."""
+    return pytest.mark.fuzz(pytest.mark.limit(240 * _TIMES)(test))

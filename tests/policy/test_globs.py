@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handraise.policy.globs import PathGlob, read_name
-from policy.fuzzing import examples
+from policy.fuzzing import examples, fuzzed
 from policy.steps import steps
 
 LONG = "/".join(["aaaaaaaa"] * 400)
 
 
-@pytest.mark.fuzz
+@fuzzed
 @settings(max_examples=examples(200), deadline=None)
 @given(pattern=st.text("ab*", max_size=12), text=st.text("ab", max_size=14))
 def test_a_name_fits_as_a_regular_expression_would_say(pattern: str, text: str) -> None:
@@ -25,7 +25,7 @@ def test_a_name_fits_as_a_regular_expression_would_say(pattern: str, text: str) 
 PIECES = st.lists(st.sampled_from(["a", "b", "/", "*", "?", "/**", "/**/", "**", "/*", "\n", "."]), max_size=9)
 
 
-@pytest.mark.fuzz
+@fuzzed
 @settings(max_examples=examples(300), deadline=None)
 @given(glob=PIECES.map("".join), path=st.text("ab/.\n", max_size=12))
 def test_a_path_fits_as_a_regular_expression_would_say(glob: str, path: str) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from handraise.model.rules import Rule
 from handraise.policy.calls import Call
 from handraise.policy.decide import decide
-from policy.fuzzing import examples
+from policy.fuzzing import examples, fuzzed
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 PROGRAMS = {
@@ -43,7 +43,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return here
 
 
-@pytest.mark.fuzz
+@fuzzed
 @pytest.mark.parametrize("program", sorted(PROGRAMS))
 @settings(max_examples=examples(5), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())

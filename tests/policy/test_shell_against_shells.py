@@ -16,7 +16,7 @@ from handraise.model.rules import Rule
 from handraise.policy.calls import Call
 from handraise.policy.decide import decide
 from handraise.policy.shell import Opaque, Part, parse
-from policy.fuzzing import examples
+from policy.fuzzing import examples, fuzzed
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SHELLS = {
@@ -82,7 +82,7 @@ def shell(request: pytest.FixtureRequest) -> str:
     return name
 
 
-@pytest.mark.fuzz
+@fuzzed
 @settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(command=COMMANDS | HOSTILE)
 def test_a_shell_runs_nothing_that_was_not_seen(command: str, shell: str, tmp_path: Path) -> None:  # lesson 44
@@ -95,7 +95,7 @@ def test_a_shell_runs_nothing_that_was_not_seen(command: str, shell: str, tmp_pa
         assert any(each.fullmatch(ran) for each in seen), f"{shell} ran {ran!r} in {command!r}"
 
 
-@pytest.mark.fuzz
+@fuzzed
 @settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(command=COMMANDS | HOSTILE)
 def test_a_shell_runs_only_what_rules_allow_and_writes_nothing(command: str, shell: str, tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def _run(shell: str, command: str, directory: Path) -> list[str]:
         env={"PATH": os.devnull, "HOME": os.devnull},
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=20,
+        timeout=60,
         check=False,
     )
     ran = [each for each in log.read_text(errors="replace").split("\0") if each]
