@@ -23,10 +23,10 @@ SHELLS = {
     "bash": ["--norc", "--noprofile"],
     "zsh": ["-f"],
 }
-# Both call it with the words of a command that they do not find.
+# Both call it with the words of a command that they do not find. One write for each: commands run beside each other.
 WITNESS = {
-    "bash": 'command_not_found_handle() { printf "%s\\001" "$@" >&9; printf "\\0" >&9; }\n',
-    "zsh": 'command_not_found_handler() { printf "%s\\001" "$@" >&9; printf "\\0" >&9; }\n',
+    "bash": 'command_not_found_handle() { local IFS=$\'\\001\'; printf "%s\\001\\0" "$*" >&9; }\n',
+    "zsh": 'command_not_found_handler() { local IFS=$\'\\001\'; printf "%s\\001\\0" "$*" >&9; }\n',
 }
 LISTED = [Rule(f"r_{each}", "allow", tool="Bash", command=f"{each} *") for each in ("aa", "bb")]
 
