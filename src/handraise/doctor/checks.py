@@ -3,6 +3,7 @@
 import fcntl
 import os
 import re
+import shlex
 import shutil
 import socket
 from collections.abc import Mapping
@@ -53,12 +54,19 @@ def check_login(settings: ClaudeSettings, environ: Mapping[str, str], home: Path
     kept_back = f" {keys[0]} is set, and is kept from Claude." if keys else ""
     if (folder / ".credentials.json").exists() or environ.get("CLAUDE_CODE_OAUTH_TOKEN"):
         return Finding("login", "ok", f"Claude Code has a login.{kept_back}")
-    advice = "Run `claude` once and log in"
+    advice = f"Run `{_program(settings)} auth login` in a terminal"
     advice += ", or let the key pay with [claude] use_api_billing = true." if keys else "."
     if (home / ".claude.json").exists() or (folder / ".claude.json").exists():
         # On macOS the login is in the keychain, where we do not look.
         return Finding("login", "warn", f"Claude Code was used here; its login cannot be seen.{kept_back}", advice)
     return Finding("login", "warn", f"There is no login of Claude Code in {folder}.{kept_back}", advice)
+
+
+def _program(settings: ClaudeSettings) -> str:
+    try:
+        return shlex.quote(str(locate(settings.path)))
+    except ClaudeMissing:
+        return "claude"
 
 
 def running_hub(state: Path) -> str | None:

@@ -209,6 +209,10 @@ class Crew:
 
     def _rested(self, session: str) -> None:
         self._places.rested(session)
+        runner = self.runner(session)
+        if runner is not None and runner.is_signed_out:
+            # Not every kind of sign-in is noticed by a Claude that runs: the next message starts another one.
+            self._tasks.create_task(self._park(runner))
         self._tasks.create_task(self._start_more())
 
     async def wake(self, session_id: str) -> None:
@@ -397,7 +401,7 @@ class Crew:
         memory.title = session.title
         wire = Connection(place.offset if place else 0, memory.requests, key=memory.key)
         temper = replace(self._means.temper, cost_usd=options.cost_limit_usd)
-        return Machine(session.id, session.project, memory, wire, temper)
+        return Machine(session.id, session.project, memory, wire, temper, str(self._means.program))
 
     async def _options(self, session: Session) -> Options:
         return self.options(await self._project(session), session.directory)

@@ -4,9 +4,10 @@ from datetime import datetime
 from typing import assert_never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from handraise.model.items import Notice, SessionEnded, TurnStarted
-from handraise.session import costs, translate
+from handraise.session import costs, sign_in, translate
 from handraise.session.commands import (
     Alarm,
     AnswerAgain,
@@ -68,10 +69,19 @@ class Temper(Struct, frozen=True):
 class Machine:
     """Facts are absorbed in every phase; wishes may be refused. `memory` is all that has to survive."""
 
-    def __init__(self, session: str, project: str | None, memory: Memory, wire: Connection, temper: Temper) -> None:
+    def __init__(
+        self,
+        session: str,
+        project: str | None,
+        memory: Memory,
+        wire: Connection,
+        temper: Temper,
+        program: str = "claude",
+    ) -> None:
         self.memory = memory
         self.wire = wire
         self.temper = temper
+        self._program = program
         self._waiting = Waiting(session, project, memory, wire)
         self._saying = Saying(memory)
         self._guard = Guard(memory, wire)
@@ -164,7 +174,10 @@ class Machine:
         match frame:
             case frames.Lifecycle(command_uuid=say, state=state):
                 commands += self._saying.became(say, state)
+            case frames.ApiRetry() | frames.Assistant(parent_tool_use_id=None) if sign_in.is_refused(frame):
+                commands = self._refused_sign_in(frame, commands)
             case frames.Assistant(message=message, parent_tool_use_id=None):
+                memory.signed_out = False
                 texts = [block.text for block in message.content if isinstance(block, TextBlock)]
                 memory.last_text = "".join(texts)[:_TEXT_KEPT] or memory.last_text
             case frames.User(is_replay=True, uuid=str() as say):
@@ -174,7 +187,7 @@ class Machine:
                     if isinstance(block, ToolResult):
                         commands += self._waiting.resulted(block.tool_use_id)
             case frames.Init(mode=mode, model=model, session_id=claude_id):
-                memory.mode, memory.model = mode, model or memory.model
+                memory.mode, memory.model, memory.key_source = mode, model or memory.model, frame.key_source
                 self._called(claude_id)
                 commands += self._turn_begins()
             case frames.Status(mode=str() as mode):
@@ -212,11 +225,14 @@ class Machine:
         self.memory.phase = "working"
         self.memory.turn += 1
         self.memory.last_text = self.memory.missing = ""
+        self.memory.signed_out = False
         return [Publish(TurnStarted(self.memory.turn)), WakeMe("idle", None)]
 
     def _turn_ends(self, result: frames.Result) -> list[Command]:
         memory = self.memory
         ended = translate.turn_ended(result, memory.turn, memory.last_text, memory.cost_run)
+        if memory.signed_out and result.is_error and not ended.interrupted:
+            ended = replace(ended, error=sign_in.advice(self._program, memory.key_source), result="")
         memory.cost_run = max(memory.cost_run, result.total_cost_usd)
         memory.last_error = ended.error or ""
         if memory.phase == "starting":
@@ -228,6 +244,13 @@ class Machine:
         if not self._is_spent or memory.is_ending:
             return told
         return [*told, *self._stop(self._spent)]
+
+    def _refused_sign_in(self, frame: frames.Frame, commands: list[Command]) -> list[Command]:
+        """Claude may try for minutes: a person hears at the first try what to do, and otherwise when the turn ends."""
+        is_news, self.memory.signed_out = not self.memory.signed_out, True
+        if not is_news or not isinstance(frame, frames.ApiRetry):
+            return commands
+        return [Publish(Notice("error", sign_in.advice(self._program, self.memory.key_source), "sign-in")), *commands]
 
     def _want(self, subtype: str, value: str, **fields: object) -> Command:
         self.memory.wants_made += 1

@@ -44,6 +44,10 @@ class Memory(Struct, omit_defaults=True):
     actions: dict[str, Action] = field(default_factory=dict)
     last_text: str = ""
     last_error: str = ""
+    signed_out: bool = False
+    """In this turn the API was not reached for want of a sign-in."""
+    key_source: str = ""
+    """Where Claude has its API key from, in its own words."""
     cooldown: Cooldown = Cooldown()
     unmoved: bool = False
     """Something was answered and nothing was heard since."""

@@ -111,6 +111,11 @@ class Runner:
         return self._machine.memory.is_over
 
     @property
+    def is_signed_out(self) -> bool:
+        """Whether Claude could not reach the model for want of a sign-in; it may not notice one that comes later."""
+        return self._machine.memory.signed_out
+
+    @property
     def heard(self) -> int:
         """How far the journal was taken in, with what led to nothing and need not be kept."""
         return self._machine.wire.offset

@@ -17,7 +17,7 @@ from handraise.model.items import (
     Thinking,
     TurnEnded,
 )
-from handraise.session import actions
+from handraise.session import actions, sign_in
 from handraise.wire import frames
 from handraise.wire.blocks import (
     Block,
@@ -37,7 +37,12 @@ OUTPUT = 64 * 1024
 INTERRUPTED = "The turn was interrupted."
 _ABORTED = "aborted"
 """How the reason of a turn begins that somebody ended: in a reply or in a tool."""
-_TROUBLES = {429: "takes nothing more for the moment", 500: "had an error of its own", 529: "is overloaded"}
+_TROUBLES = {
+    401: "rejected Claude's sign-in",
+    429: "takes nothing more for the moment",
+    500: "had an error of its own",
+    529: "is overloaded",
+}
 """What a status of its API says of the model."""
 BACKGROUND = "task:"
 """How the names of actions begin that run in the background."""
@@ -63,6 +68,8 @@ def translate(frame: frames.Frame, under_way: dict[str, Action]) -> list[Content
     if type(frame) not in _TOLD:
         return []
     match frame:
+        case frames.Assistant() if sign_in.is_refused(frame):
+            return []  # "Please run /login" helps nobody here: the end of the turn says what does
         case frames.Assistant(message=message, parent_tool_use_id=parent):
             return [each for block in message.content for each in _said(block, message.id, parent, under_way)]
         case frames.User(is_replay=False, parent_tool_use_id=parent, message=told) if not isinstance(told.content, str):

@@ -24,6 +24,7 @@ class Init(Struct, frozen=True):
     tools: list[str] = field(default_factory=list)
     mcp_servers: list[dict[str, Any]] = field(default_factory=list)
     version: str = field(default="", name="claude_code_version")
+    key_source: str = field(default="", name="apiKeySource")
 
 
 class Lifecycle(Struct, frozen=True, tag_field="type", tag="command_lifecycle"):
