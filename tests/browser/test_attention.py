@@ -35,7 +35,7 @@ LISTENING = """
 
 
 async def test_a_card_that_nobody_sees_calls_once_and_is_taken_back_when_it_is_over(tmp_path: Path) -> None:
-    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+    async with served(tmp_path, page=PAGE) as hub, window(notifying=True) as screen:
         session = await hub.session(phase="working")
         before = await hub.ask(Permission("Bash", {"command": "before"}), session=session.id)
         page = await screen.open(hub.up, script=LISTENING, permissions=["notifications"])
@@ -77,7 +77,7 @@ async def wish(page: Page) -> None:
 
 
 async def test_at_night_and_unasked_the_page_is_silent(tmp_path: Path) -> None:
-    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+    async with served(tmp_path, page=PAGE) as hub, window(notifying=True) as screen:
         page = await screen.open(hub.up, "/admin/settings", script=LISTENING)
         await page.clock.install(time="2026-03-01T23:30:00")
         notify = page.get_by_label("Show a notification when Claude needs somebody")

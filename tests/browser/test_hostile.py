@@ -11,12 +11,14 @@ from browser.window import PAGE, PHONE, WIDE, needs_browser, window
 from handraise.desk.interface import Unfit
 from handraise.model.actors import Person
 from handraise.model.asks import Form, Offer, Option, Permission, Plan, Prompt, Question
+from handraise.model.audit import Entry
 from handraise.model.items import ActionEnded, ActionStarted, Content, Frame, Notice, Text, Thinking, TurnEnded
 from handraise.model.projects import Options, Project
 from handraise.model.rules import ProjectRule, Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Ended, Phase, Session
-from handraise.store.changes import Publish, QueueSay, SaveProject, SaveSession, TakeSay
+from handraise.model.tokens import Token
+from handraise.store.changes import Publish, QueueSay, Record, SaveProject, SaveSession, SaveToken, TakeSay
 from surfaces.web.served import Served, served
 
 pytestmark = needs_browser
@@ -81,7 +83,10 @@ async def furnish(hub: Served) -> None:
         await apply([SaveProject(project)])
         with suppress(Unfit):  # a pattern that cannot be read makes no rule
             await hub.up.hub.desk.add_rule(Rule("", "deny", tool=text[:80] or "x", command=text[:300], message=text))
-        await hub.up.gate.make(text[:80] or "x", "viewer", Person(text[:80] or "x"), text[:40])
+        # As if it had been made before such names were refused.
+        who = Person(text[:80] or "x")
+        token = Token(f"t_{at}", who.name, "viewer", f"hash {at}", now)
+        await apply([SaveToken(token), Record(Entry(now, "token made", who, text[:40]))])
 
 
 async def talk(hub: Served, session: str) -> None:

@@ -64,7 +64,7 @@ class Desk:
 
 @asynccontextmanager
 async def desk(tmp: Path) -> AsyncIterator[Desk]:
-    async with vendor() as service, served(tmp, page=PAGE, push=AT_ONCE) as hub, window() as opened:
+    async with vendor() as service, served(tmp, page=PAGE, push=AT_ONCE) as hub, window(notifying=True) as opened:
         async with hub.client("viewer") as client:
             key = (await client.get("/api/push")).json()["key"]
         yield Desk(hub, service, opened, service.phone(key))
@@ -78,7 +78,10 @@ async def test_a_tap_that_was_on_its_way_when_the_notice_came_answers_nothing(tm
         await screen.until(tag=ask.id)
         # As if it had come just now: how long a test takes to tap is not known.
         await screen.evaluate("Date.now = ((now) => () => now() - 3_600_000)(Date.now)")
+        # A window is only opened for a person.
+        await screen.evaluate("self.clients.openWindow = async (path) => { self.opened = path; return null; }")
         await screen.click(ask.id, "yes", calm=0)
+        assert f"card-{ask.id}" in await screen.evaluate("self.opened")
         assert (await at.hub.up.hub.desk.ask(ask.id)).state == "open"
 
 
@@ -119,7 +122,7 @@ async def test_claude_takes_what_was_tapped_and_the_notification_has_the_words_o
         vendor() as service,
         home(tmp_path, run_a_command, push=AT_ONCE) as at,
         at.serve() as up,
-        window() as opened,
+        window(notifying=True) as opened,
         served_client(up) as client,
     ):
         phone = service.phone((await client.get("/api/push")).json()["key"])
@@ -404,7 +407,7 @@ IPHONE = (
 async def test_why_it_cannot_be_is_told_honestly(
     tmp_path: Path, script: str, context: dict[str, Any], says: str
 ) -> None:
-    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+    async with served(tmp_path, page=PAGE) as hub, window(notifying=True) as screen:
         page = await screen.open(hub.up, "/admin/settings", script=script, **context)
         await expect(page.locator(".devices").get_by_text(says)).to_be_visible()
         await expect(page.get_by_role("button", name="Switch on")).to_have_count(0)
@@ -412,13 +415,13 @@ async def test_why_it_cannot_be_is_told_honestly(
 
 async def test_switched_off_by_the_hub_it_says_so_and_a_refusal_is_told(tmp_path: Path) -> None:
     off = Terms(enabled=False)
-    async with served(tmp_path, page=PAGE, push=off) as hub, window() as screen:
+    async with served(tmp_path, page=PAGE, push=off) as hub, window(notifying=True) as screen:
         page = await screen.open(hub.up, "/admin/settings")
         await expect(page.get_by_text("It is switched off in the settings of this hub")).to_be_visible()
     # Chromium has no push service here: its own refusal is what a person sees who has none.
     other = tmp_path / "other"
     other.mkdir()
-    async with served(other, page=PAGE) as hub, window() as screen:
+    async with served(other, page=PAGE) as hub, window(notifying=True) as screen:
         page = await screen.open(hub.up, "/admin/settings", permissions=["notifications"])
         with screen.trouble_expected():
             await page.get_by_role("button", name="Switch on").click()
@@ -426,7 +429,7 @@ async def test_switched_off_by_the_hub_it_says_so_and_a_refusal_is_told(tmp_path
 
 
 async def test_the_page_is_installable(tmp_path: Path) -> None:
-    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+    async with served(tmp_path, page=PAGE) as hub, window(notifying=True) as screen:
         page = await screen.open(hub.up)
         manifest = await page.evaluate("fetch('/page.webmanifest').then((answer) => answer.json())")
         sizes = {(each["sizes"], each["purpose"]) for each in manifest["icons"]}

@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
-from playwright.async_api import Browser, ConsoleMessage, Page, ViewportSize, async_playwright, expect
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Playwright,
+    ViewportSize,
+    async_playwright,
+    expect,
+)
 
 from handraise.model.actors import TheHub
 from handraise.serving import Serving
@@ -17,6 +26,8 @@ from handraise.serving import Serving
 PROGRAM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
 )
+SHELL = shutil.which("chromium-headless-shell")
+"""The same engine without the browser around it: it takes half the time, and shows no notifications."""
 PAGE = Path(str(files("handraise.surfaces.web"))) / "page"
 WIDE = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=390, height=844)
@@ -65,6 +76,7 @@ class Window:
     browser: Browser
     complaints: list[str] = field(default_factory=list)
     requested: set[str] = field(default_factory=set)
+    contexts: list[BrowserContext] = field(default_factory=list)
     _quiet: bool = False
 
     async def open(self, up: Serving, path: str = "/", *, script: str | None = None, **context: Any) -> Page:
@@ -80,6 +92,7 @@ class Window:
         """A page of a browser that the hub does not know."""
         context.setdefault("viewport", WIDE)
         made = await self.browser.new_context(base_url=up.base, **context)
+        self.contexts.append(made)
         made.set_default_timeout(PATIENCE)
         if script:
             await made.add_init_script(script)
@@ -103,14 +116,43 @@ class Window:
             self.complaints.append(message.text)
 
 
+_running: dict[str, Browser] = {}
+"""By program: the browsers that all tests of this process share. Each window has contexts of its own."""
+
+
 @asynccontextmanager
-async def window() -> AsyncIterator[Window]:
-    """Closed at the end, and the test fails if a page complained."""
+async def shared_browsers() -> AsyncIterator[None]:
+    """While this is entered, windows are opened in browsers that are started once."""
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=PROGRAM, args=list(FLAGS))
-        opened = Window(browser)
+        _drivers.append(playwright)
         try:
-            yield opened
+            yield
         finally:
-            await browser.close()
-    assert opened.complaints == []
+            _drivers.clear()
+            for browser in _running.values():
+                await browser.close()
+            _running.clear()
+
+
+_drivers: list[Playwright] = []
+
+
+@asynccontextmanager
+async def window(*, notifying: bool = False) -> AsyncIterator[Window]:
+    """Closed at the end; the test fails if a page complained. `notifying`: a browser that can show notifications."""
+    program = PROGRAM if notifying else SHELL or PROGRAM
+    assert program is not None
+    if not _drivers:
+        async with shared_browsers(), window(notifying=notifying) as opened:
+            yield opened
+        return
+    if program not in _running or not _running[program].is_connected():
+        _running[program] = await _drivers[0].chromium.launch(executable_path=program, args=list(FLAGS))
+    opened = Window(_running[program])
+    try:
+        yield opened
+    finally:
+        with opened.trouble_expected():  # what a page says while it is taken away is no complaint
+            for context in opened.contexts:
+                await context.close()
+    assert opened.complaints == [], opened.complaints

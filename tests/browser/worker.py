@@ -42,7 +42,7 @@ CLICK = """
     const [notification] = await self.registration.getNotifications({ tag });
     if (!notification) return "nothing is shown";
     // Who looks at it first.
-    const left = (notification.data?.shownAt ?? 0) + calm - Date.now();
+    const left = calm && (notification.data?.shownAt ?? 0) + calm - Date.now();
     if (left > 0) await new Promise((done) => setTimeout(done, left));
     const event = new NotificationEvent("notificationclick", { notification, action });
     let working;
