@@ -1,17 +1,21 @@
 """Becomes Claude. Runs alone, on the standard library: writes down which process it is, then executes the CLI.
 
 The record is made by the process itself, or by the one that holds it back until the record is there. So there is no
-moment at which Claude runs and nobody knows of it.
+moment at which Claude runs and nobody knows of it. In a sandbox a copy of this process stays beside Claude for as long
+as it lives: what is imported here is paid for by each session, in memory and in time to start.
 """
+
+from __future__ import annotations
 
 import ctypes
 import json
 import os
-import shutil
 import signal
-import subprocess
 import sys
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _SET_CHILD_SUBREAPER = 36
 _NO_SUCH_START = 127
@@ -79,9 +83,14 @@ def _interpreted(command: list[str]) -> list[str]:
             return command
         words = os.fsdecode(file.readline(4096)).split(None, 1)
     if words and os.path.basename(words[0]) == "env":
-        found = shutil.which(words[-1].split()[0]) if words[1:] else None
+        found = _which(words[-1].split()[0]) if words[1:] else None
         words = [found] if found and not words[-1].startswith("-") and len(words[-1].split()) == 1 else words
     return [*(each.strip() for each in words), *command] if words else command
+
+
+def _which(name: str) -> str | None:
+    places = (os.path.join(each, name) for each in os.environ.get("PATH", os.defpath).split(os.pathsep))
+    return next((each for each in places if os.path.isfile(each) and os.access(each, os.X_OK)), None)
 
 
 def started(pid: int) -> str:
@@ -89,6 +98,8 @@ def started(pid: int) -> str:
     if sys.platform == "linux":
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[19].decode()
+    import subprocess  # noqa: PLC0415 (not needed on Linux)
+
     ps = ["/bin/ps", "-o", "lstart=", "-p", str(pid)]
     return subprocess.run(ps, capture_output=True, text=True, check=True).stdout.strip()
 

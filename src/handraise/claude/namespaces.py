@@ -1,22 +1,30 @@
 """Forks into namespaces of its own and builds what is seen there, as a plan says. Runs in the launcher.
 
-The new process is the first of its PID namespace: all that it ever starts ends with it.
+The new process is the first of its PID namespace: all that is ever started in there ends with it. It starts Claude,
+passes SIGTERM on, and takes note of what ended: Claude itself would leave each orphan in the table of processes.
 """
 
-import fcntl
+from __future__ import annotations
+
 import os
 import signal
-import socket
-import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
 from handraise.claude import shielding, syscalls
 from handraise.claude.syscalls import MS_BIND, MS_NODEV, MS_NOEXEC, MS_NOSUID, MS_RDONLY, MS_REC, MS_REMOUNT, MS_SLAVE
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
 _NEW = syscalls.CLONE_NEWUSER | syscalls.CLONE_NEWNS | syscalls.CLONE_NEWPID
+_BY_SIGNAL = 128
 _SAFE = MS_NOSUID | MS_NODEV | MS_NOEXEC
+_PROCESSES = 8192
+"""As many may be inside at a time, threads included."""
+_NUMBERED = (6, 14)
+"""Since this Linux each PID namespace has a highest number of its own; before, there is one for the whole machine."""
 _SIOCSIFFLAGS = 0x8914
 _IFF_UP = 0x1
 _RUN = """#!/bin/sh
@@ -29,52 +37,99 @@ class Failed(Exception):
 
 
 def launch(plan: Mapping[str, Any], record: Callable[[int], None], execute: Callable[[], None]) -> None:
-    """Starts `execute` behind the wall that `plan` describes; `record` is called with its pid before it begins.
+    """Starts `execute` behind the wall that `plan` describes, and returns when it is shielded.
 
-    The process that does so becomes a child of our own parent, which so hears how it ended.
+    `record` is called before it begins, with the pid of the first process in there: a child of our own parent, which so
+    hears how it ended.
     """
     mapped, may_build = os.pipe()
     built, has_built = os.pipe()
     recorded, may_begin = os.pipe()
+    begun, has_begun = os.pipe()
     try:
         pid = syscalls.clone(_NEW | syscalls.CLONE_PARENT | signal.SIGCHLD)
     except OSError as error:
         raise Failed(f"user namespaces cannot be made ({error.strerror})") from error
     if pid == 0:
-        for each in (may_build, built, may_begin):
+        for each in (may_build, built, may_begin, begun):
             os.close(each)
-        _begin(plan, mapped, has_built, recorded, execute)
-    for each in (mapped, has_built, recorded):
+        _begin(plan, mapped, has_built, recorded, has_begun, execute)
+    for each in (mapped, has_built, recorded, has_begun):
         os.close(each)
     try:
         _map_ids(pid)
         os.write(may_build, b"1")
-        trouble = _read_all(built)
-        if trouble != b"ready":
-            raise Failed(trouble.decode(errors="replace") or "the process ended before it was ready")
-        shielding.hold(pid)
+        _expect(b"ready", built)
+        record(pid)
+        os.write(may_begin, b"1")
+        _expect(b"begun", begun)
     except OSError as error:
         raise Failed(str(error.strerror or error)) from error
-    record(pid)
-    os.write(may_begin, b"1")
-    shielding.shield(pid)
 
 
-def _begin(plan: Mapping[str, Any], mapped: int, has_built: int, recorded: int, execute: Callable[[], None]) -> None:
-    """The new process. Ends if whoever launches it does so before it is on record."""
+def _expect(word: bytes, file: int) -> None:
+    said = _read_all(file)
+    if said != word:
+        raise Failed(said.decode(errors="replace") or "the process ended before it was ready")
+
+
+def _begin(
+    plan: Mapping[str, Any], mapped: int, has_built: int, recorded: int, has_begun: int, execute: Callable[[], None]
+) -> None:
+    """The first process in there. Ends if whoever launches it does so before it is on record."""
     code = 127
+    said = has_built
     try:
         if os.read(mapped, 1):
             build(plan)
             os.write(has_built, b"ready")
             os.close(has_built)
+            said = has_begun
             if os.read(recorded, 1):
-                execute()
+                child = _start(execute)
+                os.write(has_begun, b"begun")
+                code = _tend(child)
     except OSError as error:
         with suppress(OSError):
-            os.write(has_built, str(error.strerror or error).encode())
+            os.write(said, str(error.strerror or error).encode())
     finally:
         os._exit(code)
+
+
+def _start(execute: Callable[[], None]) -> int:
+    """Claude's own process, shielded. What executes nothing says why by itself, and is as good as begun."""
+    held, let_go = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(let_go)
+        if os.read(held, 1):
+            execute()
+        os._exit(127)
+    # Whoever could trace this one could keep it from ending with Claude.
+    syscalls.become_undumpable()
+    signal.signal(signal.SIGTERM, lambda *_: _pass_on(child))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    shielding.hold(child)
+    os.write(let_go, b"1")
+    shielding.shield(child)
+    return child
+
+
+def _pass_on(child: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(child, signal.SIGTERM)
+
+
+def _tend(child: int) -> int:
+    """Takes note of all that ends in there, until Claude does; says how, as a shell would."""
+    # Claude's own stdin and output, the lock, and what the launcher waits for.
+    os.closerange(0, os.sysconf("SC_OPEN_MAX"))
+    syscalls.give_up_capabilities()
+    while True:
+        pid, status = os.wait()
+        if pid == child:
+            code = os.waitstatus_to_exitcode(status)
+            return code if code >= 0 else _BY_SIGNAL - code
 
 
 def build(plan: Mapping[str, Any]) -> None:
@@ -85,6 +140,7 @@ def build(plan: Mapping[str, Any]) -> None:
             _bind(path)
         _set(path, read_only=read_only)
     syscalls.mount("proc", "/proc", "proc", _SAFE)
+    _limit_processes()
     _own_terminals()
     for path in plan["pinned"]:
         _bind(path)
@@ -110,6 +166,15 @@ def _set(path: str, *, read_only: bool) -> None:
     except PermissionError:
         # Something below it was read-only before, and stays so.
         syscalls.set_read_only(path, read_only=read_only, below=False)
+
+
+def _limit_processes() -> None:
+    """So that a loop of forks in there cannot take all numbers of the machine."""
+    with suppress(OSError, ValueError):
+        release = tuple(int(each) for each in os.uname().release.replace("-", ".").split(".")[:2])
+        if release >= _NUMBERED:
+            with open("/proc/sys/kernel/pid_max", "w") as file:
+                file.write(str(_PROCESSES))
 
 
 def _own_terminals() -> None:
@@ -178,6 +243,10 @@ def _seal(folder: str) -> None:
 
 
 def _loopback_up() -> None:
+    import fcntl  # noqa: PLC0415 (here and below: only a sealed sandbox needs them)
+    import socket  # noqa: PLC0415
+    import struct  # noqa: PLC0415
+
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
 

@@ -7,7 +7,6 @@ be said afterwards, by the program itself. So Claude is held at its first instru
 
 import ctypes
 import os
-import platform
 import struct
 
 from handraise.claude import syscalls
@@ -54,8 +53,8 @@ class _Vector(ctypes.Structure):
 
 def hold(pid: int) -> None:
     """From here on the process stops at the first instruction of what it executes, and ends if we do."""
-    if platform.machine() not in _PROCESSORS:
-        raise OSError(f"no program can be shielded on {platform.machine()}")
+    if os.uname().machine not in _PROCESSORS:
+        raise OSError(f"no program can be shielded on {os.uname().machine}")
     syscalls.ptrace(_SEIZE, pid, 0, ctypes.c_void_p(_OPTIONS))
 
 
@@ -70,7 +69,7 @@ def shield(pid: int) -> bool:
         signal = status >> 8 & 0x7F if status >> 16 == 0 else 0
         syscalls.ptrace(7, pid, 0, ctypes.c_void_p(signal))
     _to_system_call(pid)  # the end of the one that executed the program
-    _say_not_dumpable(pid, _PROCESSORS[platform.machine()])
+    _say_not_dumpable(pid, _PROCESSORS[os.uname().machine])
     syscalls.ptrace(_DETACH, pid)
     return True
 

@@ -1,10 +1,14 @@
 """System calls that Python does not offer. Runs on the standard library, in the launcher; decides nothing."""
 
+from __future__ import annotations
+
 import ctypes
 import errno
 import os
-import platform
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 CLONE_PARENT = 0x00008000
 CLONE_NEWNS = 0x00020000
@@ -27,6 +31,7 @@ LAST_CAPABILITY = 63
 
 PR_SET_DUMPABLE = 4
 _PR_CAPBSET_DROP = 24
+_CAPABILITIES_3 = 0x20080522
 _AT_FDCWD = -100
 _AT_RECURSIVE = 0x8000
 _ATTR_RDONLY = 0x1
@@ -44,9 +49,9 @@ class Attributes(ctypes.Structure):
 
 def clone(flags: int) -> int:
     """A fork into new namespaces: 0 in the child. Only for a process with one thread."""
-    number = _CLONE.get(platform.machine())
+    number = _CLONE.get(os.uname().machine)
     if number is None:
-        raise OSError(f"there is no way to clone on {platform.machine()}")
+        raise OSError(f"there is no way to clone on {os.uname().machine}")
     return _checked(_LIBC.syscall(number, ctypes.c_ulong(flags), None, None, None, None), "clone")
 
 
@@ -72,6 +77,17 @@ def set_read_only(path: str, *, read_only: bool, below: bool) -> None:
 def drop_capability(number: int) -> bool:
     """From what a later program can get; False where there is no such capability."""
     return bool(_LIBC.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0) == 0)
+
+
+def become_undumpable() -> None:
+    """Nobody without privileges can trace this process from here on, or open what it has open."""
+    _checked(_LIBC.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl")
+
+
+def give_up_capabilities() -> None:
+    """All of this process."""
+    header, none = (ctypes.c_uint32 * 2)(_CAPABILITIES_3, 0), (ctypes.c_uint32 * 6)()
+    _checked(_LIBC.capset(header, none), "capset")
 
 
 def take_file(pidfd: int, number: int) -> int | None:
