@@ -14,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+from handraise.claude.family import descendants
 from handraise.claude.locate import locate
 from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
@@ -67,7 +68,7 @@ async def measure(up: Hub, work: Path, figures: Figures) -> None:
     figures.starts.append(time.perf_counter() - begun)
     runner = up.crew.runner(session)
     assert runner is not None
-    figures.memory.append(memory(runner.identity.pid))
+    figures.memory.append(sum(memory(each.pid) for each in (runner.identity, *descendants(runner.identity))))
     begun = time.perf_counter()
     await up.desk.say(session, "Go on.")
     await turns(up, session, 2)

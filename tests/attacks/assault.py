@@ -1,7 +1,7 @@
 """One assault on one hub: a real Claude whose Bash runs every attack, one after the other.
 
-A program of its own, so that it can be run as another user: `assault.py FOLDER PRESET`. What came of it is in
-FOLDER/results.json.
+A program of its own, so that it can be run as another user: `assault.py FOLDER PRESET MARK`. What came of it is in
+FOLDER/results.json; MARK is a word of the command line of what wants to outlive Claude.
 
 Each attack says FELL when it had its way. `off` is the control: there they must fall, or they prove nothing.
 """
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from handraise.claude.locate import locate
+from handraise.claude.process import Identity
 from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
@@ -113,6 +114,10 @@ UNCONTROLLED: dict[str, str] = {
         "unshare -Ur -m sh -c 'mount -t proc proc /proc && : > /proc/$CLAUDE_PID/fd/0 && echo FELL'; true"
     ),
     "nsenter": "nsenter -t $CLAUDE_PID -m -p ls $STATE/hub.db && echo FELL; nsenter -t 1 -a ls $STATE/hub.db && echo FELL; true",  # noqa: E501 (a command)
+    "the first process in there": (
+        'test "$PRESET" = off || { ls -l /proc/1/fd | grep -e "->" && echo FELL; cat /proc/1/environ && echo FELL;'
+        " python3 -c 'import ctypes; ctypes.CDLL(None).ptrace(0x4206, 1, 0, 0) == 0 and print(\"FELL\")'; kill -9 1; kill -STOP 1; }; true"  # noqa: E501 (a command)
+    ),
     "inherited files": 'ls -l /proc/self/fd | grep -e "$STATE" -e out.ndjson -e "/in$" && echo FELL',
     "abstract sockets": "grep -a '@.*handraise' /proc/net/unix && echo FELL",
     "a second hub": f'timeout 20 {sys.executable} -m handraise serve --port 0 --state "$STATE" | grep "up at" && echo FELL',  # noqa: E501 (a command)
@@ -125,18 +130,21 @@ STAYING = (
     "import os, signal, sys, time\n"
     "for n in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT): signal.signal(n, signal.SIG_IGN)\n"
     "os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0)\n"
-    "while True:\n    if os.fork(): os._exit(0)\n    time.sleep(0.02)\n"
+    "until = time.monotonic() + 60\n"
+    "for _ in range(2000):\n"
+    "    if os.fork() or time.monotonic() > until: os._exit(0)\n"
+    "    time.sleep(0.02)\n"
 )
-"""A daemon that is another process every few milliseconds, and that no polite signal ends."""
+"""A daemon that is another process every few milliseconds, and that no polite signal ends. Gives up after a minute."""
 
 
-def script(results: dict[str, str]) -> Any:
+def script(results: dict[str, str], mark: str) -> Any:
     def play(told: Told) -> Script:
         for name, line in {**ATTACKS, **UNCONTROLLED}.items():
             told = yield [use("Bash", command=line, description=name)]
             results[name] = told.result().text
         told = yield [
-            use("Bash", command=f'python3 -c "$(cat stay.py)" {MARK}; sleep 0.3; pgrep -f {MARK} && echo THERE')
+            use("Bash", command=f'python3 -c "$(cat stay.py)" {mark}; sleep 0.3; pgrep -f {mark} && echo THERE')
         ]
         results["outlive it"] = told.result().text
         yield [say("done")]
@@ -144,20 +152,18 @@ def script(results: dict[str, str]) -> Any:
     return play
 
 
-MARK = f"outlives-{os.getpid()}"
-
-
-def alive() -> list[str]:
+def alive(mark: str) -> list[Identity]:
     """What still runs of what wanted to outlive Claude."""
     found = []
     for each in Path("/proc").iterdir():
         with suppress(OSError):
-            if each.name.isdigit() and MARK.encode() in (each / "cmdline").read_bytes():
-                found.append(each.name)
-    return [pid for pid in found if pid != str(os.getpid())]
+            words = (each / "cmdline").read_bytes().split(b"\0") if each.name.isdigit() else []
+            if mark.encode() in words and (identity := Identity.of(int(each.name))):
+                found.append(identity)
+    return [each for each in found if each.pid != os.getpid() and each.lives()]
 
 
-async def main(folder: Path, preset: str) -> None:
+async def main(folder: Path, preset: str, mark: str) -> None:
     results: dict[str, str] = {}
     home, work, elsewhere = folder / "home", folder / "work", folder / "home" / "other"
     state, config = home / ".local" / "state" / "handraise", home / ".config" / "handraise"
@@ -172,10 +178,11 @@ async def main(folder: Path, preset: str) -> None:
         bus.listen()
         tmux.bind(str(folder / "tmux" / f"tmux-{os.getuid()}" / "default"))
         tmux.listen()
-        async with ScriptedModel({"script": script(results)}) as model:
+        async with ScriptedModel({"script": script(results, mark)}) as model:
             environ = {
                 **environment(model.url("script"), str(home)),
                 "STATE": str(state),
+                "PRESET": preset,
                 "SETTINGS": str(config / "handraise.toml"),
                 "HUB": str(os.getpid()),
                 "XDG_RUNTIME_DIR": str(folder / "run"),
@@ -204,10 +211,10 @@ async def main(folder: Path, preset: str) -> None:
                 results["missing"] = up.hub.wall.missing
                 await desk.stop(started.session.id)
                 await seen(desk, lambda each: type(each).__name__ == "SessionEnded")
-                results["alive"] = " ".join(alive())
+                results["alive"] = " ".join(str(each.pid) for each in alive(mark))
                 await up.hub.crew.stop_all()
     (folder / "results.json").write_text(json.dumps(results))
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))

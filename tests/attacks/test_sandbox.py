@@ -8,16 +8,20 @@ import asyncio
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from attacks.assault import ATTACKS, UNCONTROLLED
+from attacks.assault import ATTACKS, UNCONTROLLED, alive
 from handraise.claude import wall
+from handraise.claude.family import descendants
+from handraise.claude.folder import RunFolder
 
 ASSAULT = Path(__file__).with_name("assault.py")
 BY_CHOICE = {"the shell's profile", "files elsewhere", "the network"}
@@ -46,13 +50,28 @@ def made(tmp: Path, preset: str, *user: str) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    ran = subprocess.run(
-        [*reversed(before), python, str(ASSAULT), str(tmp), preset],
-        env=environ, cwd=tmp, capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
+    mark = f"outlives-{uuid.uuid4().hex}"
+    try:
+        ran = subprocess.run(
+            [*reversed(before), python, str(ASSAULT), str(tmp), preset, mark],
+            env=environ, cwd=tmp, capture_output=True, text=True, timeout=600, check=False,
+        )  # fmt: skip
+    finally:
+        end_all(tmp, mark)
     assert ran.returncode == 0, ran.stderr[-3000:]
     results: dict[str, str] = json.loads((tmp / "results.json").read_text())
     return results
+
+
+def end_all(tmp: Path, mark: str) -> None:
+    """Whatever an assault that did not come to its end has left behind: its Claudes, and what outlived them."""
+    records = [RunFolder(each.parent).record() for each in tmp.glob("home/**/launch.json")]
+    claudes = [each.identity for each in records if each is not None]
+    for each in (*descendants(*claudes), *claudes):
+        each.signal(signal.SIGKILL)
+    while left := alive(mark):  # each is another process soon; they give up after a minute
+        for each in left:
+            each.signal(signal.SIGKILL)
 
 
 def fallen(results: dict[str, str]) -> set[str]:
