@@ -14,6 +14,10 @@ from handraise.policy.paths import Place, Resolve, normpath
 from handraise.policy.shell import Opaque, Part, parse
 
 _SHOWN = 160
+_OPEN_FILE = (
+    "File tools cannot be used on the open files of a process (/proc/*/fd, /dev/fd, /dev/stdin and the like)."
+    " Use an ordinary file."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,8 @@ def decide(
 
 def _decide_file(call: Call, live: Iterable[Rule], place: Place, read_only_inside_project: bool) -> Ruling:
     named = _shown(place.spelled or "a path that could not be read")
+    if place.is_an_open_file:
+        return Ruling("deny", f"`{named}` is an open file of a process, not a file.", message=_OPEN_FILE)
     for rule in live:
         match match_place(rule, place):
             case Match.YES:
@@ -63,6 +69,8 @@ def _decide_file(call: Call, live: Iterable[Rule], place: Place, read_only_insid
                 return Ruling("ask", f"Rule {rule.id} may mean `{named}`.", (rule.id,))
             case Match.NO:
                 pass
+    if place.is_of_the_kernel:
+        return Ruling("ask", f"`{named}` is a part of the system, and no rule names it.")
     if place.is_sensitive:
         return Ruling("ask", f"`{named}` may hold secrets or settings, and no rule names it.")
     if read_only_inside_project and call.tool in READING_TOOLS and place.is_inside:

@@ -42,7 +42,8 @@ def applies(rule: Rule, call: Call, now: datetime) -> bool:
 def match_place(rule: Rule, place: Place) -> Match:
     """Whether a rule that applies means the file that a call names."""
     if rule.path is None:
-        return Match.NO if rule.decision == "allow" and place.is_sensitive else Match.YES
+        swept_up = rule.decision == "allow" and (place.is_sensitive or place.is_of_the_kernel)
+        return Match.NO if swept_up else Match.YES
     if rule.decision == "allow":
         return Match.YES if place.is_covered_by(rule.path) else Match.NO
     if place.may_be_hit_by(rule.path):

@@ -97,7 +97,7 @@ def _listed(granted: list[str]) -> str:
 
 
 def _for_file(call: Call, place: Place) -> tuple[Sequence[Rule], str] | None:
-    if place.path is None or place.is_sensitive or any(each in place.path for each in "*?"):
+    if place.path is None or place.is_sensitive or place.is_of_the_kernel or any(each in place.path for each in "*?"):
         return None
     verb = "reading" if call.tool in READING_TOOLS else "changing"
     if not place.is_inside:

@@ -8,6 +8,7 @@ from handraise.inbox.considering import Surroundings
 from handraise.model.projects import Options
 from handraise.model.rules import Rule
 from handraise.model.tools import ASK_USER_SECONDS
+from handraise.session.links import follow
 
 _LARGEST = 2 * 1024 * 1024
 
@@ -21,7 +22,7 @@ def around(
         return _read(os.path.join(directory, os.path.expanduser(path)))
 
     ask_user = options.ask_user_timeout or ASK_USER_SECONDS
-    return Surroundings(directory, mode, options.patience, os.path.realpath, read, ask_user, stricter, root)
+    return Surroundings(directory, mode, options.patience, follow, read, ask_user, stricter, root)
 
 
 def _read(path: str) -> str | None:
