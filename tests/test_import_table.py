@@ -53,7 +53,7 @@ SURFACES = {"web", "terminal", "telegram", "push"}
 # Pure: no await, no clock, no chance, no I/O; time and ids are arguments. Whole stations, and of others what is named.
 PURE_STATIONS = {"model", "wire", "policy"}
 IMPURE = {
-    "session": {"runner", "supervisor", "crew", "keeper", "writing", "surroundings", "trusting"},
+    "session": {"runner", "supervisor", "crew", "keeper", "writing", "surroundings", "links", "trusting"},
     "demo": {"model"},
 }
 # In stations that do something, the files that only decide.

@@ -34,7 +34,7 @@ os.fork() and os._exit(0); os.setsid(); os.fork() and os._exit(0)
 open("there", "w").write("killing")
 os.kill(claude, signal.SIGKILL)
 body = b'{"name": "mine", "role": "admin"}'
-head = b"POST /api/tokens HTTP/1.1\\r\\nhost: localhost\\r\\ncontent-type: application/json\\r\\nconnection: close\\r\\n"
+head = b"POST /api/tokens HTTP/1.1\\r\\nhost: localhost\\r\\ncontent-type: application/json\\r\\n"
 until = time.monotonic() + 10
 while time.monotonic() < until:
     time.sleep(0.05)

@@ -34,6 +34,9 @@ def found(rules: list[Rule], tool: str, **told: Any) -> tuple[str, tuple[str, ..
         ([Rule("r", "deny", tool="*")], "CronCreate", {"prompt": "x"}, ("deny", ("r",))),
         ([Rule("r", "deny", tool="*")], "AskUserQuestion", {"questions": []}, None),
         ([Rule("r", "deny", tool="*")], "mcp__handraise__ask_user", {"question": "?"}, None),
+        ([], "Write", {"file_path": "/proc/self/fd/0"}, ("deny", ())),
+        ([Rule("r", "allow", tool="*")], "Read", {"file_path": "/dev/stdin"}, ("deny", ())),
+        ([], "Write", {"file_path": "/proc/cpuinfo"}, None),
         ([Rule("a", "allow", command="cat *"), DENY_CAT], "Bash", {"command": "cat x"}, None),
     ],
 )

@@ -14,7 +14,7 @@ from handraise.policy.paths import Place, Resolve, normpath
 from handraise.policy.shell import Opaque, Part, parse
 
 _SHOWN = 160
-_OPEN_FILE = (
+OPEN_FILE = (
     "File tools cannot be used on the open files of a process (/proc/*/fd, /dev/fd, /dev/stdin and the like)."
     " Use an ordinary file."
 )
@@ -60,7 +60,7 @@ def decide(
 def _decide_file(call: Call, live: Iterable[Rule], place: Place, read_only_inside_project: bool) -> Ruling:
     named = _shown(place.spelled or "a path that could not be read")
     if place.is_an_open_file:
-        return Ruling("deny", f"`{named}` is an open file of a process, not a file.", message=_OPEN_FILE)
+        return Ruling("deny", f"`{named}` is an open file of a process, not a file.", message=OPEN_FILE)
     for rule in live:
         match match_place(rule, place):
             case Match.YES:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from handraise.model.rules import Rule
-from handraise.policy.calls import Call
+from handraise.policy.calls import FILE_TOOLS, Call
 from handraise.policy.decide import Ruling, decide
 from handraise.policy.matching import applies
 from handraise.policy.paths import Resolve, normpath
@@ -12,13 +12,16 @@ from handraise.policy.shell import Opaque, parse
 
 
 def objection(call: Call, rules: Sequence[Rule], now: datetime, *, resolve: Resolve = normpath) -> Ruling | None:
-    """A ruling that denies or asks, if a rule says so or may say so; None where no rule touches the call."""
-    if call.is_for_people or all(rule.decision == "allow" for rule in rules):
+    """A ruling that denies or asks, if a rule says so or may say so; None where no rule touches the call.
+
+    What is denied without a rule is denied here as well.
+    """
+    if call.is_for_people or (call.tool not in FILE_TOOLS and all(rule.decision == "allow" for rule in rules)):
         return None
     ruling = decide(call, rules, now, resolve=resolve)
     if ruling.decision == "allow":
         return None
-    if ruling.rules or _may_hide(call, rules, now):
+    if ruling.decision == "deny" or ruling.rules or _may_hide(call, rules, now):
         return ruling
     return None
 

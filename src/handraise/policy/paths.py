@@ -29,7 +29,6 @@ _CONTROLS = (
 )  # fmt: skip
 
 _KERNEL = ("/proc", "/sys", "/dev")
-_ORDINARY = "/dev/shm"  # noqa: S108 (files like any others)
 # Whoever writes into these writes what Claude itself reads next: an answer, for one.
 _OPEN_FILES = (
     "/proc/**/fd/**", "/proc/**/fd", "/proc/**/mem", "/dev/fd/**", "/dev/fd", "/dev/stdin", "/dev/stdout",
@@ -60,12 +59,12 @@ class Place:
     @property
     def is_of_the_kernel(self) -> bool:
         """Whether it is no file at all but a part of the system, by either of its names."""
-        return any(is_below(path, each) and not is_below(path, _ORDINARY) for path in self._both for each in _KERNEL)
+        return any(is_below(path.lower(), each) for path in self._both for each in _KERNEL)
 
     @property
     def is_an_open_file(self) -> bool:
         """Whether it names what a process has open, by either of its names: Claude's own stdin, for one."""
-        return self.is_of_the_kernel and any(_fits_any(path, _OPEN_FILES) for path in self._both)
+        return self.is_of_the_kernel and any(_fits_any(path.lower(), _OPEN_FILES) for path in self._both)
 
     def is_covered_by(self, glob: str) -> bool:
         """Whether an allowing rule's glob reaches it; a sensitive file must be named, not just swept up by `**`."""
