@@ -1,6 +1,6 @@
 """Claude's own Write and Read on its own stdin and output, in the modes that ask nobody.
 
-No sandbox stops what happens inside Claude. Claude Code 2.1.325 itself refuses to write into a FIFO, which its stdin is,
+No sandbox stops what happens inside Claude. Claude Code 2.1.325 refuses to write into a FIFO, which its stdin is,
 and to read `/dev/stdout` and the like by these names. It would read its output, an ordinary file, through a link.
 """
 
