@@ -4,7 +4,7 @@ import pytest
 
 from handraise.model.answers import Allow
 from handraise.model.asks import Withdrawn
-from handraise.model.items import Notice, SessionEnded, TurnEnded, TurnStarted
+from handraise.model.items import ActionChanged, ActionEnded, Notice, SessionEnded, TurnEnded, TurnStarted
 from handraise.model.says import Say
 from handraise.session.commands import (
     AnswerAgain,
@@ -474,3 +474,20 @@ def test_one_that_is_stopped_while_it_is_being_parked_is_stopped() -> None:
     assert not of(Terminate, talk.wish(Stop("ana stopped it", "ana")))
     (told,) = published(SessionEnded, talk.observe(Gone(0, "")))
     assert (told.how, told.reason, told.by) == ("stopped", "ana stopped it", "ana")
+
+
+def test_an_edited_input_is_what_the_timeline_shows_once() -> None:
+    talk = working()
+    talk.hear(tool_use("Bash", command="rm -r /"), bash(command="rm -r /"))
+    edited = Allow(input={"command": "ls"})
+
+    assert published(ActionChanged, talk.answer("r_1", edited)) == [ActionChanged("t_1", "ls", {"command": "ls"}, ANA)]
+    assert not published(ActionChanged, talk.answer("r_1", edited)), "written again, it is no news"
+    assert published(ActionEnded, talk.hear(tool_result()))[0].title == "ls"
+
+
+def test_an_input_that_nobody_edited_changes_nothing() -> None:
+    talk = working()
+    talk.hear(bash())
+
+    assert not published(ActionChanged, talk.answer("r_1", Allow()))

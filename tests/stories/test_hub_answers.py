@@ -15,7 +15,16 @@ from handraise.desk.local import LocalDesk
 from handraise.model.actors import ByRule, Person
 from handraise.model.answers import Allow, Approve, Choice, Choices, Outline
 from handraise.model.asks import Answered, Ask, Expired, Permission, Plan, Withdrawn
-from handraise.model.items import AskDelivered, AskSettled, Notice, Said, SaidTaken, SessionChanged
+from handraise.model.items import (
+    ActionChanged,
+    ActionEnded,
+    AskDelivered,
+    AskSettled,
+    Notice,
+    Said,
+    SaidTaken,
+    SessionChanged,
+)
 from handraise.model.projects import Options, Patience
 from handraise.model.wording import NOBODY
 from handraise.session.machine import Temper
@@ -188,3 +197,26 @@ async def test_a_claude_that_does_not_take_an_answer_is_noticed_until_it_moves(t
         assert "SQLite" in texts(told)[-1]
         assert (await hub.desk.session(session.id)).session.stuck_since is None
         assert len(only(AskDelivered, told)) == 1
+
+
+def runs_a_command(_: Told) -> Script:
+    told = yield [use("Bash", command="touch original", description="Say it")]
+    yield [say(f"It said: {told.result().text}")]
+
+
+async def test_after_an_edit_the_timeline_has_what_was_really_run(tmp_path: Path) -> None:
+    async with house(tmp_path, runs_a_command) as (home, hub):
+        session = (await hub.desk.start("Say it.", str(home.work))).session
+        ask = await next_ask(hub.desk, session)
+        assert isinstance(ask.body, Permission)
+        edited = {**ask.body.input, "command": "touch edited"}
+        await hub.desk.answer(ask.id, Allow(input=edited), ask.digest)
+        contents = await until_turn(hub.desk, session)
+
+        changed = only(ActionChanged, contents)
+        assert [(each.action, each.title, each.input) for each in changed] == [
+            (ask.origin.tool_use, "touch edited", edited)
+        ]
+        ended = next(each for each in only(ActionEnded, contents) if each.action == ask.origin.tool_use)
+        assert ended.title == "touch edited"
+        assert [each.name for each in home.work.iterdir() if each.is_file()] == ["edited"]

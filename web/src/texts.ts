@@ -192,6 +192,7 @@ export const texts = {
     denials: (count: number) => `${count} denied`,
     turnFailed: "The turn failed",
     turnHint: "Say something to go on, or to try again.",
+    editedBy: (name: string) => `(edited by ${name})`,
     interrupted: "Interrupted. Say something to go on.",
     begun: (run: number) => (run > 1 ? `Resumed, process ${run}` : "Session started"),
     sandbox: (name: string) => (name === "off" || name === "none" ? "no sandbox" : `sandbox: ${name}`),

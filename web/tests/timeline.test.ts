@@ -94,3 +94,12 @@ test("tries to reach the model, and an error with the words that say it, are not
     [["text", "notice"], ["text", "turn"]],
   );
 });
+
+test("an edited action shows what runs, and who edited it", () => {
+  const items = [started("a", "Bash", null, { command: "rm -r /" }), item({ type: "action.changed", action: "a", title: "ls", input: { command: "ls" }, by: { kind: "person", name: "ana" } }), ended("a")];
+  const timeline = new Timeline(items);
+  const [action] = timeline.blocks[0] as [ActionEntry];
+  assert.deepEqual([action.started.title, action.started.input, action.editor], ["ls", { command: "ls" }, "ana"]);
+  assert.ok(action.ended);
+  assert.equal(new Timeline([text("before"), ...items], timeline).blocks.flat()[1], action, "drawn, it stays as it is");
+});

@@ -100,6 +100,15 @@ class ActionStarted(Struct, frozen=True, tag_field="type", tag="action.started")
     parent: str | None = None
 
 
+class ActionChanged(Struct, frozen=True, tag_field="type", tag="action.changed"):
+    """A person edited the input of an action before it ran: from here on this is what runs."""
+
+    action: str
+    title: str
+    input: dict[str, Any]
+    by: Actor
+
+
 class ActionEnded(Struct, frozen=True, tag_field="type", tag="action.ended"):
     """The tool's result; `omitted` counts the characters of output that are only in the journal."""
 
@@ -168,6 +177,7 @@ Content = (
     | Text
     | Thinking
     | ActionStarted
+    | ActionChanged
     | ActionEnded
     | AskOpened
     | AskSettled

@@ -5,14 +5,15 @@ from hashlib import sha256
 from typing import Any, Literal, NamedTuple, assert_never
 
 import msgspec
+from msgspec.structs import replace
 
 from handraise.inbox.considering import Objection
 from handraise.model import ids, tools
-from handraise.model.answers import Approve, Outline, Revise
-from handraise.model.asks import Answered, Ask, Body, Origin, Plan, Withdrawn
+from handraise.model.answers import Allow, Approve, Outline, Revise
+from handraise.model.asks import Answered, Ask, Body, Origin, Permission, Plan, Withdrawn
 from handraise.model.inputs import Malformed, read_ask_user
-from handraise.model.items import Notice
-from handraise.session import asking, own_tools, replying
+from handraise.model.items import ActionChanged, Notice
+from handraise.session import actions, asking, own_tools, replying
 from handraise.session.commands import Command, Consult, Deliver, Publish, Raise, Withdraw, Write
 from handraise.session.cooldown import Cooldown
 from handraise.session.memory import Memory, Pending, Verdict
@@ -83,7 +84,10 @@ class Waiting:
         if not pending.settled:
             pending.settled = True
             self._learn(ask, pending, now)
-        return [Write(line)] if line is not None else []
+            changed = self._edited(ask, pending)
+        else:
+            changed = []
+        return [Write(line), *changed] if line is not None else []
 
     def acknowledged(self, request_id: str) -> list[Command]:
         """Claude echoes our answer when it takes it up."""
@@ -220,6 +224,18 @@ class Waiting:
         except LocalWireError:
             return []
         return [Write(line), Publish(Notice("warning", reason, "refused"))]
+
+    def _edited(self, ask: Ask, pending: Pending) -> list[Command]:
+        """What runs in place of what Claude wanted, where a person edited that."""
+        match ask.body, ask.settlement:
+            case Permission(tool=tool), Answered(answer=Allow(input=dict() as edited), by=by) if pending.tool_use:
+                _, title = actions.name(tool, edited)
+                begun = self._memory.actions.get(pending.tool_use)
+                if begun is not None:
+                    self._memory.actions[pending.tool_use] = replace(begun, title=title)
+                return [Publish(ActionChanged(pending.tool_use, title, edited, by))]
+            case _:
+                return []
 
     def _learn(self, ask: Ask, pending: Pending, now: datetime) -> None:
         if pending.tool_use in self._memory.calls and pending.call is None:

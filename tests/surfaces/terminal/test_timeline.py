@@ -9,6 +9,7 @@ import pytest
 from handraise.desk.interface import Partial
 from handraise.model.actors import Person
 from handraise.model.items import (
+    ActionChanged,
     ActionEnded,
     ActionStarted,
     Content,
@@ -166,3 +167,15 @@ def test_an_alarm_is_red_and_says_so() -> None:
 
     assert lines(notice) == ["! ALARM: Something answered for us."]
     assert {style for row in (*notice, *end) for style, _ in row} == {"class:danger bold", "class:danger"}
+
+
+def test_an_edited_action_shows_what_runs_and_who_edited_it() -> None:
+    timeline = Timeline()
+    timeline.receive(item(ActionStarted("t", "command", "rm -r /", "Bash", {})), 60)
+    assert timeline.receive(item(ActionChanged("t", "ls", {"command": "ls"}, Person("ana\x1b[2J"))), 60) == []
+    under_way = lines(timeline.under_way(NOON, 60))
+    assert len(under_way) == 1
+    assert under_way[0].startswith("◌ $ ls (edited by ana")
+    assert "\x1b" not in under_way[0]
+    done = lines(timeline.receive(item(ActionEnded("t", "command", "ls", True, "")), 60))
+    assert done[0].startswith("✓ $ ls (edited by ana")

@@ -31,6 +31,7 @@ export function Action({ entry }: { entry: ActionEntry }) {
           <>
             <Icon name={iconOf(entry)} />
             <Title title={started.title} tool={started.tool} kind={started.kind} directory={directory} />
+            {entry.editor !== null && <span class="quiet-text"> {t.chat.editedBy(reveal(entry.editor))}</span>}
             <span class="action-state">
               {!failed && ended ? <span class="unseen">{state}</span> : state}
               {took && took !== "0 s" ? ` ${took}` : ""}

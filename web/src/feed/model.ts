@@ -17,6 +17,7 @@ export type Content =
   | api.FeedText
   | api.FeedThinking
   | api.FeedActionStarted
+  | api.FeedActionChanged
   | api.FeedActionEnded
   | api.FeedAskOpened
   | api.FeedAskSettled

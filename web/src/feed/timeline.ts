@@ -10,6 +10,8 @@ export interface ActionEntry extends Placed {
   readonly kind: "action";
   readonly started: ItemOf<"action.started">;
   readonly ended: ItemOf<"action.ended"> | null;
+  /** Who edited the input; `started` has then what really runs. */
+  readonly editor: string | null;
   /** The ask that stands for this action. */
   readonly ask: string | null;
   readonly inside: readonly Entry[];
@@ -90,7 +92,12 @@ export class Timeline {
         return this.put({ ...placed, kind: "thinking", item }, item.parent);
       case "action.started":
         if (item.parent !== null) this.parents.set(item.action, item.parent);
-        return this.put({ ...placed, kind: "action", started: item, ended: null, ask: null, inside: [] }, item.parent);
+        return this.put({ ...placed, kind: "action", started: item, ended: null, editor: null, ask: null, inside: [] }, item.parent);
+      case "action.changed": {
+        const { title, input, by } = item;
+        this.change(item.action, (entry) => ({ ...entry, started: { ...entry.started, title, input }, editor: by.name }));
+        return;
+      }
       case "action.ended":
         return this.end(item);
       case "ask.opened":
@@ -181,10 +188,15 @@ function keep(drawn: readonly Entry[][], made: readonly Entry[][]): Entry[][] {
 
 function isSame(a: Entry, b: Entry): boolean {
   if (a.kind === "action" && b.kind === "action")
-    return a.started === b.started && a.ended === b.ended && a.ask === b.ask && a.inside.length === b.inside.length && a.inside.every((each, at) => isSame(each, b.inside[at] as Entry));
+    return isSameAction(a, b) && a.ended === b.ended && a.ask === b.ask && a.inside.length === b.inside.length && a.inside.every((each, at) => isSame(each, b.inside[at] as Entry));
   if (a.kind === "ask" && b.kind === "ask") return a.ask === b.ask;
   if (a.kind === "mode" && b.kind === "mode") return a.mode === b.mode;
   return a.kind === b.kind && "item" in a && "item" in b && a.item === b.item;
+}
+
+/** What runs is the same; an edited one is made again each time. */
+function isSameAction(a: ActionEntry, b: ActionEntry): boolean {
+  return a.started === b.started || (a.editor !== null && a.editor === b.editor && a.started.cursor === b.started.cursor && a.started.input === b.started.input);
 }
 
 function changeIn(entries: readonly Entry[], path: string[], how: (entry: ActionEntry) => ActionEntry): Entry[] | null {

@@ -3,11 +3,12 @@
 Claude's words stand two columns in; only Handraise writes into the first column. So no text can look like a card.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from handraise.desk.interface import Partial
 from handraise.model.items import (
+    ActionChanged,
     ActionEnded,
     ActionStarted,
     Item,
@@ -42,6 +43,7 @@ class Doing:
     title: str
     since: datetime
     parent: str | None
+    tool: str
     is_ask: bool
     """Its card tells all of it."""
 
@@ -79,8 +81,10 @@ class Timeline:
             case Text():
                 return self._text(content, width)
             case ActionStarted(action=action, parent=parent, tool=tool):
-                self.doing[action] = Doing(_title(content), item.at, parent, tool in _ASKS)
+                self.doing[action] = Doing(_title(tool, content.title), item.at, parent, tool, tool in _ASKS)
                 return []
+            case ActionChanged():
+                return self._edited(content)
             case ActionEnded():
                 return self._ended(content, item.at, width)
             case TurnStarted():
@@ -148,6 +152,14 @@ class Timeline:
         rest = growing.finish(content.text)
         return _words(rest, width) if rest.strip() else []
 
+    def _edited(self, content: ActionChanged) -> list[Line]:
+        """What runs is not what Claude wanted: the line says what does, and who edited it."""
+        begun = self.doing.get(content.action)
+        if begun is not None:
+            title = f"{_title(begun.tool, content.title)} (edited by {content.by.name})"
+            self.doing[content.action] = replace(begun, title=title)
+        return []
+
     def _ended(self, content: ActionEnded, at: datetime, width: int) -> list[Line]:
         begun = self.doing.pop(content.action, None)
         if begun is not None and begun.is_ask:
@@ -196,21 +208,21 @@ class Timeline:
         return wrap(line((style, f"─ The session {_ending(content.how)}: {one_line(content.reason)}")), width, 2)
 
 
-def _title(started: ActionStarted) -> str:
+def _title(tool: str, title: str) -> str:
     """With what is done, where the title is only what it is done to."""
-    match started.tool:
+    match tool:
         case "Bash":
-            return f"$ {started.title}"
+            return f"$ {title}"
         case "Write":
-            return f"Write {started.title}"
+            return f"Write {title}"
         case "Edit" | "MultiEdit" | "NotebookEdit":
-            return f"Edit {started.title}"
+            return f"Edit {title}"
         case "WebFetch":
-            return f"Fetch {started.title}"
+            return f"Fetch {title}"
         case "WebSearch":
-            return f"Search the web for {started.title}"
+            return f"Search the web for {title}"
         case _:
-            return started.title
+            return title
 
 
 def _words(block: str, width: int) -> list[Line]:
