@@ -11,6 +11,7 @@ from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Scripted
 from handraise.desk.local import LocalDesk
+from handraise.desk.remote import RemoteDesk
 from handraise.hub import Hub, hub
 from handraise.model.asks import Ask
 from handraise.model.items import Content, Item
@@ -57,7 +58,9 @@ async def house(tmp: Path, script: Scripted, **settings: Any) -> AsyncIterator[t
         yield home, opened
 
 
-async def seen(desk: LocalDesk, fits: Callable[[Content], bool], session: str | None = None) -> list[Content]:
+async def seen(
+    desk: LocalDesk | RemoteDesk, fits: Callable[[Content], bool], session: str | None = None
+) -> list[Content]:
     """All contents of the feed, up to the first that fits."""
     contents: list[Content] = []
     async with asyncio.timeout(DEADLINE), desk.follow(0, session) as follower:
