@@ -127,7 +127,7 @@ def _spawn(
         fifo.enlarge(opened[1])
         pid = os.posix_spawn(
             sys.executable,
-            [sys.executable, "-I", "-S", launcher.__file__, str(run.path)],
+            [sys.executable, *launcher.WORDS, str(run.path)],
             dict(environment),
             file_actions=[(os.POSIX_SPAWN_DUP2, opened[(number + 1) % 4], number) for number in range(4)],
         )

@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 
 _SET_CHILD_SUBREAPER = 36
 _NO_SUCH_START = 127
+_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+WORDS = (
+    "-I",
+    "-S",
+    "-c",
+    "import sys; sys.path.append(sys.argv[1]); from handraise.claude import launcher; launcher.run(sys.argv[2])",
+    _ROOT,
+)
+"""For Python, before the folder. Imported, since what is run as a file is compiled each time."""
 
 
 def main(folder: str) -> None:
@@ -40,8 +49,7 @@ def main(folder: str) -> None:
         _sign(path, order, os.getpid())
         _become(order["command"])
         return
-    # Only here, so that a launch without a sandbox needs nothing but this file.
-    sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    # Only here: the hub itself imports this file, and a launch without a sandbox does without.
     from handraise.claude import namespaces  # noqa: PLC0415 (see above)
 
     try:
@@ -50,6 +58,15 @@ def main(folder: str) -> None:
         )
     except namespaces.Failed as error:
         raise OSError(f"no sandbox could be made: {error}") from error
+
+
+def run(folder: str) -> None:
+    """The whole program: whatever keeps it from becoming Claude is on stderr."""
+    try:
+        main(folder)
+    except (OSError, ValueError) as error:
+        _say_why(error)
+        sys.exit(_NO_SUCH_START)
 
 
 def _sign(path: str, order: dict[str, Any], pid: int) -> None:
@@ -119,11 +136,3 @@ def private(path: str, flags: int) -> int:
 
 def _say_why(error: Exception) -> None:
     print(f"Claude could not be started: {error}", file=sys.stderr, flush=True)
-
-
-if __name__ == "__main__":
-    try:
-        main(sys.argv[1])
-    except (OSError, ValueError) as error:
-        _say_why(error)
-        sys.exit(_NO_SUCH_START)

@@ -47,7 +47,7 @@ async def _try() -> Wall:
         order = {"command": ["/bin/true"], "directory": "/", "sandbox": plan}
         _write(Path(folder, "launch.json"), order)
         tried = await asyncio.create_subprocess_exec(
-            sys.executable, "-I", "-S", launcher.__file__, folder,
+            sys.executable, *launcher.WORDS, folder,
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
         try:
