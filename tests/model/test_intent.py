@@ -30,9 +30,12 @@ def after(surface: Surface, events: list[Any]) -> Attention:
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_each_case_is_judged_as_written(case: dict[str, Any]) -> None:
-    at, weight, *repeated = case["act"]
+    at, weight, *how = case["act"]
+    act = Act(weight, at, repeated="repeated" in how, letter="letter" in how)
+    before_due = [event for event in case.get("then", []) if event[0] <= act.due()]
 
-    assert after(case["surface"], case["events"]).judge(Act(weight, at, bool(repeated))) == case["verdict"]
+    assert after(case["surface"], [*case["events"], *before_due]).judge(act) == case["verdict"]
+    assert act.due() == case.get("due", at)
 
 
 def test_no_two_cases_have_the_same_name() -> None:
@@ -81,6 +84,16 @@ def test_a_person_who_looks_is_not_held_up(surface: Surface, history: list[Any])
 
     assert card.judge(Act("grant", card.calm_at())) == "meant"
     assert card.calm_at() <= max([0, *(when for when, _ in history)]) + CALM[surface]
+
+
+@given(surfaces, histories, st.integers(0, 9000), st.integers(0, BURST))
+def test_a_letter_that_another_letter_follows_grants_nothing(
+    surface: Surface, history: list[Any], at: int, later: int
+) -> None:
+    act = Act("grant", at, letter=True)
+
+    assert act.due() == at + BURST
+    assert after(surface, [(0, "appear"), *history]).touch(at + later).judge(act) != "meant"
 
 
 def test_letters_in_quick_succession_are_words() -> None:

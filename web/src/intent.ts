@@ -14,6 +14,8 @@ export interface Act {
   at: number;
   /** A key that is held down, the second click of two, a paste. */
   repeated?: boolean;
+  /** By one letter alone, without Enter: it could be the first one of a word. */
+  letter?: boolean;
 }
 
 /** How one card stands before one person. Times in milliseconds. */
@@ -31,6 +33,8 @@ export interface Attention {
 export const CALM: Record<Surface, number> = { terminal: 1000, page: 700, push: 1000 };
 /** After the person's own scrolling: the card moved because they moved it. */
 export const SETTLED = 250;
+/** Between two letters of somebody who types a sentence. */
+export const BURST = 400;
 
 /** A card that has just appeared. `touchedAt`: when the person last typed or clicked anything. */
 export function attend(surface: Surface, at: number, touchedAt: number | null = null): Attention {
@@ -58,7 +62,13 @@ export function calmAt(card: Attention): number {
   return card.scrolledAt === null ? calm : Math.max(calm, card.scrolledAt + SETTLED);
 }
 
-/** Whether this act was meant for this card. */
+/** When an act is carried out, if it is still meant then: another letter would show that this one began a word. */
+export const dueAt = (act: Act): number => (act.letter && act.weight === "grant" ? act.at + BURST : act.at);
+
+/** Whether two letters in a row are somebody typing words, rather than two choices. */
+export const isTyping = (before: number | null, at: number): boolean => before !== null && at - before < BURST;
+
+/** Whether this act was meant for this card. What is held back is judged again when it is due. */
 export function judge(card: Attention, act: Act): Verdict {
   if (act.repeated) return "repeated";
   if (act.weight === "refuse") return "meant";

@@ -1,6 +1,9 @@
 /** The keyboard: what each key does, wherever somebody is. Never takes a key from somebody who writes. */
 import { signal } from "@preact/signals";
 import { press } from "./cards/keys";
+import { isText, touchCurrent } from "./hands/all";
+import { isTouch } from "./hands/input";
+import { isTyping } from "./intent";
 import { Dialog } from "./parts/Dialog";
 import { chosen, current, go, place, reachable } from "./store/place";
 import { may, sessions } from "./store/desk";
@@ -17,22 +20,44 @@ let wrote = 0;
 const LEAVING = ["Escape", "Enter", "Tab"];
 const PAUSE = 1000;
 
+/** When a letter was last typed that is no way about the page. */
+let letterAt: number | null = null;
+/** Letters that go about the page. */
+const MOVING = ["j", "k"];
+
 export function watchKeyboard(): void {
   addEventListener("pointerdown", () => (wrote = 0), true);
   addEventListener("keydown", (event) => {
-    if (isWritingOn(event)) return;
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isWriting(event)) return;
-    if (document.querySelector("dialog[open]")) return;
-    // A key that is held down must not answer one card after the other.
-    if (event.repeat && event.key !== "j" && event.key !== "k") return;
-    if (take(event.key, event)) event.preventDefault();
+    const typing = isTyping(letterAt, event.timeStamp);
+    if (/^\p{L}$/u.test(event.key) && !MOVING.includes(event.key)) letterAt = event.timeStamp;
+    const taken = isHeard(event) && !(typing && isPartOfWord(event.key)) && take(event.key, event);
+    if (taken) event.preventDefault();
+    if (taken !== "card" && isTouch(event) && !isText(event.target) && !isOwn(event)) touchCurrent(event.timeStamp);
   });
+}
+
+/** Somebody types words, and no field has them: they do nothing, besides asking for the reason of a refusal. */
+function isPartOfWord(key: string): boolean {
+  return /^\p{L}$/u.test(key) && key !== "d" && !MOVING.includes(key) && Date.now() - afterG >= 1000;
+}
+
+/** Enter or the space bar on a control of a card: the card hears of it as a click. */
+function isOwn(event: KeyboardEvent): boolean {
+  return (event.key === "Enter" || event.key === " ") && event.target instanceof Element && event.target.closest("[data-own]") !== null;
+}
+
+function isHeard(event: KeyboardEvent): boolean {
+  if (isWritingOn(event)) return false;
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isText(event.target)) return false;
+  if (document.querySelector("dialog[open]")) return false;
+  // A key that is held down must not answer one card after the other.
+  return !event.repeat || MOVING.includes(event.key);
 }
 
 /** A card may be settled elsewhere while somebody writes into it: what they go on to write answers no other card. */
 function isWritingOn(event: KeyboardEvent): boolean {
   const now = Date.now();
-  if (isWriting(event)) wrote = LEAVING.includes(event.key) ? 0 : now;
+  if (isText(event.target)) wrote = LEAVING.includes(event.key) ? 0 : now;
   else if (now - wrote < PAUSE) {
     wrote = now;
     return true;
@@ -40,7 +65,8 @@ function isWritingOn(event: KeyboardEvent): boolean {
   return false;
 }
 
-function take(key: string, event: KeyboardEvent): boolean {
+/** Who took it: the current card, the page, or nobody. */
+function take(key: string, event: KeyboardEvent): boolean | "card" {
   if (Date.now() - afterG < 1000 && (key === "i" || key === "s")) {
     afterG = 0;
     go(key === "i" ? "/" : "/sessions");
@@ -69,7 +95,7 @@ function take(key: string, event: KeyboardEvent): boolean {
     case "i":
       return interrupt();
     default:
-      return press(key);
+      return press(key) && "card";
   }
 }
 
@@ -94,13 +120,6 @@ function focus(id: string): boolean {
   const element = document.getElementById(id);
   element?.focus();
   return element !== null;
-}
-
-function isWriting(event: KeyboardEvent): boolean {
-  const target = event.target;
-  if (!(target instanceof HTMLElement)) return false;
-  if (target instanceof HTMLInputElement) return !["checkbox", "radio", "button", "submit"].includes(target.type);
-  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.isContentEditable;
 }
 
 function isOperable(target: EventTarget | null): boolean {

@@ -2,6 +2,7 @@
 import { render } from "preact";
 import { App } from "./App";
 import { watchAttention } from "./attention";
+import { watchHands } from "./hands/all";
 import { watchInstall } from "./install";
 import { watchKeyboard } from "./keyboard";
 import { watchPush } from "./push";
@@ -16,6 +17,7 @@ showTheme();
 dropOldDrafts();
 watchSending();
 watchAttention();
+watchHands();
 watchKeyboard();
 watchInstall();
 watchPush();

@@ -21,9 +21,28 @@ function after(surface: intent.Surface, events: [number, string][]): intent.Atte
   return card;
 }
 
-for (const { name, surface, events, act, verdict } of cases)
+interface Case {
+  name: string;
+  surface: string;
+  events: unknown[];
+  act: unknown[];
+  then?: unknown[];
+  due?: number;
+  verdict: string;
+}
+
+for (const { name, surface, events, act, then = [], due, verdict } of cases as Case[])
   test(name, () => {
-    const [at, weight, repeated] = act as [number, intent.Weight, string?];
-    const card = after(surface as intent.Surface, events as [number, string][]);
-    assert.equal(intent.judge(card, { at, weight, repeated: repeated !== undefined }), verdict);
+    const [at, weight, how] = act as [number, intent.Weight, string?];
+    const made: intent.Act = { at, weight, repeated: how === "repeated", letter: how === "letter" };
+    const beforeDue = (then as [number, string][]).filter(([when]) => when <= intent.dueAt(made));
+    const card = after(surface as intent.Surface, [...(events as [number, string][]), ...beforeDue]);
+    assert.equal(intent.judge(card, made), verdict);
+    assert.equal(intent.dueAt(made), due ?? at);
   });
+
+test("letters in quick succession are words", () => {
+  assert.ok(intent.isTyping(1000, 1000 + intent.BURST - 1));
+  assert.ok(!intent.isTyping(1000, 1000 + intent.BURST));
+  assert.ok(!intent.isTyping(null, 5));
+});

@@ -32,6 +32,12 @@ class Act:
     weight: Weight
     at: int
     repeated: bool = False
+    letter: bool = False
+    """By one letter alone, without Enter: it could be the first one of a word."""
+
+    def due(self) -> int:
+        """When it is carried out, if it is still meant then: another letter would show that this one began a word."""
+        return self.at + BURST if self.letter and self.weight == "grant" else self.at
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,7 @@ class Attention:
         return calm if self.scrolled_at is None else max(calm, self.scrolled_at + SETTLED)
 
     def judge(self, act: Act) -> Verdict:
-        """Whether this act was meant for this card."""
+        """Whether this act was meant for this card. What is held back is judged again when it is due."""
         if act.repeated:
             return "repeated"
         if act.weight == "refuse":

@@ -1,8 +1,11 @@
 /** An ask as the page shows it: one anatomy for all kinds, and one line when it is over. */
 import { useComputed, useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Answer, Ask } from "../feed/model";
+import { enter } from "../hands/all";
+import { Hand } from "../hands/Hand";
+import { weightOf } from "../hands/weight";
 import { Unfolds } from "../parts/Folded";
 import { Icon } from "../parts/Icons";
 import { Quoted } from "../parts/Quoted";
@@ -15,7 +18,6 @@ import { reveal } from "../text/reveal";
 import { countdown, span } from "../text/times";
 import { texts as t } from "../texts";
 import { FormCard } from "./FormCard";
-import { ARMING, askedAgain, useArmed } from "./keys";
 import { Line, lineOf } from "./Line";
 import { PermissionCard } from "./PermissionCard";
 import { PlanCard } from "./PlanCard";
@@ -26,8 +28,10 @@ import { TrustCard } from "./TrustCard";
 import { Why } from "./Why";
 
 export interface Acting {
-  /** Sends an answer, unless the card has only just appeared. */
-  act: (given: Answer) => void;
+  /** Sends an answer, if the hand meant it. `control` names what was pressed: why nothing was sent is said there. */
+  act: (given: Answer, control: string) => void;
+  /** The card before the person's hand: what of it was seen, and whether it stands still. */
+  hand: Hand;
   /** Nothing can be answered: it is on its way, over, or not for this role. */
   disabled: boolean;
   directory: string | null;
@@ -51,23 +55,27 @@ export function Card({ ask, where }: { ask: Ask; where: Where }) {
 }
 
 function Whole({ ask, stage, where, fold }: { ask: Ask; stage: Stage; where: Where; fold: (() => void) | null }) {
-  const armed = useArmed();
   const id = useId();
   const directory = sessionOf(ask.session)?.directory ?? null;
-  const acts = stage.is === "open" || stage.is === "expired";
+  const acts = (stage.is === "open" || stage.is === "expired") && may("approver");
   const others = mates(ask);
+  const [hand, frame] = useHand(ask, stage.is === "open");
+  const send = (given: Answer) => {
+    if (!acts) return;
+    if (others.length) void answerAll(others, given);
+    else void answer(ask, given);
+  };
+  // What is held back for a moment is sent as things stand then.
+  const latest = useRef(send);
+  latest.current = send;
   const acting: Acting = {
-    act: (given) => {
-      if (!armed() || !acts || !may("approver")) return;
-      if (others.length) void answerAll(others, given);
-      else void answer(ask, given);
-    },
-    disabled: !acts || !may("approver"),
+    act: (given, control) => acts && hand.act(control, weightOf(given), () => latest.current(given)),
+    hand,
+    disabled: !acts,
     directory,
     all: others.length,
   };
   const isCurrent = current.value === ask.id;
-  const frame = useLook(ask, stage.is === "open");
   return (
     <section
       id={`card-${ask.id}`}
@@ -80,7 +88,10 @@ function Whole({ ask, stage, where, fold }: { ask: Ask; stage: Stage; where: Whe
       <Who ask={ask} where={where} fold={fold} />
       <Asked ask={ask} directory={directory} id={id} />
       {stage.is === "expired" && <p class="note late">{t.card.lateSays}</p>}
-      <Controls ask={ask} acting={acting} />
+      <Kind ask={ask} acting={acting} />
+      <p class="unseen" role="status">
+        {hand.refusal.value && t.card.refusals[hand.refusal.value.verdict]}
+      </p>
       <Progress ask={ask} stage={stage} />
       <Unfolds title={t.card.why} tag="why">
         {() => <Why ask={ask} />}
@@ -89,30 +100,32 @@ function Whole({ ask, stage, where, fold }: { ask: Ask; stage: Stage; where: Whe
   );
 }
 
-/** Somebody has it before their eyes, for longer than it takes to arm. The element says when. */
-function useLook(ask: Ask, open: boolean): RefObject<HTMLElement | null> {
+/** The card before the person's hand. It counts as looked at when all of it was on the screen, for as long as an act needs. */
+function useHand(ask: Ask, open: boolean): [Hand, RefObject<HTMLElement | null>] {
   const frame = useRef<HTMLElement>(null);
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      frame.current?.setAttribute("data-armed", "");
-      if (open && !document.hidden) look(ask);
-    }, ARMING);
-    return () => clearTimeout(timer);
-  }, [ask.id, ask.digest, open]);
-  return frame;
+  const hand = useMemo(() => new Hand(ask.id), [ask.id]);
+  const ready = useRef<() => void>(() => undefined);
+  ready.current = () => open && look(ask);
+  useLayoutEffect(() => {
+    if (!frame.current) return undefined;
+    hand.appear(frame.current, () => ready.current());
+    return enter(hand);
+  }, [hand]);
+  useLayoutEffect(() => hand.change(), [ask.digest, open]);
+  return [hand, frame];
 }
 
 /** The sentence. Several questions say their own, one after the other. */
 function Asked({ ask, directory, id }: { ask: Ask; directory: string | null; id: string }) {
   const several = ask.kind === "question" && ask.body.questions.length > 1;
   return (
-    <h2 id={id} class={several ? "unseen" : "asked"}>
+    <h2 id={id} class={several ? "unseen" : "asked"} data-evidence={!several || undefined}>
       {several ? t.card.kinds.question : <Quoted text={sentence(ask, directory)} />}
     </h2>
   );
 }
 
-function Controls({ ask, acting }: { ask: Ask; acting: Acting }) {
+function Kind({ ask, acting }: { ask: Ask; acting: Acting }) {
   switch (ask.kind) {
     case "question":
       return <QuestionCard ask={ask} {...acting} />;
@@ -174,7 +187,6 @@ export function Waited({ ask, short = false }: { ask: Ask; short?: boolean }) {
 
 function Progress({ ask, stage }: { ask: Ask; stage: Stage }) {
   const directory = sessionOf(ask.session)?.directory ?? null;
-  if (askedAgain.value === ask.id) return <p class="note" role="status">{t.card.again}</p>;
   switch (stage.is) {
     case "sending":
       return <p class="note" role="status">{t.card.sending}</p>;

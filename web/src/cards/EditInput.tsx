@@ -1,56 +1,63 @@
-/** A tool's input, changed before it is allowed: its text where it has one, its JSON otherwise. */
-import { useEffect, useRef } from "preact/hooks";
+/** A tool's input, changed before it is allowed: its text where it has one, its JSON otherwise. What changes is shown before it is sent. */
+import { useMemo } from "preact/hooks";
 import type { AskOf } from "../feed/model";
+import { Diff } from "../parts/Diff";
+import { Rewrite } from "../parts/Rewrite";
 import { useDraft } from "../store/drafts";
+import { compareTexts, onlyChanges } from "../text/diff";
+import { fromField, toField } from "../text/editing";
 import { texts as t } from "../texts";
 
 const TEXTS: Record<string, string> = { Bash: "command", Write: "content", Edit: "new_string", NotebookEdit: "new_source", WebFetch: "url", WebSearch: "query" };
 
-interface Props {
-  ask: AskOf<"permission">;
-  send: (input: Record<string, unknown>) => void;
-  leave: () => void;
-  disabled: boolean;
-  all: number;
+export interface Edited {
+  /** The field that is edited as text; null: all of it, as JSON. */
+  key: string | null;
+  before: string;
+  after: string;
+  field: string;
+  change: (field: string) => void;
+  /** The input as edited; null if it cannot be read. */
+  input: Record<string, unknown> | null;
 }
 
-export function EditInput({ ask, send, leave, disabled, all }: Props) {
+export function useEdit(ask: AskOf<"permission">): Edited {
   const { input, tool } = ask.body;
-  const key = TEXTS[tool];
-  const before = key !== undefined && typeof input[key] === "string" ? input[key] : JSON.stringify(input, null, 2);
-  const asText = key !== undefined && typeof input[key] === "string";
-  const [draft, setDraft] = useDraft(`${ask.id}.edit`, before);
-  const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => field.current?.focus(), []);
-  const edited = asText ? { ...input, [key]: draft } : readObject(draft);
-  const submit = () => edited && send(edited);
+  const named = TEXTS[tool];
+  const text = named === undefined ? undefined : input[named];
+  const key = named !== undefined && typeof text === "string" ? named : null;
+  const before = typeof text === "string" ? text : JSON.stringify(input, null, 2);
+  const [field, change] = useDraft(`${ask.id}.edit`, toField(before));
+  const after = useMemo(() => fromField(field, before), [field, before]);
+  return { key, before, after, field, change, input: key === null ? readObject(after) : { ...input, [key]: after } };
+}
+
+interface Props {
+  ask: AskOf<"permission">;
+  edit: Edited;
+  reviewing: boolean;
+  review: () => void;
+  leave: () => void;
+}
+
+export function Edit({ ask, edit, reviewing, review, leave }: Props) {
+  const what = edit.key ?? ask.body.tool;
+  if (reviewing) return <Changes before={edit.before} after={edit.after} what={what} />;
+  const submit = () => edit.input && review();
   return (
     <form
       class="controls column"
+      data-own
       onSubmit={(event) => {
         event.preventDefault();
         submit();
       }}
     >
-      <label class="field">
-        <span>{t.permission.editLabel(asText ? key : tool)}</span>
-        <textarea
-          ref={field}
-          class="mono"
-          spellcheck={false}
-          rows={Math.min(18, Math.max(3, draft.split("\n").length + 1))}
-          value={draft}
-          onInput={(event) => setDraft(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key === "Escape") leave();
-            else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit();
-          }}
-        />
-      </label>
-      {edited === null && <p class="note trouble">{t.permission.badJson}</p>}
+      <Rewrite label={t.permission.editLabel(what)} field={edit.field} change={edit.change} before={edit.before} done={submit} leave={leave} />
+      {edit.input === null && <p class="note trouble">{t.permission.badJson}</p>}
       <div class="row-of-buttons">
-        <button type="submit" class="primary" disabled={disabled || edited === null}>
-          {t.permission.editSend + t.inbox.all(all)} <kbd aria-hidden="true">Ctrl Enter</kbd>
+        <button type="submit" class="primary" disabled={edit.input === null}>
+          {t.permission.review} <kbd aria-hidden="true">Ctrl Enter</kbd>
         </button>
         <button type="button" class="quiet" onClick={leave}>
           {t.cancel}
@@ -58,6 +65,23 @@ export function EditInput({ ask, send, leave, disabled, all }: Props) {
       </div>
     </form>
   );
+}
+
+/** What was asked against what was made of it. */
+export function Changes({ before, after, what }: { before: string; after: string; what: string }) {
+  const rows = useMemo(() => (before === after ? [] : onlyChanges(compareTexts(...withoutEndings(before, after)), t.card.unchanged)), [before, after]);
+  return (
+    <section class="changes">
+      <h3 class="quiet-text">{before === after ? t.permission.unedited : t.permission.edited}</h3>
+      {rows.length > 0 && <Diff evidence diff={rows} path={what} />}
+    </section>
+  );
+}
+
+/** Where every line ends in the same way before and after, nobody needs to see how. */
+function withoutEndings(before: string, after: string): [string, string] {
+  const alike = [before, after].every((text) => !/(^|[^\r])\n/.test(text));
+  return alike ? [before.replaceAll("\r\n", "\n"), after.replaceAll("\r\n", "\n")] : [before, after];
 }
 
 function readObject(text: string): Record<string, unknown> | null {

@@ -5,11 +5,12 @@ import type { AskOf } from "../feed/model";
 import { useDraft } from "../store/drafts";
 import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
+import { Act } from "./Bar";
 import type { Acting } from "./Card";
 import { leaveText, useKeys } from "./keys";
 import { fill, firstDraft, readFields, type Draft, type Field } from "./schema";
 
-export function FormCard({ ask, act, disabled, all }: Acting & { ask: AskOf<"form"> }) {
+export function FormCard({ ask, act, hand, disabled, all }: Acting & { ask: AskOf<"form"> }) {
   const fields = useMemo(() => readFields(ask.body.schema), [ask.digest]);
   const [draft, setDraft] = useDraft<Draft>(ask.id, firstDraft(fields));
   const wrong = useSignal<Record<string, string>>({});
@@ -17,20 +18,19 @@ export function FormCard({ ask, act, disabled, all }: Acting & { ask: AskOf<"for
     const filled = fill(fields, draft);
     if ("content" in filled) {
       wrong.value = {};
-      act({ action: "accept", content: filled.content });
+      act({ action: "accept", content: filled.content }, "send");
     } else {
       wrong.value = filled.wrong;
       document.getElementById(inputId(ask.id, Object.keys(filled.wrong)[0] ?? ""))?.focus();
     }
   };
-  useKeys(ask.id, (key) => {
-    if (disabled || (key !== "d" && key !== "e")) return false;
-    document.getElementById(key === "d" ? `decline-${ask.id}` : inputId(ask.id, fields[0]?.name ?? ""))?.focus();
-    return true;
-  });
+  const focus = (id: string) => () => document.getElementById(id)?.focus();
+  useKeys(ask.id, { d: !disabled && focus(`decline-${ask.id}`), e: !disabled && focus(inputId(ask.id, fields[0]?.name ?? "")) });
   return (
     <form
       class="form"
+      data-own
+      data-fills
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
@@ -41,22 +41,16 @@ export function FormCard({ ask, act, disabled, all }: Acting & { ask: AskOf<"for
         else leaveText(event);
       }}
     >
-      <fieldset disabled={disabled}>
+      <fieldset disabled={disabled} data-evidence>
         <legend class="unseen">{reveal(ask.body.message)}</legend>
-        {fields.map((field) => (
-          <FormField key={field.name} id={inputId(ask.id, field.name)} field={field} value={draft[field.name]} trouble={wrong.value[field.name]} change={(value) => setDraft({ ...draft, [field.name]: value })} />
+        {fields.map((field, at) => (
+          <FormField key={field.name} control={at === 0 ? "e" : undefined} id={inputId(ask.id, field.name)} field={field} value={draft[field.name]} trouble={wrong.value[field.name]} change={(value) => setDraft({ ...draft, [field.name]: value })} />
         ))}
       </fieldset>
       <div class="controls">
-        <button type="submit" class="primary" disabled={disabled}>
-          {t.form.send + t.inbox.all(all)} <kbd aria-hidden="true">Ctrl Enter</kbd>
-        </button>
-        <button type="button" id={`decline-${ask.id}`} class="danger" disabled={disabled} onClick={() => act({ action: "decline" })}>
-          {t.form.decline + t.inbox.all(all)}
-        </button>
-        <button type="button" class="quiet" disabled={disabled} onClick={() => act({ action: "cancel" })}>
-          {t.form.cancel + t.inbox.all(all)}
-        </button>
+        <Act hand={hand} name="send" label={t.form.send + t.inbox.all(all)} tag="primary" disabled={disabled} shown="Ctrl Enter" />
+        <Act hand={hand} name="d" id={`decline-${ask.id}`} label={t.form.decline + t.inbox.all(all)} tag="danger" disabled={disabled} does={() => act({ action: "decline" }, "d")} shown={null} />
+        <Act hand={hand} name="cancel" label={t.form.cancel + t.inbox.all(all)} tag="quiet" disabled={disabled} does={() => act({ action: "cancel" }, "cancel")} shown={null} />
       </div>
     </form>
   );
@@ -64,17 +58,18 @@ export function FormCard({ ask, act, disabled, all }: Acting & { ask: AskOf<"for
 
 interface Props {
   id: string;
+  control: string | undefined;
   field: Field;
   value: Draft[string] | undefined;
   trouble: string | undefined;
   change: (value: Draft[string]) => void;
 }
 
-function FormField({ id, field, value, trouble, change }: Props) {
+function FormField({ id, control, field, value, trouble, change }: Props) {
   const says = `${id}-says`;
   const described = trouble || field.says ? says : undefined;
   return (
-    <div class={`field${trouble ? " wrong" : ""}`}>
+    <div class={`field${trouble ? " wrong" : ""}`} data-control={control}>
       {field.shape.kind !== "yes" && (
         <label for={id}>
           {reveal(field.title)} {!field.required && <span class="quiet-text">{t.form.optional}</span>}
@@ -86,7 +81,7 @@ function FormField({ id, field, value, trouble, change }: Props) {
   );
 }
 
-function Input({ id, field, value, change, described, invalid }: Omit<Props, "trouble"> & { described: string | undefined; invalid: boolean }) {
+function Input({ id, field, value, change, described, invalid }: Omit<Props, "trouble" | "control"> & { described: string | undefined; invalid: boolean }) {
   const { shape } = field;
   const common = { id, "aria-describedby": described, "aria-invalid": invalid || undefined, "aria-required": field.required || undefined };
   switch (shape.kind) {

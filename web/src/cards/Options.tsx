@@ -25,13 +25,13 @@ export function Options({ name, prompt, given, disabled, pick, openOther, say, t
   const previewed = prompt.options.find((option) => option.preview && given.labels.includes(option.label)) ?? prompt.options.find((option) => option.preview);
   const free = prompt.options.length === 0;
   return (
-    <fieldset class="options" disabled={disabled}>
+    <fieldset class="options" disabled={disabled} data-evidence>
       <legend class={quiet ? "unseen" : "asked"}>{reveal(prompt.question)}</legend>
       {prompt.multi_select && <p class="quiet-text">{t.question.several}</p>}
       <div class={previewed ? "with-preview" : ""}>
         <div class="rows">
           {prompt.options.map((option, index) => (
-            <label key={index} class="row">
+            <label key={index} class="row" data-control={String(index + 1)}>
               <input type={kind} name={name} checked={given.labels.includes(option.label) && (prompt.multi_select || !given.other)} onClick={(event) => pick(option.label, event.detail > 0)} />
               <span class="row-text">
                 <strong>{reveal(option.label)}</strong>

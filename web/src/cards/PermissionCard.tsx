@@ -1,52 +1,63 @@
 /** A permission: the change or the command first, then once, for longer in spelled-out words, edited, or no and why. */
 import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Allow, AskOf } from "../feed/model";
-import { Machine, Unfolds } from "../parts/Folded";
-import { Diff } from "../parts/Diff";
+import { Unfolds } from "../parts/Folded";
 import { Quoted } from "../parts/Quoted";
 import { useDraft } from "../store/drafts";
-import { hasHidden, reveal } from "../text/reveal";
+import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
+import { Act, Bar } from "./Bar";
 import type { Acting } from "./Card";
-import { EditInput } from "./EditInput";
+import { Edit, useEdit } from "./EditInput";
+import { Evidence } from "./Evidence";
 import { useKeys } from "./keys";
-import { isWhole, nearby, permissionSentence } from "./sentence";
 
-type Doing = "deciding" | "denying" | "editing";
+type Doing = "deciding" | "denying" | "editing" | "reviewing";
 
-export function PermissionCard({ ask, act, disabled, directory, all }: Acting & { ask: AskOf<"permission"> }) {
+export function PermissionCard({ ask, act, hand, disabled, directory, all }: Acting & { ask: AskOf<"permission"> }) {
   const { body } = ask;
   const doing = useSignal<Doing>("deciding");
   const [reason, setReason] = useDraft(`${ask.id}.reason`, "");
+  const edit = useEdit(ask);
   const reasonField = useRef<HTMLTextAreaElement>(null);
-  const allow = (how: Partial<Allow> = {}) => act({ allow: true, for: "once", ...how });
-  const deny = (interrupt: boolean) => act({ allow: false, message: reason.trim(), interrupt });
-  const beginDenying = () => {
-    doing.value = "denying";
-    requestAnimationFrame(() => reasonField.current?.focus());
-  };
+  const { value: step } = doing;
+  const allow = (control: string, how: Partial<Allow> = {}) => act({ allow: true, for: "once", ...how }, control);
+  const deny = (interrupt: boolean) => act({ allow: false, message: reason.trim(), interrupt }, interrupt ? "stop" : "deny");
+  const go = (next: Doing) => () => (doing.value = next);
   // What is allowed for longer is spelled out for this ask, and not for the others.
   const offered = (lasting: "session" | "always") => !all && body.offers.some((offer) => offer.for === lasting);
+  const allowEdited = () => edit.input && allow("a", { input: edit.input });
 
-  useKeys(ask.id, (key) => {
-    if (disabled || doing.value !== "deciding") return false;
-    if (key === "a") allow();
-    else if (key === "s" && offered("session")) allow({ for: "session" });
-    else if (key === "w" && offered("always")) allow({ for: "always" });
-    else if (key === "d") beginDenying();
-    else if (key === "e") doing.value = "editing";
-    else return false;
-    return true;
+  // Before the next letter is heard: what is typed after `d` is the reason.
+  useLayoutEffect(() => {
+    if (step === "denying") reasonField.current?.focus();
+    hand.step();
+  }, [step]);
+  useKeys(ask.id, {
+    a: !disabled && (step === "deciding" ? () => allow("a") : step === "reviewing" && allowEdited),
+    s: !disabled && step === "deciding" && offered("session") && (() => allow("s", { for: "session" })),
+    w: !disabled && step === "deciding" && offered("always") && (() => allow("w", { for: "always" })),
+    d: !disabled && (step === "deciding" || step === "reviewing") && go("denying"),
+    e: !disabled && (step === "deciding" || step === "reviewing") && go("editing"),
   });
 
   return (
     <>
       <Evidence ask={ask} directory={directory} />
-      {doing.value === "editing" && <EditInput ask={ask} send={(input) => allow({ input })} leave={() => (doing.value = "deciding")} disabled={disabled} all={all} />}
-      {doing.value === "denying" && (
+      {(step === "editing" || step === "reviewing") && <Edit ask={ask} edit={edit} reviewing={step === "reviewing"} review={go("reviewing")} leave={go("deciding")} />}
+      {step === "reviewing" && (
+        <Bar hand={hand}>
+          <Act hand={hand} name="a" label={t.permission.editSend + t.inbox.all(all)} tag="primary" disabled={disabled || edit.input === null} does={allowEdited} />
+          <Act hand={hand} name="d" label={t.permission.deny + t.inbox.all(all)} tag="danger" disabled={disabled} does={go("denying")} />
+          <Act hand={hand} name="e" label={t.permission.editAgain} disabled={disabled} does={go("editing")} />
+          <Act hand={hand} name="cancel" label={t.cancel} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
+        </Bar>
+      )}
+      {step === "denying" && (
         <form
-          class="controls column"
+          class="controls column asks"
+          data-own
           onSubmit={(event) => {
             event.preventDefault();
             deny(false);
@@ -60,39 +71,27 @@ export function PermissionCard({ ask, act, disabled, directory, all }: Acting & 
             value={reason}
             onInput={(event) => setReason(event.currentTarget.value)}
             onKeyDown={(event) => {
-              if (event.key === "Enter" && !event.shiftKey) {
+              if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
                 event.preventDefault();
                 deny(false);
               } else if (event.key === "Escape") doing.value = "deciding";
             }}
           />
           <div class="row-of-buttons">
-            <button type="submit" class="danger" disabled={disabled}>
-              {t.permission.denySend + t.inbox.all(all)} <kbd aria-hidden="true">Enter</kbd>
-            </button>
-            <button type="button" class="danger quiet" disabled={disabled} onClick={() => deny(true)}>
-              {t.permission.denyStop + t.inbox.all(all)}
-            </button>
-            <button type="button" class="quiet" onClick={() => (doing.value = "deciding")}>
-              {t.cancel}
-            </button>
+            <Act hand={hand} name="deny" label={t.permission.denySend + t.inbox.all(all)} tag="danger" disabled={disabled} shown="Enter" />
+            <Act hand={hand} name="stop" label={t.permission.denyStop + t.inbox.all(all)} tag="danger quiet" disabled={disabled} does={() => deny(true)} shown={null} />
+            <Act hand={hand} name="cancel" label={t.cancel} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
           </div>
         </form>
       )}
-      {doing.value === "deciding" && (
+      {step === "deciding" && (
         <>
-          <div class="controls">
-            <button type="button" class="primary" disabled={disabled} onClick={() => allow()}>
-              {t.permission.allow + t.inbox.all(all)} <kbd aria-hidden="true">a</kbd>
-            </button>
-            <button type="button" class="danger" disabled={disabled} onClick={beginDenying}>
-              {t.permission.deny + t.inbox.all(all)} <kbd aria-hidden="true">d</kbd>
-            </button>
-            <button type="button" disabled={disabled} onClick={() => (doing.value = "editing")}>
-              {t.permission.edit_} <kbd aria-hidden="true">e</kbd>
-            </button>
-          </div>
-          {!all && <Longer ask={ask} disabled={disabled} allow={allow} />}
+          <Bar hand={hand}>
+            <Act hand={hand} name="a" label={t.permission.allow + t.inbox.all(all)} tag="primary" disabled={disabled} does={() => allow("a")} />
+            <Act hand={hand} name="d" label={t.permission.deny + t.inbox.all(all)} tag="danger" disabled={disabled} does={go("denying")} />
+            <Act hand={hand} name="e" label={t.permission.edit_} disabled={disabled} does={go("editing")} />
+          </Bar>
+          {!all && <Longer ask={ask} hand={hand} disabled={disabled} allow={allow} />}
         </>
       )}
     </>
@@ -100,72 +99,24 @@ export function PermissionCard({ ask, act, disabled, directory, all }: Acting & 
 }
 
 /** What could be allowed beyond this once, each with its scope in words. */
-function Longer({ ask, disabled, allow }: { ask: AskOf<"permission">; disabled: boolean; allow: (how: Partial<Allow>) => void }) {
+function Longer({ ask, hand, disabled, allow }: Pick<Acting, "hand" | "disabled"> & { ask: AskOf<"permission">; allow: (control: string, how: Partial<Allow>) => void }) {
   const { offers, suggestions_in_words: suggested } = ask.body;
   if (!offers.length && !suggested.length) return null;
   return (
-    <div class="longer">
-      {offers.map((offer) => (
-        <button key={offer.for} type="button" class="offer" disabled={disabled} onClick={() => allow({ for: offer.for })}>
-          <span>
-            <Quoted text={reveal(offer.scope)} />
-          </span>
-          <kbd aria-hidden="true">{offer.for === "session" ? "s" : "w"}</kbd>
-        </button>
-      ))}
+    <div class="longer" data-own>
+      {offers.map((offer) => {
+        const key = offer.for === "session" ? "s" : "w";
+        return <Act key={key} hand={hand} name={key} tag="offer" disabled={disabled} does={() => allow(key, { for: offer.for })} label={<Quoted text={reveal(offer.scope)} />} />;
+      })}
       {suggested.length > 0 && (
         <Unfolds title={`${t.permission.suggested} (${suggested.length})`}>
           {() =>
             suggested.map((words, index) => (
-              <button key={index} type="button" class="offer" disabled={disabled} onClick={() => allow({ suggestions: [index] })}>
-                <span>
-                  <Quoted text={reveal(words)} />
-                </span>
-              </button>
+              <Act key={index} hand={hand} name={`suggestion-${index}`} tag="offer" disabled={disabled} does={() => allow(`suggestion-${index}`, { suggestions: [index] })} label={<Quoted text={reveal(words)} />} shown={null} />
             ))
           }
         </Unfolds>
       )}
     </div>
-  );
-}
-
-function Evidence({ ask, directory }: { ask: AskOf<"permission">; directory: string | null }) {
-  const { body } = ask;
-  const whole = JSON.stringify(body.input, null, 2);
-  const command = typeof body.input["command"] === "string" ? body.input["command"] : null;
-  const path = body.input["file_path"] ?? body.input["notebook_path"];
-  const known = body.diff !== null || command !== null || Object.keys(body.input).length === 0;
-  return (
-    <div class="evidence">
-      {body.description && !isRepeated(body) && <p class="says">{reveal(body.description)}</p>}
-      {body.blocked_path && <p class="note"><Quoted text={t.permission.blocked(reveal(body.blocked_path))} /></p>}
-      {body.diff !== null && <Diff diff={body.diff} note={body.diff_note} path={nearby(typeof path === "string" ? path : body.tool, directory)} />}
-      {command !== null && !isWhole(body) && <Machine text={command} label={t.permission.runLong} />}
-      {!known && <Fields input={body.input} />}
-      {hasHidden(whole) && <p class="note hidden-note">{t.card.hidden}</p>}
-      <Unfolds title={t.card.whole}>{() => <Machine text={whole} most={40} label={t.card.whole} />}</Unfolds>
-    </div>
-  );
-}
-
-/** Claude often describes a change by the name of its file, which the sentence has said. */
-function isRepeated(body: AskOf<"permission">["body"]): boolean {
-  return permissionSentence(body, null).includes(body.description);
-}
-
-/** An input that we have no better picture of: its fields, each whole. */
-function Fields({ input }: { input: Record<string, unknown> }) {
-  return (
-    <dl class="fields">
-      {Object.entries(input).map(([name, value]) => (
-        <div key={name}>
-          <dt>{reveal(name)}</dt>
-          <dd>
-            <Machine text={typeof value === "string" ? value : JSON.stringify(value, null, 2)} most={8} label={name} />
-          </dd>
-        </div>
-      ))}
-    </dl>
   );
 }

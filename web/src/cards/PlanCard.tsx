@@ -1,118 +1,122 @@
-/** A plan: its Markdown, and the four ways to go on from it. */
+/** A plan: its Markdown, and the ways to go on from it. */
 import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { AskOf } from "../feed/model";
 import { Markdown } from "../parts/Markdown";
+import { Rewrite } from "../parts/Rewrite";
 import { useDraft } from "../store/drafts";
+import { fromField, toField } from "../text/editing";
 import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
+import { Act, Bar } from "./Bar";
 import type { Acting } from "./Card";
+import { Changes } from "./EditInput";
 import { useKeys } from "./keys";
 
 type Doing = "deciding" | "revising" | "editing";
 
-export function PlanCard({ ask, act, disabled, all }: Acting & { ask: AskOf<"plan"> }) {
+export function PlanCard({ ask, act, hand, disabled, all }: Acting & { ask: AskOf<"plan"> }) {
+  const asked = ask.body.plan;
   const doing = useSignal<Doing>("deciding");
-  const [plan, setPlan] = useDraft(`${ask.id}.plan`, ask.body.plan);
+  const { value: step } = doing;
+  const [field, setField] = useDraft(`${ask.id}.plan`, toField(asked));
+  const plan = useMemo(() => fromField(field, asked), [field, asked]);
   const [feedback, setFeedback] = useDraft(`${ask.id}.feedback`, "");
-  const field = useRef<HTMLTextAreaElement>(null);
-  const edited = plan !== ask.body.plan && plan.trim() !== "";
-  const approve = (mode: "default" | "acceptEdits") => act({ approve: true, mode, ...(edited ? { plan } : {}) });
-  const sendBack = () => act({ approve: false, message: feedback.trim() });
-  const begin = (what: Doing) => {
-    doing.value = what;
-    requestAnimationFrame(() => field.current?.focus());
-  };
+  const reason = useRef<HTMLTextAreaElement>(null);
+  const edited = plan !== asked && plan.trim() !== "";
+  const approve = (mode: "default" | "acceptEdits", control: string) => act({ approve: true, mode, ...(edited ? { plan } : {}) }, control);
+  const outline = () => act({ outline: true }, "p");
+  const sendBack = () => act({ approve: false, message: feedback.trim() }, "back");
+  const go = (next: Doing) => () => (doing.value = next);
 
-  useKeys(ask.id, (key) => {
-    if (disabled || doing.value !== "deciding") return false;
-    if (key === "a") approve("default");
-    else if (key === "y") approve("acceptEdits");
-    else if (key === "d") begin("revising");
-    else if (key === "e") begin("editing");
-    else if (key === "p") act({ outline: true });
-    else return false;
-    return true;
+  // Before the next letter is heard: what is typed after `d` is the reason.
+  useLayoutEffect(() => {
+    if (step === "revising") reason.current?.focus();
+    hand.step();
+  }, [step]);
+  useLayoutEffect(() => hand.change(), [plan]);
+  const keys = !disabled && step === "deciding";
+  useKeys(ask.id, {
+    a: keys && (() => approve("default", "a")),
+    y: keys && (() => approve("acceptEdits", "y")),
+    d: keys && go("revising"),
+    e: keys && go("editing"),
+    p: keys && outline,
   });
 
   return (
     <>
-      {doing.value === "editing" ? (
-        <label class="field">
-          <span>{t.plan.editLabel}</span>
-          <textarea
-            ref={field}
-            class="mono"
-            rows={Math.min(24, plan.split("\n").length + 2)}
-            value={plan}
-            onInput={(event) => setPlan(event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key === "Escape") doing.value = "deciding";
-            }}
-          />
-        </label>
-      ) : (
-        <div class="plan-text" tabIndex={0} role="region" aria-label={t.card.kinds.plan}>
-          <Markdown text={reveal(edited ? plan : ask.body.plan)} strict />
-        </div>
-      )}
-      {edited && (
-        <p class="note">
-          {t.plan.edited}{" "}
-          <button type="button" class="quiet" onClick={() => setPlan(ask.body.plan)}>
+      {edited && step !== "editing" && (
+        <div class="edited">
+          <Changes before={asked} after={plan} what={t.card.kinds.plan} />
+          <button type="button" class="quiet small" onClick={() => setField(toField(asked))}>
             {t.plan.undo}
           </button>
-        </p>
+        </div>
       )}
-      {doing.value === "revising" ? (
+      {step === "editing" ? (
         <form
           class="controls column"
+          data-own
+          onSubmit={(event) => {
+            event.preventDefault();
+            doing.value = "deciding";
+          }}
+        >
+          <Rewrite label={t.plan.editLabel} field={field} change={setField} before={asked} done={go("deciding")} leave={go("deciding")} most={24} />
+          <div class="row-of-buttons">
+            <button type="submit" class="primary">
+              {t.permission.review} <kbd aria-hidden="true">Ctrl Enter</kbd>
+            </button>
+            {edited && (
+              <button type="button" class="quiet" onClick={() => setField(toField(asked))}>
+                {t.plan.undo}
+              </button>
+            )}
+          </div>
+        </form>
+      ) : (
+        <div class="plan-text" role="region" aria-label={t.card.kinds.plan} data-evidence>
+          <Markdown text={reveal(edited ? plan : asked)} strict />
+        </div>
+      )}
+      {step === "revising" && (
+        <form
+          class="controls column asks"
+          data-own
           onSubmit={(event) => {
             event.preventDefault();
             sendBack();
           }}
         >
           <textarea
-            ref={field}
+            ref={reason}
             rows={3}
             aria-label={t.plan.feedback}
             placeholder={t.plan.feedback}
             value={feedback}
             onInput={(event) => setFeedback(event.currentTarget.value)}
             onKeyDown={(event) => {
-              if (event.key === "Enter" && !event.shiftKey) {
+              if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
                 event.preventDefault();
                 sendBack();
               } else if (event.key === "Escape") doing.value = "deciding";
             }}
           />
           <div class="row-of-buttons">
-            <button type="submit" class="primary" disabled={disabled || !feedback.trim()}>
-              {t.plan.sendBack + t.inbox.all(all)} <kbd aria-hidden="true">Enter</kbd>
-            </button>
-            <button type="button" class="quiet" onClick={() => (doing.value = "deciding")}>
-              {t.cancel}
-            </button>
+            <Act hand={hand} name="back" label={t.plan.sendBack + t.inbox.all(all)} tag="primary" disabled={disabled || !feedback.trim()} shown="Enter" />
+            <Act hand={hand} name="cancel" label={t.cancel} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
           </div>
         </form>
-      ) : (
-        <div class="controls">
-          <button type="button" class="primary" disabled={disabled} onClick={() => approve("default")}>
-            {t.plan.ask + t.inbox.all(all)} <kbd aria-hidden="true">a</kbd>
-          </button>
-          <button type="button" disabled={disabled} onClick={() => approve("acceptEdits")}>
-            {t.plan.accept + t.inbox.all(all)} <kbd aria-hidden="true">y</kbd>
-          </button>
-          <button type="button" disabled={disabled} onClick={() => begin("revising")}>
-            {t.plan.revise} <kbd aria-hidden="true">d</kbd>
-          </button>
-          <button type="button" disabled={disabled} onClick={() => act({ outline: true })}>
-            {t.plan.outline + t.inbox.all(all)} <kbd aria-hidden="true">p</kbd>
-          </button>
-          <button type="button" disabled={disabled} onClick={() => (doing.value === "editing" ? (doing.value = "deciding") : begin("editing"))}>
-            {doing.value === "editing" ? t.close : t.plan.edit} <kbd aria-hidden="true">e</kbd>
-          </button>
-        </div>
+      )}
+      {step === "deciding" && (
+        <Bar hand={hand}>
+          <Act hand={hand} name="a" label={t.plan.ask + t.inbox.all(all)} tag="primary" disabled={disabled} does={() => approve("default", "a")} />
+          <Act hand={hand} name="y" label={t.plan.accept + t.inbox.all(all)} disabled={disabled} does={() => approve("acceptEdits", "y")} />
+          <Act hand={hand} name="d" label={t.plan.revise} disabled={disabled} does={go("revising")} />
+          <Act hand={hand} name="p" label={t.plan.outline + t.inbox.all(all)} disabled={disabled} does={outline} />
+          <Act hand={hand} name="e" label={t.plan.edit} disabled={disabled} does={go("editing")} />
+        </Bar>
       )}
     </>
   );

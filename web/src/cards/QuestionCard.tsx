@@ -1,9 +1,10 @@
 /** A question: one prompt at a time, options by number, an answer of one's own, sent when each is answered. */
-import { useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { AskOf, Prompt } from "../feed/model";
 import { useDraft } from "../store/drafts";
 import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
+import { Act } from "./Bar";
 import type { Acting } from "./Card";
 import { choicesOf, isAnswered, NOTHING, type Given } from "./choices";
 import { leaveText, useKeys } from "./keys";
@@ -16,7 +17,7 @@ interface Draft {
 
 const BLINK = 160;
 
-export function QuestionCard({ ask, act, disabled, all }: Acting & { ask: AskOf<"question"> }) {
+export function QuestionCard({ ask, act, hand, disabled, all }: Acting & { ask: AskOf<"question"> }) {
   const prompts = ask.body.questions;
   const [draft, setDraft] = useDraft<Draft>(ask.id, { at: 0, given: prompts.map(() => NOTHING) });
   const text = useRef<HTMLTextAreaElement>(null);
@@ -43,25 +44,30 @@ export function QuestionCard({ ask, act, disabled, all }: Acting & { ask: AskOf<
     requestAnimationFrame(() => text.current?.focus());
   };
   const send = () => {
-    if (missing === 0) act(choicesOf(prompts, latest.current.given));
+    if (missing === 0) act(choicesOf(prompts, latest.current.given), "Enter");
     else go(prompts.findIndex((each, index) => !isAnswered(each, latest.current.given[index])));
   };
 
-  useKeys(ask.id, (key) => {
-    if (disabled) return false;
-    const option = /^[1-9]$/.test(key) ? prompt.options[Number(key) - 1] : undefined;
-    if (option) pick(option.label);
-    else if (key === "0" || key === "o") openOther();
-    else if (key === "Enter") send();
-    else if (key === "ArrowRight" && at < prompts.length - 1) go(at + 1);
-    else if (key === "ArrowLeft" && at > 0) go(at - 1);
-    else return false;
-    return true;
-  });
+  useLayoutEffect(() => hand.step(), [at]);
+  useKeys(
+    ask.id,
+    disabled
+      ? {}
+      : {
+          ...Object.fromEntries(prompt.options.slice(0, 9).map((option, index) => [String(index + 1), () => pick(option.label)])),
+          "0": openOther,
+          o: openOther,
+          Enter: send,
+          ArrowRight: at < prompts.length - 1 && (() => go(at + 1)),
+          ArrowLeft: at > 0 && (() => go(at - 1)),
+        },
+  );
 
   return (
     <form
       class="question"
+      data-own
+      data-fills
       onSubmit={(event) => {
         event.preventDefault();
         send();
@@ -75,9 +81,7 @@ export function QuestionCard({ ask, act, disabled, all }: Acting & { ask: AskOf<
       {prompts.length === 1 && prompt.header && <span class="chip">{reveal(prompt.header)}</span>}
       <Options key={at} name={`${ask.id}-${at}`} prompt={prompt} given={given} disabled={disabled} pick={pick} openOther={openOther} say={(said) => change({ ...given, text: said, other: true })} text={text} quiet={prompts.length === 1} />
       <div class="controls">
-        <button type="submit" class="primary" disabled={disabled || missing > 0}>
-          {(prompts.length > 1 ? t.question.sendAll : t.question.send) + t.inbox.all(all)} <kbd aria-hidden="true">Enter</kbd>
-        </button>
+        <Act hand={hand} name="Enter" label={(prompts.length > 1 ? t.question.sendAll : t.question.send) + t.inbox.all(all)} tag="primary" disabled={disabled || missing > 0} />
         {at < prompts.length - 1 && (
           <button type="button" disabled={disabled} onClick={() => go(at + 1)}>
             {t.question.next}

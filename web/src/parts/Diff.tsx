@@ -18,9 +18,11 @@ interface Props {
   path: string;
   /** Whether the numbers of the lines are those of the file. */
   numbered?: boolean;
+  /** Somebody decides by it: what was not on the screen counts as unseen. */
+  evidence?: boolean;
 }
 
-export function Diff({ diff, note = "", path, numbered = true }: Props) {
+export function Diff({ diff, note = "", path, numbered = true, evidence = false }: Props) {
   const open = useSignal(false);
   const frame = useRef<HTMLDivElement>(null);
   const room = useSignal(false);
@@ -39,7 +41,7 @@ export function Diff({ diff, note = "", path, numbered = true }: Props) {
     localStorage.setItem("handraise.diff", preferred.value);
   };
   return (
-    <div class="diff" ref={frame}>
+    <div class="diff" ref={frame} data-evidence={evidence || undefined} data-rest={rest > 3 && !open.value ? rest : undefined}>
       <div class="diff-head">
         <code>{reveal(path)}</code>
         <span class="count">
@@ -70,7 +72,7 @@ function OneColumn({ rows, numbered }: { rows: readonly Row[]; numbered: boolean
         {rows.map((row, at) =>
           row.kind === "hunk" ? (
             <tr key={at} class="hunk">
-              <td colSpan={3}>{row.text}</td>
+              <td colSpan={3}>{reveal(row.text)}</td>
             </tr>
           ) : (
             <tr key={at} class={row.kind}>
@@ -102,7 +104,7 @@ function SideBySide({ rows, numbered }: { rows: readonly Row[]; numbered: boolea
         {pairUp(rows).map((pair, at) =>
           "hunk" in pair ? (
             <tr key={at} class="hunk">
-              <td colSpan={4}>{pair.hunk}</td>
+              <td colSpan={4}>{reveal(pair.hunk)}</td>
             </tr>
           ) : (
             <tr key={at}>

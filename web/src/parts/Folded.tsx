@@ -5,14 +5,15 @@ import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
 import { Icon } from "./Icons";
 
-export function Machine({ text, most = 14, label }: { text: string; most?: number; label?: string }) {
+/** `evidence`: somebody decides by it, and what was not on the screen counts as unseen. */
+export function Machine({ text, most = 14, label, evidence = false }: { text: string; most?: number; label?: string; evidence?: boolean }) {
   const open = useSignal(false);
   const lines = reveal(text.replace(/\n$/, "")).split("\n");
   const rest = lines.length - most;
   const folds = rest > 3;
   const shown = folds && !open.value ? lines.slice(0, most) : lines;
   return (
-    <div class="machine">
+    <div class="machine" data-evidence={evidence || undefined} data-rest={folds && !open.value ? rest : undefined}>
       <pre tabIndex={0} aria-label={label}>
         {shown.map((line, at) => (
           <Marked key={at} line={at < shown.length - 1 ? `${line}\n` : line} />

@@ -88,10 +88,36 @@ export function compareTexts(before: string, after: string): Row[] {
   return rows;
 }
 
-type Step = ["same" | "gone" | "added", string];
+/** Lines around a change that are shown with it. */
+const AROUND = 3;
+
+/** Only what changes, and a few lines around it. `says` puts the number of lines between two changes into words. */
+export function onlyChanges(rows: readonly Row[], says: (lines: number) => string): Row[] {
+  const near = rows.map(() => false);
+  rows.forEach((row, at) => {
+    if (row.kind !== "same") near.fill(true, Math.max(0, at - AROUND), at + AROUND + 1);
+  });
+  const shown: Row[] = [];
+  let left = 0;
+  const skip = () => {
+    if (left) shown.push({ kind: "hunk", text: says(left) });
+    left = 0;
+  };
+  rows.forEach((row, at) => {
+    if (!near[at]) left += 1;
+    else {
+      skip();
+      shown.push(row);
+    }
+  });
+  skip();
+  return shown;
+}
+
+export type Step = ["same" | "gone" | "added", string];
 
 /** By the longest common run of lines; all gone and all added where that would take too long. */
-function compareLines(a: readonly string[], b: readonly string[]): Step[] {
+export function compareLines(a: readonly string[], b: readonly string[]): Step[] {
   const gone = (text: string): Step => ["gone", text];
   const added = (text: string): Step => ["added", text];
   if (!a.length || !b.length || a.length > MOST || b.length > MOST) return [...a.map(gone), ...b.map(added)];

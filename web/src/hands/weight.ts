@@ -1,0 +1,12 @@
+/** What an answer does: refuse, answer a question, or allow something. What is not known here allows. Pure. */
+import type { Answer } from "../feed/model";
+import type { Weight } from "../intent";
+
+export function weightOf(answer: Answer): Weight {
+  if ("answers" in answer) return "answer";
+  if ("allow" in answer) return answer.allow === false ? "refuse" : "grant";
+  if ("approve" in answer) return answer.approve === false ? "refuse" : "grant";
+  if ("outline" in answer) return "refuse";
+  if ("action" in answer) return answer.action === "decline" || answer.action === "cancel" ? "refuse" : "grant";
+  return "grant";
+}

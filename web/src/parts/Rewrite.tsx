@@ -1,0 +1,53 @@
+/** A field for a text that somebody else wrote: hidden characters are marked in it, and line endings stay what they were. */
+import { useEffect, useRef } from "preact/hooks";
+import { markTyped } from "../text/editing";
+import { texts as t } from "../texts";
+
+interface Props {
+  label: string;
+  /** As `toField` made it, and somebody changed it. */
+  field: string;
+  change: (field: string) => void;
+  /** The text it began as. */
+  before: string;
+  done: () => void;
+  leave: () => void;
+  most?: number;
+}
+
+export function Rewrite({ label, field, change, before, done, leave, most = 18 }: Props) {
+  const input = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => input.current?.focus(), []);
+  const take = (element: HTMLTextAreaElement) => {
+    const marked = markTyped(element.value);
+    if (marked !== element.value) {
+      const caret = markTyped(element.value.slice(0, element.selectionEnd)).length;
+      element.value = marked;
+      element.setSelectionRange(caret, caret);
+    }
+    change(marked);
+  };
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <textarea
+        ref={input}
+        class="mono"
+        spellcheck={false}
+        rows={Math.min(most, Math.max(3, field.split("\n").length + 1))}
+        value={field}
+        onInput={(event) => (event.isComposing ? change(event.currentTarget.value) : take(event.currentTarget))}
+        onCompositionEnd={(event) => take(event.currentTarget)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") leave();
+          else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+            event.preventDefault();
+            done();
+          }
+        }}
+      />
+      {/⟨U\+[0-9A-F]{4,6}⟩/.test(field) && <small class="quiet-text">{t.card.marksKept}</small>}
+      {before.includes("\r\n") && <small class="quiet-text">{t.card.endingsKept}</small>}
+    </label>
+  );
+}
