@@ -5,7 +5,7 @@ from pathlib import Path
 
 from playwright.async_api import Page, expect
 
-from browser.window import PAGE, needs_browser, nothing_waits, window
+from browser.window import PAGE, armed, needs_browser, nothing_waits, window
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise
 from handraise.model.asks import Answered, Body, Expired, Form, Option, Permission, Plan, Prompt, Question
@@ -49,6 +49,7 @@ async def test_every_kind_of_card_by_keyboard_alone(tmp_path: Path) -> None:
         await page.keyboard.press("o")
         await expect(page.get_by_label("Your answer")).to_be_focused()
         await page.keyboard.type("Wren")
+        await armed(page, "question")
         await page.keyboard.press("Control+Enter")
         await settled(hub, page, ask, Choices((Choice(("B",)), Choice(("C", "E"), "and 4"), Choice((), "Wren"))))
 
@@ -58,6 +59,10 @@ async def test_every_kind_of_card_by_keyboard_alone(tmp_path: Path) -> None:
         await page.keyboard.press("Control+a")
         await page.keyboard.type("rm b")
         await page.keyboard.press("Control+Enter")
+        await expect(page.locator(".changes tr.gone")).to_contain_text("rm a")
+        await expect(page.locator(".changes tr.added")).to_contain_text("rm b")
+        await armed(page, "permission")
+        await page.keyboard.press("a")
         await settled(hub, page, ask, Allow(input={"command": "rm b", "timeout": 5}))
 
         ask = await put(hub, page, Permission("Bash", {"command": "rm c"}))
@@ -83,6 +88,8 @@ async def test_every_kind_of_card_by_keyboard_alone(tmp_path: Path) -> None:
         await page.keyboard.type("\n\n- and tests")
         await page.keyboard.press("Escape")
         await expect(page.locator(".plan-text li")).to_have_text("and tests")
+        await expect(page.locator(".changes tr.added").last).to_contain_text("- and tests")
+        await armed(page, "plan")
         await page.keyboard.press("y")
         await settled(hub, page, ask, Approve("acceptEdits", "# Steps\n\n- and tests"))
 
@@ -104,6 +111,7 @@ async def test_every_kind_of_card_by_keyboard_alone(tmp_path: Path) -> None:
         await page.keyboard.type("Odeon 4")
         await page.keyboard.press("Tab")
         await page.keyboard.press("Space")
+        await armed(page, "form")
         await page.keyboard.press("Control+Enter")
         await settled(hub, page, ask, Filled("accept", {"street": "Odeon 4", "lift": True}))
 
@@ -126,8 +134,9 @@ async def test_a_card_out_of_sight_is_shown_before_a_key_answers_it(tmp_path: Pa
         await expect(page.locator(f"#card-{ask.id}")).not_to_be_in_viewport()
         await page.keyboard.press("a")
         await expect(page.locator(f"#card-{ask.id} .controls")).to_be_in_viewport()
-        await expect(page.locator(f"#card-{ask.id}")).to_contain_text("Press the key once more.")
+        await expect(page.locator(f"#card-{ask.id} .refusal")).to_have_text("Wait a moment")
         assert (await hub.up.hub.desk.ask(ask.id)).settlement is None
+        await expect(page.locator(f"#card-{ask.id}[data-armed]")).to_be_visible()
         await page.keyboard.press("a")
         await settled(hub, page, ask.id, Allow())
 
@@ -145,17 +154,22 @@ async def test_what_is_written_into_a_card_that_goes_away_answers_no_other(tmp_p
         await page.clock.pause_at(await page.evaluate("Date.now() + 1000"))
         await page.keyboard.type("Ba")
         await hub.up.hub.desk.seat(ANN, "terminal").answer(asked.id, Choices((Choice((), "Wren"),)))
-        # Somebody types on, ten letters a second, while the one card goes and the other one comes and is armed.
-        card = page.locator(f"#card-{other.id}.stage-open[data-armed]")
-        after = 0
-        while after < 5:
+        # Somebody types on, ten letters a second, while the one card goes and the other one comes.
+        card = page.locator(f"#card-{other.id}.stage-open")
+        for _ in range(100):
             await page.keyboard.press("a")
             await page.clock.run_for(100)
-            after += await card.count()
+            if await card.count():
+                break
+        for _ in range(12):
+            await page.keyboard.press("a")
+            await page.clock.run_for(100)
         await expect(page.locator(".over")).to_contain_text("Answered elsewhere by ann: Wren")
         await expect(card).to_be_visible()
+        await expect(card).not_to_have_attribute("data-armed", "")
         assert (await hub.up.hub.desk.ask(other.id)).settlement is None
         await page.clock.run_for(2000)
+        await expect(card).to_have_attribute("data-armed", "")
         await page.keyboard.press("a")
         await page.clock.resume()
         await settled(hub, page, other.id, Allow())

@@ -51,9 +51,28 @@ needs_browser = pytest.mark.skipif(
 expect.set_options(timeout=PATIENCE)
 
 
+READ = """
+  async (card) => {
+    const around = card.closest(".scrolls");
+    const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 20)));
+    await painted();
+    if (card.hasAttribute("data-seen")) return;
+    card.scrollIntoView({ block: "start" });
+    for (let tries = 0; tries < 100 && card.isConnected && !card.hasAttribute("data-seen"); tries += 1) {
+      await painted();
+      around.scrollBy(0, around.clientHeight / 3);
+    }
+    await painted();
+  }
+"""
+
+
 async def armed(page: Page, kind: str) -> None:
-    """A card of this kind is there, and takes keys and clicks."""
-    await expect(page.locator(f".card.{kind}.stage-open")).to_have_count(1)
+    """A card of this kind is there, all that it shows was on the screen, and it takes keys and clicks."""
+    card = page.locator(f".card.{kind}.stage-open")
+    await expect(card).to_have_count(1)
+    if kind != "question":
+        await card.evaluate(READ)
     await expect(page.locator(f".card.{kind}.stage-open[data-armed]")).to_have_count(1)
 
 

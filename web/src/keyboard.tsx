@@ -20,16 +20,16 @@ let wrote = 0;
 const LEAVING = ["Escape", "Enter", "Tab"];
 const PAUSE = 1000;
 
-/** When a letter was last typed that is no way about the page. */
+/** When a letter was last typed that no text took, and that is no way about the page. */
 let letterAt: number | null = null;
-/** Letters that go about the page. */
-const MOVING = ["j", "k"];
+/** Letters that go about the page, or on in what is read. */
+const MOVING = ["j", "k", "v"];
 
 export function watchKeyboard(): void {
   addEventListener("pointerdown", () => (wrote = 0), true);
   addEventListener("keydown", (event) => {
     const typing = isTyping(letterAt, event.timeStamp);
-    if (/^\p{L}$/u.test(event.key) && !MOVING.includes(event.key)) letterAt = event.timeStamp;
+    if (/^\p{L}$/u.test(event.key) && !MOVING.includes(event.key) && !isText(event.target)) letterAt = event.timeStamp;
     const taken = isHeard(event) && !(typing && isPartOfWord(event.key)) && take(event.key, event);
     if (taken) event.preventDefault();
     if (taken !== "card" && isTouch(event) && !isText(event.target) && !isOwn(event)) touchCurrent(event.timeStamp);

@@ -76,7 +76,7 @@ function Fields({ fields }: { fields: [string, unknown][] }) {
             <div key={name}>
               <dt>{reveal(name)}</dt>
               <dd>
-                <Machine evidence text={text} most={8} label={name} />
+                <Machine evidence text={text} label={name} />
               </dd>
             </div>
           ))}

@@ -25,7 +25,11 @@ export function FormCard({ ask, act, hand, disabled, all }: Acting & { ask: AskO
     }
   };
   const focus = (id: string) => () => document.getElementById(id)?.focus();
-  useKeys(ask.id, { d: !disabled && focus(`decline-${ask.id}`), e: !disabled && focus(inputId(ask.id, fields[0]?.name ?? "")) });
+  useKeys(ask, {
+    fill: !disabled && focus(inputId(ask.id, fields[0]?.name ?? "")),
+    decline: !disabled && focus(`decline-${ask.id}`),
+    cancel: !disabled && focus(`cancel-${ask.id}`),
+  });
   return (
     <form
       class="form"
@@ -50,7 +54,7 @@ export function FormCard({ ask, act, hand, disabled, all }: Acting & { ask: AskO
       <div class="controls">
         <Act hand={hand} name="send" label={t.form.send + t.inbox.all(all)} tag="primary" disabled={disabled} shown="Ctrl Enter" />
         <Act hand={hand} name="d" id={`decline-${ask.id}`} label={t.form.decline + t.inbox.all(all)} tag="danger" disabled={disabled} does={() => act({ action: "decline" }, "d")} shown={null} />
-        <Act hand={hand} name="cancel" label={t.form.cancel + t.inbox.all(all)} tag="quiet" disabled={disabled} does={() => act({ action: "cancel" }, "cancel")} shown={null} />
+        <Act hand={hand} name="cancel" id={`cancel-${ask.id}`} label={t.form.cancel + t.inbox.all(all)} tag="quiet" disabled={disabled} does={() => act({ action: "cancel" }, "cancel")} shown={null} />
       </div>
     </form>
   );

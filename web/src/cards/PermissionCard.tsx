@@ -18,12 +18,18 @@ type Doing = "deciding" | "denying" | "editing" | "reviewing";
 export function PermissionCard({ ask, act, hand, disabled, directory, all }: Acting & { ask: AskOf<"permission"> }) {
   const { body } = ask;
   const doing = useSignal<Doing>("deciding");
+  /** Whether Enter, after the reason, ends the turn as well. */
+  const stopping = useSignal(false);
   const [reason, setReason] = useDraft(`${ask.id}.reason`, "");
   const edit = useEdit(ask);
   const reasonField = useRef<HTMLTextAreaElement>(null);
   const { value: step } = doing;
   const allow = (control: string, how: Partial<Allow> = {}) => act({ allow: true, for: "once", ...how }, control);
   const deny = (interrupt: boolean) => act({ allow: false, message: reason.trim(), interrupt }, interrupt ? "stop" : "deny");
+  const beginDenying = (ends: boolean) => () => {
+    stopping.value = ends;
+    doing.value = "denying";
+  };
   const go = (next: Doing) => () => (doing.value = next);
   // What is allowed for longer is spelled out for this ask, and not for the others.
   const offered = (lasting: "session" | "always") => !all && body.offers.some((offer) => offer.for === lasting);
@@ -34,12 +40,16 @@ export function PermissionCard({ ask, act, hand, disabled, directory, all }: Act
     if (step === "denying") reasonField.current?.focus();
     hand.step();
   }, [step]);
-  useKeys(ask.id, {
-    a: !disabled && (step === "deciding" ? () => allow("a") : step === "reviewing" && allowEdited),
-    s: !disabled && step === "deciding" && offered("session") && (() => allow("s", { for: "session" })),
-    w: !disabled && step === "deciding" && offered("always") && (() => allow("w", { for: "always" })),
-    d: !disabled && (step === "deciding" || step === "reviewing") && go("denying"),
-    e: !disabled && (step === "deciding" || step === "reviewing") && go("editing"),
+  const deciding = !disabled && step === "deciding";
+  const choosing = deciding || (!disabled && step === "reviewing");
+  const longer = (lasting: "session" | "always", control: string) => deciding && offered(lasting) && (() => allow(control, { for: lasting }));
+  useKeys(ask, {
+    once: choosing && (step === "reviewing" ? allowEdited : () => allow("a")),
+    session: longer("session", "s"),
+    always: longer("always", "w"),
+    edit: choosing && go("editing"),
+    deny: choosing && beginDenying(false),
+    stop: choosing && beginDenying(true),
   });
 
   return (
@@ -49,7 +59,7 @@ export function PermissionCard({ ask, act, hand, disabled, directory, all }: Act
       {step === "reviewing" && (
         <Bar hand={hand}>
           <Act hand={hand} name="a" label={t.permission.editSend + t.inbox.all(all)} tag="primary" disabled={disabled || edit.input === null} does={allowEdited} />
-          <Act hand={hand} name="d" label={t.permission.deny + t.inbox.all(all)} tag="danger" disabled={disabled} does={go("denying")} />
+          <Act hand={hand} name="d" label={t.permission.deny + t.inbox.all(all)} tag="danger" disabled={disabled} does={beginDenying(false)} />
           <Act hand={hand} name="e" label={t.permission.editAgain} disabled={disabled} does={go("editing")} />
           <Act hand={hand} name="cancel" label={t.cancel} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
         </Bar>
@@ -60,7 +70,7 @@ export function PermissionCard({ ask, act, hand, disabled, directory, all }: Act
           data-own
           onSubmit={(event) => {
             event.preventDefault();
-            deny(false);
+            deny(stopping.value);
           }}
         >
           <textarea
@@ -73,13 +83,13 @@ export function PermissionCard({ ask, act, hand, disabled, directory, all }: Act
             onKeyDown={(event) => {
               if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
                 event.preventDefault();
-                deny(false);
+                deny(stopping.value);
               } else if (event.key === "Escape") doing.value = "deciding";
             }}
           />
           <div class="row-of-buttons">
-            <Act hand={hand} name="deny" label={t.permission.denySend + t.inbox.all(all)} tag="danger" disabled={disabled} shown="Enter" />
-            <Act hand={hand} name="stop" label={t.permission.denyStop + t.inbox.all(all)} tag="danger quiet" disabled={disabled} does={() => deny(true)} shown={null} />
+            <Act hand={hand} name="deny" label={t.permission.denySend + t.inbox.all(all)} tag="danger" disabled={disabled} does={() => deny(false)} shown={stopping.value ? null : "Enter"} />
+            <Act hand={hand} name="stop" label={t.permission.denyStop + t.inbox.all(all)} tag="danger quiet" disabled={disabled} does={() => deny(true)} shown={stopping.value ? "Enter" : null} />
             <Act hand={hand} name="cancel" label={t.cancel} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
           </div>
         </form>
@@ -88,7 +98,7 @@ export function PermissionCard({ ask, act, hand, disabled, directory, all }: Act
         <>
           <Bar hand={hand}>
             <Act hand={hand} name="a" label={t.permission.allow + t.inbox.all(all)} tag="primary" disabled={disabled} does={() => allow("a")} />
-            <Act hand={hand} name="d" label={t.permission.deny + t.inbox.all(all)} tag="danger" disabled={disabled} does={go("denying")} />
+            <Act hand={hand} name="d" label={t.permission.deny + t.inbox.all(all)} tag="danger" disabled={disabled} does={beginDenying(false)} />
             <Act hand={hand} name="e" label={t.permission.edit_} disabled={disabled} does={go("editing")} />
           </Bar>
           {!all && <Longer ask={ask} hand={hand} disabled={disabled} allow={allow} />}

@@ -36,12 +36,12 @@ export function PlanCard({ ask, act, hand, disabled, all }: Acting & { ask: AskO
   }, [step]);
   useLayoutEffect(() => hand.change(), [plan]);
   const keys = !disabled && step === "deciding";
-  useKeys(ask.id, {
-    a: keys && (() => approve("default", "a")),
-    y: keys && (() => approve("acceptEdits", "y")),
-    d: keys && go("revising"),
-    e: keys && go("editing"),
-    p: keys && outline,
+  useKeys(ask, {
+    approve: keys && (() => approve("default", "a")),
+    free: keys && (() => approve("acceptEdits", "y")),
+    revise: keys && go("revising"),
+    edit: keys && go("editing"),
+    outline: keys && outline,
   });
 
   return (

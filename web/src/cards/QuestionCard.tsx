@@ -49,18 +49,11 @@ export function QuestionCard({ ask, act, hand, disabled, all }: Acting & { ask: 
   };
 
   useLayoutEffect(() => hand.step(), [at]);
+  const numbered = prompt.options.slice(0, 9).map((option, index) => [String(index + 1), () => pick(option.label)]);
   useKeys(
-    ask.id,
-    disabled
-      ? {}
-      : {
-          ...Object.fromEntries(prompt.options.slice(0, 9).map((option, index) => [String(index + 1), () => pick(option.label)])),
-          "0": openOther,
-          o: openOther,
-          Enter: send,
-          ArrowRight: at < prompts.length - 1 && (() => go(at + 1)),
-          ArrowLeft: at > 0 && (() => go(at - 1)),
-        },
+    ask,
+    { "free text": !disabled && openOther },
+    disabled ? {} : { ...Object.fromEntries(numbered), Enter: send, ArrowRight: at < prompts.length - 1 && (() => go(at + 1)), ArrowLeft: at > 0 && (() => go(at - 1)) },
   );
 
   return (

@@ -7,6 +7,8 @@ import { texts as t } from "../texts";
 import { Marked, More } from "./Folded";
 
 const MOST = 26;
+/** What somebody decides by is read where it stands, unless it is really long. */
+const MOST_EVIDENCE = 300;
 /** Two columns need this many pixels. */
 const ROOM = 640;
 const preferred = signal(localStorage.getItem("handraise.diff") === "two" ? "two" : "one");
@@ -34,8 +36,9 @@ export function Diff({ diff, note = "", path, numbered = true, evidence = false 
   const rows = typeof diff === "string" ? readDiff(diff) : diff;
   const { added, gone } = count(rows);
   const two = preferred.value === "two" && gone > 0 && room.value;
-  const rest = rows.length - MOST;
-  const shown = rest > 3 && !open.value ? rows.slice(0, MOST) : rows;
+  const most = evidence ? MOST_EVIDENCE : MOST;
+  const rest = rows.length - most;
+  const shown = rest > 3 && !open.value ? rows.slice(0, most) : rows;
   const choose = () => {
     preferred.value = preferred.value === "two" ? "one" : "two";
     localStorage.setItem("handraise.diff", preferred.value);

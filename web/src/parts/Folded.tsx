@@ -5,8 +5,12 @@ import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
 import { Icon } from "./Icons";
 
+const MOST = 14;
+/** What somebody decides by is read where it stands, unless it is really long. */
+const MOST_EVIDENCE = 300;
+
 /** `evidence`: somebody decides by it, and what was not on the screen counts as unseen. */
-export function Machine({ text, most = 14, label, evidence = false }: { text: string; most?: number; label?: string; evidence?: boolean }) {
+export function Machine({ text, label, evidence = false, most = evidence ? MOST_EVIDENCE : MOST }: { text: string; most?: number; label?: string; evidence?: boolean }) {
   const open = useSignal(false);
   const lines = reveal(text.replace(/\n$/, "")).split("\n");
   const rest = lines.length - most;

@@ -1,0 +1,127 @@
+"""One hub and one browser for all tests about hands. Asks that are left are taken away after each."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Locator, Page, ViewportSize, expect
+
+from browser.window import PAGE, PATIENCE, Window, window
+from handraise.model.actors import TheHub
+from handraise.model.answers import Answer
+from handraise.model.asks import Answered, Ask, Body, Origin, Permission, Withdrawn
+from handraise.store.changes import OpenAsk, SettleAsk
+from surfaces.web.served import Served, served
+
+TICK = 4
+LOW = ViewportSize(width=1366, height=650)
+
+
+@dataclass
+class Desk:
+    """Where somebody sits: a hub, a browser, and the asks that were put there."""
+
+    hub: Served
+    screen: Window
+    asks: list[str] = field(default_factory=list)
+    pages: list[Page] = field(default_factory=list)
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    async def sit(self, path: str = "/", **context: Any) -> Page:
+        """A page whose time stands still, until a test passes it: a slow machine decides nothing."""
+        context.setdefault("viewport", LOW)
+        page = await self.screen.stranger(self.hub.up, **context)
+        self.pages.append(page)
+        await page.clock.install()
+        code = await self.hub.up.gate.make_code("owner", "admin", TheHub(), "test")
+        await page.goto(f"/login?code={code}")
+        await page.goto(path)
+        await expect(page.locator(".connection.live").first).to_be_attached()
+        await page.clock.pause_at(await page.evaluate("Date.now() / 1000 + 1"))
+        return page
+
+    async def put(self, body: Body, *, session: str | None = None, before: float = 0) -> Ask:
+        """An open ask; `before` so many seconds it stands above those that are there."""
+        name = f"h_{next(self._numbers)}"
+        source = "session" if session else "agent"
+        opened = datetime.now(UTC) - timedelta(seconds=before)
+        ask = Ask(name, session, None, body, "ask_user", Origin(name), opened, source)
+        await self.hub.up.hub.store.apply([OpenAsk(ask)])
+        self.asks.append(ask.id)
+        return ask
+
+    async def run(self, command: str, **more: Any) -> Ask:
+        """One that asks to run a command."""
+        return await self.put(Permission("Bash", {"command": command}), **more)
+
+    async def answer_to(self, ask: Ask) -> Answer | None:
+        found = (await self.hub.up.hub.desk.ask(ask.id)).settlement
+        return found.answer if isinstance(found, Answered) else None
+
+    async def answered(self, page: Page, ask: Ask) -> Answer | None:
+        """Time passes, and the page knows of it."""
+        await page.clock.run_for(450)
+        await until(page, page.locator(f"#card-{ask.id}.line-card"))
+        return await self.answer_to(ask)
+
+    async def still_open(self, page: Page, ask: Ask) -> bool:
+        """After the card stood still for so long that whatever was to come of an act has come."""
+        await until(page, card_of(page, ask))
+        await page.clock.run_for(1500)
+        return (await self.hub.up.hub.desk.ask(ask.id)).settlement is None
+
+    async def clear(self) -> None:
+        for page in self.pages:
+            await page.context.close()
+        self.pages.clear()
+        await self.clear_asks()
+
+    async def clear_asks(self) -> None:
+        """What is left of them is withdrawn."""
+        now = datetime.now(UTC)
+        for name in self.asks:
+            if (await self.hub.up.hub.desk.ask(name)).settlement is None:
+                await self.hub.up.hub.store.apply([SettleAsk(name, Withdrawn("the test is over", now))])
+        self.asks.clear()
+
+
+@asynccontextmanager
+async def desk(tmp: Path) -> AsyncIterator[Desk]:
+    async with served(tmp, page=PAGE, seconds=1200) as hub, window() as screen:
+        yield Desk(hub, screen)
+
+
+def card_of(page: Page, ask: Ask) -> Locator:
+    return page.locator(f"#card-{ask.id}.stage-open")
+
+
+def allow_of(page: Page, ask: Ask) -> Locator:
+    return card_of(page, ask).locator('[data-control="a"]')
+
+
+async def calm(page: Page, ask: Ask, *, seen: bool = False) -> None:
+    """Time passes, and its card takes an act; with `seen`, all of it was on the screen, too."""
+    await until(page, card_of(page, ask))
+    await page.clock.run_for(800)
+    await expect(page.locator(f"#card-{ask.id}.stage-open[data-armed]{'[data-seen]' if seen else ''}")).to_be_visible()
+
+
+async def until(page: Page, shown: Locator) -> int:
+    """Lets as little time pass as it takes until this is on the page: so many milliseconds."""
+    passed = 0
+    async with asyncio.timeout(PATIENCE / 1000):
+        while not await shown.count():
+            await page.clock.run_for(TICK)
+            passed += TICK
+    return passed
+
+
+async def middle(control: Locator) -> tuple[float, float]:
+    box = await control.bounding_box()
+    assert box
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
