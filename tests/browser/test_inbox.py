@@ -101,6 +101,7 @@ async def test_identical_asks_are_answered_together_and_each_says_what_became_of
         await expect(page.locator(".longer")).to_have_count(0)  # nothing for longer, for all at once
         later = await hub.ask(NPM, session=asks[0].session)
         await expect(page.locator(".alike-head")).to_contain_text("One that came later is not among them.")
+        await armed(page, "permission")
         with screen.trouble_expected():
             await page.get_by_role("button", name="Allow once · all 4").click()
             told = page.locator(".over [role=status]")

@@ -4,7 +4,7 @@ import * as intent from "../intent";
 import type { Act, Attention, Verdict, Weight } from "../intent";
 import { gaps, NOTHING_YET, resize, show, type Cover } from "./cover";
 import { isScrolling, noteScroll, occasion, touchedAt } from "./input";
-import { sampleSoon } from "./all";
+import { isText, sampleSoon } from "./all";
 import { compare, type Shape } from "./shape";
 
 /** Milliseconds for which a card says why it did nothing. */
@@ -110,7 +110,9 @@ export class Hand {
     const act: Act = { weight, at, repeated, letter };
     this.sample();
     this.drop();
-    if (weight !== "refuse" && !this.isInView(control)) return this.bring(control);
+    // Whoever writes in this very card may send it from there, wherever the button is.
+    const writes = isText(document.activeElement) && this.root.contains(document.activeElement);
+    if (weight !== "refuse" && !writes && !this.isInView(control)) return this.bring(control);
     let verdict = this.judge(act);
     if (verdict === "unseen" && this.warned.peek() === control) {
       this.set(intent.goOn(this.card));
