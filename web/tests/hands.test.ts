@@ -79,7 +79,10 @@ test("each answer has its weight, and what is not known allows", () => {
     [{ action: "accept", content: {} }, "grant"],
     [{ action: "decline" }, "refuse"],
     [{ action: "cancel" }, "refuse"],
-    [{ trust: true }, "grant"],
+    [{ trust: "exactly" }, "grant"],
+    [{ trust: "without" }, "refuse"],
+    [{ trust: "never" }, "refuse"],
+    [{ something: "new" }, "grant"],
   ];
   for (const [answer, weight] of weights) assert.equal(weightOf(answer as Answer), weight);
 });

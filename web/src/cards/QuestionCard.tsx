@@ -48,7 +48,11 @@ export function QuestionCard({ ask, act, hand, disabled, all }: Acting & { ask: 
     else go(prompts.findIndex((each, index) => !isAnswered(each, latest.current.given[index])));
   };
 
-  useLayoutEffect(() => hand.step(), [at]);
+  const shown = useRef(at);
+  useLayoutEffect(() => {
+    if (shown.current !== at) hand.turn();
+    shown.current = at;
+  }, [at]);
   const numbered = prompt.options.slice(0, 9).map((option, index) => [String(index + 1), () => pick(option.label)]);
   useKeys(
     ask,

@@ -5,18 +5,16 @@ import { Machine } from "../parts/Folded";
 import { may } from "../store/desk";
 import { reveal } from "../text/reveal";
 import { texts as t } from "../texts";
+import { Act, Bar } from "./Bar";
 import type { Acting } from "./Card";
 import { useKeys } from "./keys";
 
-export function TrustCard({ ask, act, disabled, all }: Acting & { ask: AskOf<"trust"> }) {
+export function TrustCard({ ask, act, hand, disabled, all }: Acting & { ask: AskOf<"trust"> }) {
   const { body } = ask;
-  const without = () => act({ trust: "without" });
+  const without = () => act({ trust: "without" }, "d");
+  const trustable = body.unreadable.length === 0 && may("admin");
   // Trusting has no key: it is pressed on purpose.
-  useKeys(ask.id, (key) => {
-    if (disabled || key !== "d" && key !== "5") return false;
-    without();
-    return true;
-  });
+  useKeys(ask, { without: !disabled && without });
   return (
     <>
       <p class="note">{reveal(ask.why)}</p>
@@ -31,17 +29,11 @@ export function TrustCard({ ask, act, disabled, all }: Acting & { ask: AskOf<"tr
         ))}
       </div>
       <p class="quiet-text">{t.trust.ends}</p>
-      <div class="controls">
-        <button type="button" class="primary" disabled={disabled} onClick={without}>
-          {t.trust.without + t.inbox.all(all)} <kbd aria-hidden="true">d</kbd>
-        </button>
-        <button type="button" class="danger" disabled={disabled || body.unreadable.length > 0 || !may("admin")} onClick={() => act({ trust: "exactly" })}>
-          {t.trust.exactly + t.inbox.all(all)}
-        </button>
-        <button type="button" disabled={disabled} onClick={() => act({ trust: "never" })}>
-          {t.trust.never + t.inbox.all(all)}
-        </button>
-      </div>
+      <Bar hand={hand}>
+        <Act hand={hand} name="d" label={t.trust.without + t.inbox.all(all)} tag="primary" disabled={disabled} does={without} />
+        <Act hand={hand} name="exactly" label={t.trust.exactly + t.inbox.all(all)} tag="danger" disabled={disabled || !trustable} does={() => act({ trust: "exactly" }, "exactly")} shown={null} />
+        <Act hand={hand} name="never" label={t.trust.never + t.inbox.all(all)} disabled={disabled} does={() => act({ trust: "never" }, "never")} shown={null} />
+      </Bar>
       {!may("admin") && <p class="quiet-text">{t.trust.admin}</p>}
     </>
   );
@@ -54,7 +46,7 @@ function Piece({ piece }: { piece: Brought }) {
       <h3>
         {named} <span class="quiet-text">{t.trust.in(reveal(piece.path))}</span>
       </h3>
-      <Machine text={piece.text} label={named} />
+      <Machine evidence text={piece.text} label={named} />
     </section>
   );
 }

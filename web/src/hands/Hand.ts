@@ -45,6 +45,8 @@ export class Hand {
   private said: ReturnType<typeof setTimeout> | undefined;
   /** Since when letters go to this card. */
   private keysSince = 0;
+  /** Its controls are in other places, since the person went on to another step. */
+  private turned = false;
   /** When a key brought it into view. */
   private broughtAt = -Infinity;
 
@@ -83,6 +85,13 @@ export class Hand {
     sampleSoon();
   }
 
+  /** The person went on to its next step, and looks there. */
+  turn(): void {
+    this.set(intent.turn(this.card, performance.now()));
+    this.turned = true;
+    sampleSoon();
+  }
+
   /** It shows something else. */
   change(): void {
     this.covers.clear();
@@ -97,8 +106,9 @@ export class Hand {
   /** Looks where it stands and what of it is on the screen. Called after something was painted, and before each act. */
   sample(): void {
     const shape = this.measure();
-    const change = this.shape === null ? "moved" : compare(this.shape, shape, isScrolling());
+    const change = this.turned ? "still" : this.shape === null ? "moved" : compare(this.shape, shape, isScrolling());
     this.shape = shape;
+    this.turned = false;
     if (change === "moved") this.move(performance.now());
     else if (change === "scrolled") this.set(intent.scroll(this.card, performance.now()));
     this.look();

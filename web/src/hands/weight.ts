@@ -8,5 +8,6 @@ export function weightOf(answer: Answer): Weight {
   if ("approve" in answer) return answer.approve === false ? "refuse" : "grant";
   if ("outline" in answer) return "refuse";
   if ("action" in answer) return answer.action === "decline" || answer.action === "cancel" ? "refuse" : "grant";
+  if ("trust" in answer) return answer.trust === "without" || answer.trust === "never" ? "refuse" : "grant";
   return "grant";
 }
