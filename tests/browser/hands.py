@@ -48,9 +48,8 @@ class Desk:
     async def put(self, body: Body, *, session: str | None = None, before: float = 0) -> Ask:
         """An open ask; `before` so many seconds it stands above those that are there."""
         name = f"h_{next(self._numbers)}"
-        source = "session" if session else "agent"
         opened = datetime.now(UTC) - timedelta(seconds=before)
-        ask = Ask(name, session, None, body, "ask_user", Origin(name), opened, source)
+        ask = Ask(name, session, None, body, "ask_user", Origin(name), opened, "session" if session else "agent")
         await self.hub.up.hub.store.apply([OpenAsk(ask)])
         self.asks.append(ask.id)
         return ask

@@ -149,6 +149,7 @@ async def test_a_late_answer_from_the_inbox_is_heard_by_claude(tmp_path: Path) -
         await expect(card).to_contain_text("What you say now still reaches it, as guidance.")
         await expect(card).to_have_attribute("data-armed", "")
         await card.get_by_text("Postgres").click()
+        await card.get_by_role("button", name="Send answer").scroll_into_view_if_needed()
         await expect(card).to_have_attribute("data-armed", "")
         await card.get_by_role("button", name="Send answer").click()
         await expect(missed).to_have_count(0)

@@ -263,6 +263,7 @@ async def test_two_taps_on_a_phone_answer_one_card(at: Desk) -> None:
         first, second = await at.run("rm one"), await at.run("rm two")
         await calm(page, first, seen=True)
         x, y = await middle(allow_of(page, first))
+        await asyncio.sleep(0.7)
         await page.touchscreen.tap(x, y)
         await until(page, card_of(page, second))
         await page.clock.run_for(gap)

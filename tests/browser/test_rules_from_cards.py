@@ -43,6 +43,7 @@ async def test_rules_are_made_from_cards_and_hold_from_the_next_time_on(tmp_path
         await expect(dialog).to_have_count(0)
         # The ask itself still waits: a rule is no answer to what was asked before it.
         await expect(page.locator(".card .asked")).to_have_text("Run touch one?")
+        await armed(page, "permission")
         await page.keyboard.press("a")
 
         await expect(page.locator(".card .asked")).to_have_text("Run mkdir three?")
@@ -55,6 +56,7 @@ async def test_rules_are_made_from_cards_and_hold_from_the_next_time_on(tmp_path
         await expect(dialog.locator(".in-words")).to_contain_text("Deny commands like mkdir * in the project shop")
         await dialog.get_by_role("button", name="Make this rule").click()
         await expect(dialog).to_have_count(0)
+        await armed(page, "permission")
         await page.keyboard.press("a")
         await expect(page.locator("main").get_by_text("Told: ")).to_contain_text("Use the folders that there are.")
         await expect(page.locator(".line-card").last).to_contain_text("A rule denied mkdir four")
@@ -89,7 +91,10 @@ async def test_what_claude_suggests_is_granted_as_it_is_and_the_line_says_so(tmp
         await page.locator(".card").get_by_text("The whole input").click()
         await expect(page.locator(".card .unfolded pre")).to_contain_text('"content": "one\\n"')
         await page.locator(".card").get_by_text("Claude suggests").click()
-        await page.locator(".card .offer", has_text="Switch to the mode acceptEdits").click()
+        suggested = page.locator(".card .offer", has_text="Switch to the mode acceptEdits")
+        await suggested.scroll_into_view_if_needed()
+        await armed(page, "permission")
+        await suggested.click()
         await expect(page.locator("main").get_by_text("Both written.")).to_be_visible()
         await expect(page.locator(".line-card")).to_have_count(1)
         await expect(page.locator(".line-card")).to_contain_text("with what Claude suggested")

@@ -1,5 +1,5 @@
 /** A field for a text that somebody else wrote: hidden characters are marked in it, and line endings stay what they were. */
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { markTyped } from "../text/editing";
 import { texts as t } from "../texts";
 
@@ -17,7 +17,7 @@ interface Props {
 
 export function Rewrite({ label, field, change, before, done, leave, most = 18 }: Props) {
   const input = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => input.current?.focus(), []);
+  useLayoutEffect(() => input.current?.focus(), []);
   const take = (element: HTMLTextAreaElement) => {
     const marked = markTyped(element.value);
     if (marked !== element.value) {
