@@ -45,6 +45,7 @@ async def test_a_form_is_checked_before_it_is_sent(tmp_path: Path) -> None:
         await page.get_by_label("floor").fill("3")
         await page.get_by_label("Lift").check()
         await page.get_by_label("door").select_option("right")
+        await armed(page, "form")
         await page.keyboard.press("Control+Enter")
         await expect(page.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
         assert await settled(hub, ask.id) == {
