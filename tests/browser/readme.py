@@ -51,7 +51,7 @@ async def press(page: Page, kind: str, *keys: str) -> None:
     await expect(page.locator(f".card.{kind}.current[data-armed]")).to_be_visible()
     for key in keys:
         await page.keyboard.press(key)
-        await page.wait_for_timeout(600)
+        await page.wait_for_timeout(900)
 
 
 async def open_page(screen: Window, up: Serving, path: str, **kind: Any) -> Page:

@@ -30,9 +30,9 @@ async def test_the_whole_demo_by_keyboard_alone(tmp_path: Path) -> None:
         await armed(page, "plan")
         await page.keyboard.press("a")
         for file in ("service.py", "test_health.py"):
-            await armed(page, "permission")
             await expect(page.locator(".card .asked")).to_contain_text(file)
             await expect(page.locator(".card .diff")).to_contain_text("+")
+            await armed(page, "permission")
             await page.keyboard.press("a")
         await expect(page.locator(".card .asked")).to_have_text("Run python3 -m unittest -v?")
         await armed(page, "permission")
