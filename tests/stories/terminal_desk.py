@@ -50,8 +50,9 @@ class Desk:
         """Ends the hub that a command started."""
         hub = int((self.state / "hub.lock").read_text())
         os.kill(hub, signal.SIGTERM)
-        while Path(f"/proc/{hub}").exists():
-            await asyncio.sleep(0.05)
+        async with asyncio.timeout(60):
+            while Path(f"/proc/{hub}").exists():
+                await asyncio.sleep(0.05)
 
     async def script(self, *arguments: str, stdin: bytes | int = b"") -> tuple[int, str, str]:
         """The command without a terminal."""

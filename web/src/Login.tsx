@@ -43,9 +43,15 @@ export function Login() {
           <span>{t.login.field}</span>
           <input type="password" class="mono" autocomplete="current-password" required autofocus value={secret.value} onInput={(event) => (secret.value = event.currentTarget.value)} />
         </label>
-        {trouble.value && <p class="note trouble" role="alert">{trouble.value}</p>}
+        {trouble.value && (
+          <p class="note trouble" role="alert">
+            {trouble.value}
+          </p>
+        )}
         {kept > 0 && <p class="note">{t.login.kept(kept)}</p>}
-        <button type="submit" class="primary">{t.login.button}</button>
+        <button type="submit" class="primary">
+          {t.login.button}
+        </button>
       </form>
     </main>
   );

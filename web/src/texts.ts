@@ -361,8 +361,7 @@ export const texts = {
   },
 
   done: {
-    trusted: (who: string, level: "without" | "exactly" | "never") =>
-      ({ without: `${who} chose to run without them`, exactly: `${who} trusted the directory`, never: `${who} chose never` })[level],
+    trusted: (who: string, level: "without" | "exactly" | "never") => ({ without: `${who} chose to run without them`, exactly: `${who} trusted the directory`, never: `${who} chose never` })[level],
     you: "You",
     rule: "A rule",
     hub: "The hub",
@@ -447,7 +446,8 @@ export const texts = {
     notLately: "–",
     whyAsked: "Why was I asked?",
     noRules: "No rules. Whatever Claude's own mode does not allow is asked.",
-    rulesSay: "Rules are standing answers, tried in this order; the first that matches decides. “For this session” and “always” on a card make them, too. Those of a project are its options, and come first.",
+    rulesSay:
+      "Rules are standing answers, tried in this order; the first that matches decides. “For this session” and “always” on a card make them, too. Those of a project are its options, and come first.",
     tool: "Tool",
     command: "Command",
     pattern: "Path",

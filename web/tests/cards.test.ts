@@ -9,7 +9,8 @@ import { count } from "../src/admin/numbers";
 import { compareTexts, isNew, pairUp, readDiff } from "../src/text/diff";
 import type { Ask, Permission, Prompt, Settlement } from "../src/feed/model";
 
-const permission = (tool: string, input: Record<string, unknown>, diff: string | null = null) => ({ tool, input, description: "", diff, diff_note: "", offers: [], suggestions: [], suggestions_in_words: [] }) as unknown as Permission;
+const permission = (tool: string, input: Record<string, unknown>, diff: string | null = null) =>
+  ({ tool, input, description: "", diff, diff_note: "", offers: [], suggestions: [], suggestions_in_words: [] }) as unknown as Permission;
 const ask = (body: Permission, settlement: Settlement | null = null) => ({ id: "a", kind: "permission", state: settlement?.state ?? "open", body, settlement, delivered_at: null }) as unknown as Ask;
 
 test("a permission is asked the way a person would", () => {
@@ -19,7 +20,8 @@ test("a permission is asked the way a person would", () => {
   assert.equal(permissionSentence(permission("mcp__git__push", {}), null), "Use `push` of `git`?");
 });
 
-test("a command that a sentence cannot show whole is not shown by it", () => { // lessons 38, 39
+test("a command that a sentence cannot show whole is not shown by it", () => {
+  // lessons 38, 39
   for (const command of ["a\nrm -rf /", `x${" ".repeat(100)}; rm`, "a\u202eb", "echo `id`", "y".repeat(200)]) {
     assert.equal(permissionSentence(permission("Bash", { command }), null), "Run this command?");
   }
@@ -41,9 +43,18 @@ test("a stage tells the truth about an answer on its way", () => {
   assert.equal(outcome(open, first.answer, first.by, false, null), "Answered elsewhere by bob: denied `Bash`");
 });
 
-const PROMPT = (multi: boolean): Prompt => ({ question: "q", header: "", options: [{ label: "A", description: "", preview: null }, { label: "B", description: "", preview: null }], multi_select: multi });
+const PROMPT = (multi: boolean): Prompt => ({
+  question: "q",
+  header: "",
+  options: [
+    { label: "A", description: "", preview: null },
+    { label: "B", description: "", preview: null },
+  ],
+  multi_select: multi,
+});
 
-test("text that was left behind by choosing an option is not sent", () => { // lessons 35, 36
+test("text that was left behind by choosing an option is not sent", () => {
+  // lessons 35, 36
   const given = [{ labels: ["A"], other: false, text: "draft" }];
   assert.deepEqual(choicesOf([PROMPT(false)], given), { answers: [{ labels: ["A"], text: null }] });
   assert.equal(isAnswered(PROMPT(false), { labels: [], other: true, text: "  " }), false);
@@ -72,7 +83,12 @@ test("every kind of field is what its schema says, and goes back as it came", ()
   const fields = readFields({
     properties: {
       size: { enum: [1, 2], enumNames: ["small", "large"] },
-      colour: { oneOf: [{ const: "r", title: "Red" }, { const: "g", title: "Green" }] },
+      colour: {
+        oneOf: [
+          { const: "r", title: "Red" },
+          { const: "g", title: "Green" },
+        ],
+      },
       regions: { type: "array", items: { anyOf: [{ const: "eu", title: "Europe" }, { const: "us" }] }, minItems: 1 },
       price: { type: "number", minimum: 0.5 },
       site: { type: "string", format: "uri" },
@@ -81,7 +97,10 @@ test("every kind of field is what its schema says, and goes back as it came", ()
       more: { type: "object", default: { a: 1 } },
     },
   });
-  assert.deepEqual(fields.map((field) => field.shape.kind), ["one", "one", "several", "number", "text", "text", "text", "other"]);
+  assert.deepEqual(
+    fields.map((field) => field.shape.kind),
+    ["one", "one", "several", "number", "text", "text", "text", "other"],
+  );
   const draft = { ...firstDraft(fields), size: "2", colour: "g", regions: ["eu"], price: "0.75", site: "https://example.org/a", day: "2026-03-01" };
   const content = { size: 2, colour: "g", regions: ["eu"], price: 0.75, site: "https://example.org/a", day: "2026-03-01", at: "2026-03-01T12:00:00.000Z", more: { a: 1 } };
   assert.deepEqual(fill(fields, draft), { content });
@@ -99,7 +118,10 @@ test("two texts are compared line by line", () => {
 
 test("a diff is read into rows and pairs", () => {
   const rows = readDiff("@@ -1,3 +1,3 @@\n a\n-b\n+c\n+d\n e\n");
-  assert.deepEqual(rows.map((row) => row.kind), ["hunk", "same", "gone", "added", "added", "same"]);
+  assert.deepEqual(
+    rows.map((row) => row.kind),
+    ["hunk", "same", "gone", "added", "added", "same"],
+  );
   assert.equal(pairUp(rows).length, 5);
   assert.equal(isNew(rows), false);
 });
@@ -108,7 +130,13 @@ test("numbers count people and rules apart", () => {
   const now = Date.parse("2026-01-02T12:00:00Z");
   const by = (kind: string): Settlement => ({ state: "answered", answer: { outline: true }, by: { kind, name: "x", rule: "r" } as never, from: "web", at: "2026-01-02T11:00:10Z" });
   const told = { opened_at: "2026-01-02T11:00:00Z" };
-  const numbers = count([{ ...told, settlement: by("person") }, { ...told, settlement: by("rule") }] as unknown as Ask[], now);
+  const numbers = count(
+    [
+      { ...told, settlement: by("person") },
+      { ...told, settlement: by("rule") },
+    ] as unknown as Ask[],
+    now,
+  );
   assert.equal(numbers.byRule, 1);
   assert.equal(numbers.median, 10_000);
   assert.equal(numbers.waited, 10_000);

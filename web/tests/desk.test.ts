@@ -12,14 +12,38 @@ import { compare, countSet, fits, NO_FILTERS } from "../src/sessions/filters";
 import { groupOf, stateOf } from "../src/sessions/state";
 
 const permission = (id: string, input: object, more: object = {}) =>
-  ({ id, kind: "permission", tool: "Bash", session: `s_${id}`, project: null, settlement: null, body: { tool: "Bash", input, description: "", blocked_path: null, diff: null, diff_note: "", offers: [], ...more } }) as unknown as Ask;
-const session = (more: object) => ({ id: "s", title: "Fix it", directory: "/work/shop", cost_usd: 0, created_at: "2026-01-01T00:00:00Z", changed_at: "2026-01-01T10:00:00Z", phase: "working", mode: "default", ended: null, stuck_since: null, ...more }) as unknown as Session;
+  ({
+    id,
+    kind: "permission",
+    tool: "Bash",
+    session: `s_${id}`,
+    project: null,
+    settlement: null,
+    body: { tool: "Bash", input, description: "", blocked_path: null, diff: null, diff_note: "", offers: [], ...more },
+  }) as unknown as Ask;
+const session = (more: object) =>
+  ({
+    id: "s",
+    title: "Fix it",
+    directory: "/work/shop",
+    cost_usd: 0,
+    created_at: "2026-01-01T00:00:00Z",
+    changed_at: "2026-01-01T10:00:00Z",
+    phase: "working",
+    mode: "default",
+    ended: null,
+    stuck_since: null,
+    ...more,
+  }) as unknown as Session;
 const NOW = Date.parse("2026-01-01T12:00:00Z");
 
 test("identical asks stand together, whatever could be allowed for longer", () => {
   const offers = [{ for: "session", scope: "here", rules: [] }];
   const asks = [permission("1", { command: "npm test", description: "x" }), permission("2", { command: "ls" }), permission("3", { description: "x", command: "npm test" }, { offers })];
-  assert.deepEqual(sameOf(asks).map((same) => same.asks.map((ask) => ask.id)), [["1", "3"], ["2"]]);
+  assert.deepEqual(
+    sameOf(asks).map((same) => same.asks.map((ask) => ask.id)),
+    [["1", "3"], ["2"]],
+  );
 });
 
 test("a change that differs in one letter stands alone", () => {
@@ -50,17 +74,32 @@ test("a row never lies", () => {
 
 test("a rule is drafted from an ask, and said in words before it is granted", () => {
   const rule = { tool: "Bash", command: "npm run *", path: null, server: null };
-  const ask = permission("1", { command: "npm run build" }, { offers: [{ for: "session", scope: "", rules: [rule] }, { for: "always", scope: "", rules: [rule, { ...rule, command: "tee *" }] }] });
+  const ask = permission(
+    "1",
+    { command: "npm run build" },
+    {
+      offers: [
+        { for: "session", scope: "", rules: [rule] },
+        { for: "always", scope: "", rules: [rule, { ...rule, command: "tee *" }] },
+      ],
+    },
+  );
   const projects = [{ id: "p", name: "shop", path: "/work/shop" }] as unknown as Project[];
   const draft = draftOf(ask, session({}), projects);
   assert.deepEqual(draft, { ...NO_RULE, tool: "Bash", commands: "npm run *\ntee *", project: "p" });
-  assert.equal(inWords(draft, () => "in the project shop"), "Allow commands like `npm run *` and `tee *` in the project shop, without asking anybody.");
+  assert.equal(
+    inWords(draft, () => "in the project shop"),
+    "Allow commands like `npm run *` and `tee *` in the project shop, without asking anybody.",
+  );
   assert.deepEqual(toRules(draft, NOW), [
     { decision: "allow", tool: "Bash", project: "p", command: "npm run *" },
     { decision: "allow", tool: "Bash", project: "p", command: "tee *" },
   ]);
   const deny = { ...draft, decision: "deny" as const, message: "No.", seconds: 3600 };
-  assert.equal(inWords(deny, () => "everywhere"), "Deny commands like `npm run *` and `tee *` everywhere, and tell Claude: “No.”. Nobody is asked. It holds for 1 hour.");
+  assert.equal(
+    inWords(deny, () => "everywhere"),
+    "Deny commands like `npm run *` and `tee *` everywhere, and tell Claude: “No.”. Nobody is asked. It holds for 1 hour.",
+  );
   assert.equal(toRules(deny, NOW)[0]?.expires_at, "2026-01-01T13:00:00.000Z");
   assert.ok(missing(NO_RULE));
 });
@@ -77,7 +116,20 @@ test("a file's rule is drafted from its path inside the project", () => {
 });
 
 test("options of a project survive the form", () => {
-  const options = { mode: "plan", model: null, allowed_tools: ["Read"], append_system_prompt: null, add_dirs: [], sandbox: "required", ask_user_enabled: false, ask_user_timeout: 60, patience: { question: 5, permission: null, plan: null, form: null, trust: 7 }, parallel: 2, cost_limit_usd: 1.5, rules: [{ decision: "deny" as const, tool: "X" }] };
+  const options = {
+    mode: "plan",
+    model: null,
+    allowed_tools: ["Read"],
+    append_system_prompt: null,
+    add_dirs: [],
+    sandbox: "required",
+    ask_user_enabled: false,
+    ask_user_timeout: 60,
+    patience: { question: 5, permission: null, plan: null, form: null, trust: 7 },
+    parallel: 2,
+    cost_limit_usd: 1.5,
+    rules: [{ decision: "deny" as const, tool: "X" }],
+  };
   assert.deepEqual(optionsOf(optionsDraft(options), options.rules), options);
   assert.deepEqual(optionsDraft({}).patience, { question: "", permission: "", plan: "", form: "", trust: "" });
 });
@@ -85,7 +137,13 @@ test("options of a project survive the form", () => {
 test("the uses of a rule are counted, several for one command", () => {
   const ruled = (rule: string, at: string) => ({ settlement: { state: "answered", at, by: { kind: "rule", rule, name: "" } } }) as unknown as Ask;
   const uses = usesOf([ruled("a, b", "2"), ruled("a", "1"), permission("1", {})]);
-  assert.deepEqual([...uses], [["a", { count: 2, last: "2" }], ["b", { count: 1, last: "2" }]]);
+  assert.deepEqual(
+    [...uses],
+    [
+      ["a", { count: 2, last: "2" }],
+      ["b", { count: 1, last: "2" }],
+    ],
+  );
 });
 
 test("an entry of the audit is said in a few words, and hostile ones stay quoted", () => {

@@ -6,7 +6,35 @@ import { fromField, markTyped, toField } from "../src/text/editing";
 import { revealLetters } from "../src/text/reveal";
 import { random } from "./random";
 
-const PIECES = ["a", "rm -rf ", "\n", "\r\n", "\r", "\u202e", "\u2066", "\u200b", "\u00ad", "\u2028", "\u0000", "\t", "⟨", "⟩", "⟨U+202E⟩", "U+202E⟩", "⟨U+27E8⟩", "⟨U+FFFFFF⟩", "\ud800", "\udc00", "😀", "\u{e0041}", "\ufe0f", "é", "✔", "\u00a0", "ş"];
+const PIECES = [
+  "a",
+  "rm -rf ",
+  "\n",
+  "\r\n",
+  "\r",
+  "\u202e",
+  "\u2066",
+  "\u200b",
+  "\u00ad",
+  "\u2028",
+  "\u0000",
+  "\t",
+  "⟨",
+  "⟩",
+  "⟨U+202E⟩",
+  "U+202E⟩",
+  "⟨U+27E8⟩",
+  "⟨U+FFFFFF⟩",
+  "\ud800",
+  "\udc00",
+  "😀",
+  "\u{e0041}",
+  "\ufe0f",
+  "é",
+  "✔",
+  "\u00a0",
+  "ş",
+];
 
 function texts(seed: number, count: number): string[] {
   const next = random(seed);

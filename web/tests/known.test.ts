@@ -8,7 +8,8 @@ const ASK = { id: "a_1", session: "s_1", kind: "plan", state: "open", body: { pl
 const ANSWERED: Settlement = { state: "answered", answer: { outline: true }, by: { kind: "person", name: "ann" }, from: "web", at: "2026-01-01T00:00:00Z" };
 const item = (content: object) => ({ cursor: 1, session: "s_1", at: "2026-01-01T00:00:01Z", ...content }) as unknown as Item;
 
-test("a replay does not open an answered ask again", () => { // lesson 32
+test("a replay does not open an answered ask again", () => {
+  // lesson 32
   let asks = changeAsks(NO_ASKS, item({ type: "ask.opened", ask: ASK }));
   asks = changeAsks(asks, item({ type: "ask.settled", ask: "a_1", settlement: ANSWERED }));
   asks = changeAsks(asks, item({ type: "ask.opened", ask: ASK }));

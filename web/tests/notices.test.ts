@@ -32,7 +32,12 @@ test("an answer that did not count says why, and whether somebody still waits", 
 });
 
 test("nothing is called done that the hub did not confirm", () => {
-  for (const [status, told] of [[0, null], [500, null], [502, "x"], [418, refused("?")]] as [number, unknown][]) {
+  for (const [status, told] of [
+    [0, null],
+    [500, null],
+    [502, "x"],
+    [418, refused("?")],
+  ] as [number, unknown][]) {
     assert.deepEqual(came(status, told), { title: "Could not send it", body: "The hub did not confirm it. Tap to open it.", settled: false });
   }
 });

@@ -4,10 +4,32 @@ import { test } from "node:test";
 import { isColoured, isProse } from "../src/text/plain";
 
 test("bare tags of prose and escaped letters are prose", () => {
-  for (const html of ["", "words", "<p>a &amp; b &lt;script&gt; it&#39;s &quot;so&quot;</p>\n", "<ul>\n<li><code>x</code></li>\n</ul>", "<h2>one<br>two</h2><hr>", "a > b"]) assert.ok(isProse(html), html);
+  for (const html of ["", "words", "<p>a &amp; b &lt;script&gt; it&#39;s &quot;so&quot;</p>\n", "<ul>\n<li><code>x</code></li>\n</ul>", "<h2>one<br>two</h2><hr>", "a > b"])
+    assert.ok(isProse(html), html);
 });
 
-const NOT_PROSE = ["<a href='https://a.b'>x</a>", "<p onclick='x()'>", "<p >", "<P>", "<script>", "<scr", "<p/onload=x>", "<img src=x>", "<!-- -->", "<svg><p>", "<pre\n>", "</p x>", "<", "&#x202e;", "&nbsp;", "&", "&#38;", "<style>", "<preload>", "<hr/>"];
+const NOT_PROSE = [
+  "<a href='https://a.b'>x</a>",
+  "<p onclick='x()'>",
+  "<p >",
+  "<P>",
+  "<script>",
+  "<scr",
+  "<p/onload=x>",
+  "<img src=x>",
+  "<!-- -->",
+  "<svg><p>",
+  "<pre\n>",
+  "</p x>",
+  "<",
+  "&#x202e;",
+  "&nbsp;",
+  "&",
+  "&#38;",
+  "<style>",
+  "<preload>",
+  "<hr/>",
+];
 test("whatever has an attribute, another tag or another entity is not", () => {
   for (const html of NOT_PROSE) assert.ok(!isProse(`<p>words</p>${html}`), html);
 });

@@ -83,20 +83,35 @@ test("ten thousand items are read at once", () => {
 test("a block is small, and a run of reads stays in one", () => {
   const timeline = new Timeline([text("first"), ...Array.from({ length: 12 }, (_, at) => started(`r${at}`, "Read")), ...Array.from({ length: 12 }, () => text("more"))]);
   assert.equal(timeline.blocks[0]?.length, 13);
-  assert.deepEqual(timeline.blocks.slice(1).map((block) => block.length), [6, 6]);
+  assert.deepEqual(
+    timeline.blocks.slice(1).map((block) => block.length),
+    [6, 6],
+  );
 });
 
 test("tries to reach the model, and an error with the words that say it, are not torn apart", () => {
   const retry = () => item({ type: "notice", level: "warning", text: "again", about: "retry" });
-  const timeline = new Timeline([...Array.from({ length: 5 }, () => text("before")), ...Array.from({ length: 9 }, retry), text("no luck"), item({ type: "turn.ended", is_error: true, error: "no luck" })]);
+  const timeline = new Timeline([
+    ...Array.from({ length: 5 }, () => text("before")),
+    ...Array.from({ length: 9 }, retry),
+    text("no luck"),
+    item({ type: "turn.ended", is_error: true, error: "no luck" }),
+  ]);
   assert.deepEqual(
     timeline.blocks.map((block) => block.map((entry) => entry.kind).filter((kind, at, all) => kind !== all[at - 1])),
-    [["text", "notice"], ["text", "turn"]],
+    [
+      ["text", "notice"],
+      ["text", "turn"],
+    ],
   );
 });
 
 test("an edited action shows what runs, and who edited it", () => {
-  const items = [started("a", "Bash", null, { command: "rm -r /" }), item({ type: "action.changed", action: "a", title: "ls", input: { command: "ls" }, by: { kind: "person", name: "ana" } }), ended("a")];
+  const items = [
+    started("a", "Bash", null, { command: "rm -r /" }),
+    item({ type: "action.changed", action: "a", title: "ls", input: { command: "ls" }, by: { kind: "person", name: "ana" } }),
+    ended("a"),
+  ];
   const timeline = new Timeline(items);
   const [action] = timeline.blocks[0] as [ActionEntry];
   assert.deepEqual([action.started.title, action.started.input, action.editor], ["ls", { command: "ls" }, "ana"]);

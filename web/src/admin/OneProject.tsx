@@ -59,7 +59,12 @@ export function OneProject({ project, reading }: { project: Project; reading: Re
 }
 
 function summary(options: Options): string {
-  const said = [options.mode && (t.sessions.modes[options.mode] ?? options.mode), options.model, options.parallel && t.admin.atOnce(options.parallel), options.cost_limit_usd && t.admin.atMost(options.cost_limit_usd)];
+  const said = [
+    options.mode && (t.sessions.modes[options.mode] ?? options.mode),
+    options.model,
+    options.parallel && t.admin.atOnce(options.parallel),
+    options.cost_limit_usd && t.admin.atMost(options.cost_limit_usd),
+  ];
   return said.filter(Boolean).map(String).map(reveal).join(" · ") || t.admin.asSettings;
 }
 
@@ -157,7 +162,13 @@ function OptionsForm({ project, save, saved }: OptionsFormProps) {
           <div class="four">
             {KINDS.map((kind) => (
               <Field key={kind} label={t.card.kinds[kind]}>
-                <input inputMode="decimal" pattern="[0-9]*[.]?[0-9]*" placeholder={t.admin.forEver} value={value.patience[kind]} onInput={(event) => set({ patience: { ...value.patience, [kind]: event.currentTarget.value } })} />
+                <input
+                  inputMode="decimal"
+                  pattern="[0-9]*[.]?[0-9]*"
+                  placeholder={t.admin.forEver}
+                  value={value.patience[kind]}
+                  onInput={(event) => set({ patience: { ...value.patience, [kind]: event.currentTarget.value } })}
+                />
               </Field>
             ))}
           </div>
@@ -197,13 +208,7 @@ function OwnRules({ project, save }: { project: Project; save: (options: Options
           ))}
         </ol>
       )}
-      {may("admin") && (
-        <RuleForm
-          first={NO_RULE}
-          fixed={project.name}
-          make={(draft) => keep([...rules, ...toRules({ ...draft, project: "", session: "" }, Date.now())])}
-        />
-      )}
+      {may("admin") && <RuleForm first={NO_RULE} fixed={project.name} make={(draft) => keep([...rules, ...toRules({ ...draft, project: "", session: "" }, Date.now())])} />}
     </>
   );
 }

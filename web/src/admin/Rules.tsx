@@ -69,7 +69,11 @@ function List({ rules, uses, reading }: { rules: readonly Rule[]; uses: Readonly
             {rule.expires_at && <span class="quiet-text"> {t.admin.until(moment(rule.expires_at))}</span>}
           </td>
           <td class="nowrap">{told(uses.get(rule.id))}</td>
-          <td>{rule.source === "person" && may("admin") && <Confirm says={t.admin.revoke} really={t.admin.revokeReally} act={() => void reading.act(() => ask("DELETE", `/api/rules/${encodeURIComponent(rule.id)}`))} />}</td>
+          <td>
+            {rule.source === "person" && may("admin") && (
+              <Confirm says={t.admin.revoke} really={t.admin.revokeReally} act={() => void reading.act(() => ask("DELETE", `/api/rules/${encodeURIComponent(rule.id)}`))} />
+            )}
+          </td>
         </tr>
       ))}
     </Table>

@@ -52,7 +52,11 @@ function List({ tokens, reading }: { tokens: readonly Token[]; reading: Reading<
           <td class="nowrap">{moment(token.created_at)}</td>
           <td class="nowrap">{token.last_used_at ? moment(token.last_used_at) : t.admin.never}</td>
           <td class="nowrap">{goodUntil(token)}</td>
-          <td>{!token.revoked_at && !isExpired(token) && <Confirm says={t.admin.revoke} really={t.admin.revokeReally} act={() => void reading.act(() => ask("DELETE", `/api/tokens/${encodeURIComponent(token.id)}`))} />}</td>
+          <td>
+            {!token.revoked_at && !isExpired(token) && (
+              <Confirm says={t.admin.revoke} really={t.admin.revokeReally} act={() => void reading.act(() => ask("DELETE", `/api/tokens/${encodeURIComponent(token.id)}`))} />
+            )}
+          </td>
         </tr>
       ))}
     </Table>

@@ -22,7 +22,14 @@ export interface Numbers {
 }
 
 const DAY = 86_400_000;
-const BUCKETS: [string, number][] = [["10 s", 10e3], ["30 s", 30e3], ["2 min", 120e3], ["10 min", 600e3], ["1 h", 3600e3], ["longer", Infinity]];
+const BUCKETS: [string, number][] = [
+  ["10 s", 10e3],
+  ["30 s", 30e3],
+  ["2 min", 120e3],
+  ["10 min", 600e3],
+  ["1 h", 3600e3],
+  ["longer", Infinity],
+];
 
 /** Of the asks that were opened within the last days. */
 export function count(asks: readonly Ask[], now: number, span = 14): Numbers {

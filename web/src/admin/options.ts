@@ -38,7 +38,11 @@ export function draftOf(options: Options): OptionsDraft {
 /** What is left empty is left to the settings. `rules` go along as they are. */
 export function optionsOf(draft: OptionsDraft, rules: Options["rules"]): Options {
   const text = (value: string) => value.trim() || null;
-  const lines = (value: string) => value.split("\n").map((line) => line.trim()).filter(Boolean);
+  const lines = (value: string) =>
+    value
+      .split("\n")
+      .map((line) => line.trim())
+      .filter(Boolean);
   const number = (value: string) => (value.trim() === "" ? null : Number(value));
   return {
     mode: text(draft.mode),

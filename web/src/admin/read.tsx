@@ -50,5 +50,9 @@ export function Trouble({ reading }: { reading: { trouble: Signal<string | null>
   const note = useRef<HTMLParagraphElement>(null);
   const says = reading.trouble.value;
   useEffect(() => note.current?.scrollIntoView({ block: "nearest" }), [says]);
-  return says ? <p class="note trouble" role="alert" ref={note}>{reveal(says)}</p> : null;
+  return says ? (
+    <p class="note trouble" role="alert" ref={note}>
+      {reveal(says)}
+    </p>
+  ) : null;
 }

@@ -189,9 +189,17 @@ function Progress({ ask, stage }: { ask: Ask; stage: Stage }) {
   const directory = sessionOf(ask.session)?.directory ?? null;
   switch (stage.is) {
     case "sending":
-      return <p class="note" role="status">{t.card.sending}</p>;
+      return (
+        <p class="note" role="status">
+          {t.card.sending}
+        </p>
+      );
     case "sent":
-      return <p class="note" role="status">{t.card.sent}</p>;
+      return (
+        <p class="note" role="status">
+          {t.card.sent}
+        </p>
+      );
     case "kept":
       return (
         <p class="note unsent" role="status">

@@ -48,7 +48,15 @@ export function FormCard({ ask, act, hand, disabled, all }: Acting & { ask: AskO
       <fieldset disabled={disabled} data-evidence>
         <legend class="unseen">{reveal(ask.body.message)}</legend>
         {fields.map((field, at) => (
-          <FormField key={field.name} control={at === 0 ? "e" : undefined} id={inputId(ask.id, field.name)} field={field} value={draft[field.name]} trouble={wrong.value[field.name]} change={(value) => setDraft({ ...draft, [field.name]: value })} />
+          <FormField
+            key={field.name}
+            control={at === 0 ? "e" : undefined}
+            id={inputId(ask.id, field.name)}
+            field={field}
+            value={draft[field.name]}
+            trouble={wrong.value[field.name]}
+            change={(value) => setDraft({ ...draft, [field.name]: value })}
+          />
         ))}
       </fieldset>
       <div class="controls">
@@ -80,7 +88,11 @@ function FormField({ id, control, field, value, trouble, change }: Props) {
         </label>
       )}
       <Input id={id} field={field} value={value} change={change} described={described} invalid={trouble !== undefined} />
-      {described && <p id={says} class={trouble ? "trouble" : "quiet-text"}>{reveal(trouble ?? field.says)}</p>}
+      {described && (
+        <p id={says} class={trouble ? "trouble" : "quiet-text"}>
+          {reveal(trouble ?? field.says)}
+        </p>
+      )}
     </div>
   );
 }

@@ -52,7 +52,9 @@ export function Options({ name, prompt, given, disabled, pick, openOther, say, t
         </div>
         {previewed?.preview && (
           <div class="preview">
-            <p class="quiet-text">{t.question.preview}: {reveal(previewed.label)}</p>
+            <p class="quiet-text">
+              {t.question.preview}: {reveal(previewed.label)}
+            </p>
             <Machine text={previewed.preview} />
           </div>
         )}

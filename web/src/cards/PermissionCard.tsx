@@ -122,7 +122,16 @@ function Longer({ ask, hand, disabled, allow }: Pick<Acting, "hand" | "disabled"
         <Unfolds title={`${t.permission.suggested} (${suggested.length})`}>
           {() =>
             suggested.map((words, index) => (
-              <Act key={index} hand={hand} name={`suggestion-${index}`} tag="offer" disabled={disabled} does={() => allow(`suggestion-${index}`, { suggestions: [index] })} label={<Quoted text={reveal(words)} />} shown={null} />
+              <Act
+                key={index}
+                hand={hand}
+                name={`suggestion-${index}`}
+                tag="offer"
+                disabled={disabled}
+                does={() => allow(`suggestion-${index}`, { suggestions: [index] })}
+                label={<Quoted text={reveal(words)} />}
+                shown={null}
+              />
             ))
           }
         </Unfolds>

@@ -76,7 +76,18 @@ export function QuestionCard({ ask, act, hand, disabled, all }: Acting & { ask: 
     >
       {prompts.length > 1 && <Steps prompts={prompts} given={draft.given} at={at} go={go} />}
       {prompts.length === 1 && prompt.header && <span class="chip">{reveal(prompt.header)}</span>}
-      <Options key={at} name={`${ask.id}-${at}`} prompt={prompt} given={given} disabled={disabled} pick={pick} openOther={openOther} say={(said) => change({ ...given, text: said, other: true })} text={text} quiet={prompts.length === 1} />
+      <Options
+        key={at}
+        name={`${ask.id}-${at}`}
+        prompt={prompt}
+        given={given}
+        disabled={disabled}
+        pick={pick}
+        openOther={openOther}
+        say={(said) => change({ ...given, text: said, other: true })}
+        text={text}
+        quiet={prompts.length === 1}
+      />
       <div class="controls">
         <Act hand={hand} name="Enter" label={(prompts.length > 1 ? t.question.sendAll : t.question.send) + t.inbox.all(all)} tag="primary" disabled={disabled || missing > 0} />
         {at < prompts.length - 1 && (

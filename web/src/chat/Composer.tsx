@@ -60,7 +60,11 @@ export function Composer({ session, waiting }: { session: Session; waiting: read
           <span class="quiet-text">{t.chat.waiting}</span>
         </div>
       ))}
-      {trouble.value && <p class="note trouble" role="alert">{reveal(trouble.value)}</p>}
+      {trouble.value && (
+        <p class="note trouble" role="alert">
+          {reveal(trouble.value)}
+        </p>
+      )}
       <Pictures pictures={pictures} />
       <form
         class="say"

@@ -151,7 +151,12 @@ function TurnEnd({ item }: { item: ItemOf<"turn.ended"> }) {
 function SessionEnd({ item }: { item: ItemOf<"session.ended"> }) {
   const bad = item.how === "failed" || item.how === "lost";
   const reason = item.reason ? `: ${reveal(item.reason)}` : "";
-  if (!bad) return <p class="event">{(t.chat.ended[item.how] ?? item.how) + reason} · {moment(item.at)}</p>;
+  if (!bad)
+    return (
+      <p class="event">
+        {(t.chat.ended[item.how] ?? item.how) + reason} · {moment(item.at)}
+      </p>
+    );
   return (
     <div class="failure" role="note">
       <strong>{item.alarm ? t.inbox.alarm : t.chat.ended[item.how]}</strong>

@@ -69,7 +69,17 @@ export function SessionHead({ session }: { session: Session }) {
         </p>
       )}
       {asking.value === "rename" && <AskText title={t.chat.renameTitle} first={session.title} button={t.save} close={close} done={(title) => ask("PATCH", path, { title })} />}
-      {asking.value === "model" && <AskText title={t.chat.modelTitle} says={t.chat.modelSays} first={session.model ?? ""} button={t.save} close={close} choices={MODELS} done={(model) => post(`${path}/model`, { model: model.trim() })} />}
+      {asking.value === "model" && (
+        <AskText
+          title={t.chat.modelTitle}
+          says={t.chat.modelSays}
+          first={session.model ?? ""}
+          button={t.save}
+          close={close}
+          choices={MODELS}
+          done={(model) => post(`${path}/model`, { model: model.trim() })}
+        />
+      )}
       {asking.value === "fork" && (
         <AskText
           title={t.chat.forkTitle}
@@ -112,7 +122,10 @@ function Origin({ id }: { id: string }) {
   const origin = sessionOf(id);
   return (
     <span>
-      {t.chat.forkedFrom} <a data-inside href={pathOf({ view: "session", id })}>{reveal(origin?.title ?? id)}</a>
+      {t.chat.forkedFrom}{" "}
+      <a data-inside href={pathOf({ view: "session", id })}>
+        {reveal(origin?.title ?? id)}
+      </a>
     </span>
   );
 }

@@ -90,7 +90,10 @@ export function toRules(draft: RuleDraft, now: number): NewRule[] {
 }
 
 function patternsOf(commands: string): string[] {
-  return commands.split("\n").map((line) => line.trim()).filter(Boolean);
+  return commands
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
 }
 
 function lines(commands: readonly (string | null)[]): string {

@@ -29,7 +29,10 @@ export function fits(session: Session, filters: Filters, says: string, now: numb
   if (session.cost_usd < filters.cost) return false;
   if (filters.hours && now - Date.parse(session.changed_at) > filters.hours * 3_600_000) return false;
   const text = `${session.title} ${session.directory} ${session.id} ${says}`.toLowerCase();
-  return filters.words.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+  return filters.words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
 }
 
 export function compare(a: Session, b: Session, order: Order): number {

@@ -3,11 +3,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { sameOf } from "../inbox/same";
 import { openAsks, openBySession } from "./desk";
 
-export type Place =
-  | { view: "inbox" }
-  | { view: "sessions" }
-  | { view: "session"; id: string }
-  | { view: "admin"; page: string };
+export type Place = { view: "inbox" } | { view: "sessions" } | { view: "session"; id: string } | { view: "admin"; page: string };
 
 export const ADMIN = ["projects", "rules", "tokens", "audit", "statistics", "settings"] as const;
 

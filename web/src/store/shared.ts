@@ -3,10 +3,7 @@
  * A browser opens only six connections to a hub without TLS, for all its tabs together.
  */
 
-export type Heard =
-  | { what: "opened"; after: number }
-  | { what: "item" | "preview"; data: string }
-  | { what: "ping" | "reset" | "lost" };
+export type Heard = { what: "opened"; after: number } | { what: "item" | "preview"; data: string } | { what: "ping" | "reset" | "lost" };
 type Said = Heard | { what: "want"; after: number };
 
 const NAME = "handraise.feed";

@@ -8,8 +8,25 @@ let loaded: Promise<Highlighter> | undefined;
 const LONGEST = 40_000;
 
 const BY_ENDING: Record<string, string> = {
-  py: "python", js: "javascript", mjs: "javascript", jsx: "javascript", ts: "typescript", tsx: "typescript", sh: "bash", zsh: "bash",
-  shell: "bash", console: "bash", json: "json", yml: "yaml", html: "xml", svg: "xml", rs: "rust", md: "markdown", toml: "ini", h: "c", cc: "cpp",
+  py: "python",
+  js: "javascript",
+  mjs: "javascript",
+  jsx: "javascript",
+  ts: "typescript",
+  tsx: "typescript",
+  sh: "bash",
+  zsh: "bash",
+  shell: "bash",
+  console: "bash",
+  json: "json",
+  yml: "yaml",
+  html: "xml",
+  svg: "xml",
+  rs: "rust",
+  md: "markdown",
+  toml: "ini",
+  h: "c",
+  cc: "cpp",
 };
 
 /** Safe HTML of the code, or null if it stays as it is. */

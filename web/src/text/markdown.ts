@@ -4,7 +4,35 @@ import { Marked, type Token, type Tokens } from "marked";
 import { isProse } from "./plain";
 import { revealLetters, revealTurns } from "./reveal";
 
-const TAGS = ["p", "br", "hr", "em", "strong", "del", "code", "pre", "a", "ul", "ol", "li", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td", "span", "input"];
+const TAGS = [
+  "p",
+  "br",
+  "hr",
+  "em",
+  "strong",
+  "del",
+  "code",
+  "pre",
+  "a",
+  "ul",
+  "ol",
+  "li",
+  "blockquote",
+  "h1",
+  "h2",
+  "h3",
+  "h4",
+  "h5",
+  "h6",
+  "table",
+  "thead",
+  "tbody",
+  "tr",
+  "th",
+  "td",
+  "span",
+  "input",
+];
 const SAFE = /^(https?:|mailto:)/i;
 
 const marked = new Marked({
