@@ -221,7 +221,7 @@ async def test_ctrl_c_while_the_hub_is_being_started_starts_no_session(tmp_path:
                     while not _is_started(laid.state):
                         await asyncio.sleep(0.01)
                 terminal.type(CTRL_C)
-                assert await terminal.end() == 1
+                assert await terminal.end() == 130
                 assert "Interrupted. The hub goes on starting; no session was started." in terminal.screen
                 assert terminal.modes() == terminal.before
             async with asyncio.timeout(60):
