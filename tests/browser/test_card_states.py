@@ -28,7 +28,7 @@ from handraise.model.asks import (
 from handraise.model.projects import Options, Patience
 from handraise.session.machine import Temper
 from handraise.store.changes import DeliverAsk, OpenAsk, RecordLate, SettleAsk
-from stories.timeline import pid_of
+from stories.timeline import claude_of
 from surfaces.web.served import served
 
 pytestmark = needs_browser
@@ -120,7 +120,7 @@ async def test_an_answer_that_claude_does_not_take_says_so_until_it_moves(tmp_pa
         session = (await up.hub.desk.start("Choose.", str(at.work), title="Chooser")).session
         page = await screen.open(up, f"/sessions/{session.id}")
         await armed(page, "question")
-        os.kill(pid_of(up.hub, session), signal.SIGSTOP)
+        os.kill(claude_of(up.hub, session), signal.SIGSTOP)
         await page.keyboard.press("1")
         await page.keyboard.press("Enter")
         line = page.locator(".line-card")
@@ -130,7 +130,7 @@ async def test_an_answer_that_claude_does_not_take_says_so_until_it_moves(tmp_pa
         await expect(page.locator("a.session")).to_contain_text("answered, Claude has not moved for")
         await page.reload()
         await expect(page.locator(".session-head")).to_contain_text("answered, Claude has not moved for")
-        os.kill(pid_of(up.hub, session), signal.SIGCONT)
+        os.kill(claude_of(up.hub, session), signal.SIGCONT)
         await expect(line).to_contain_text("delivered")
         await expect(page.locator("main").get_by_text("First: ")).to_contain_text("SQLite")
         await expect(page.locator(".session-head")).not_to_contain_text("has not moved")

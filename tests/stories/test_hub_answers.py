@@ -30,7 +30,7 @@ from handraise.model.wording import NOBODY
 from handraise.session.machine import Temper
 from handraise.session.replying import COOLING
 from stories.house import DEADLINE, house, next_ask, seen
-from stories.timeline import only, pid_of, texts, until_turn
+from stories.timeline import claude_of, only, texts, until_turn
 
 SQLITE = Choices((Choice(("SQLite",)),))
 QUESTION = {
@@ -186,12 +186,12 @@ async def test_a_claude_that_does_not_take_an_answer_is_noticed_until_it_moves(t
     async with house(tmp_path, choose, temper=Temper(move=0.2)) as (home, hub):
         session = (await hub.desk.start("Choose.", str(home.work))).session
         question = await next_ask(hub.desk, session)
-        os.kill(pid_of(hub, session), signal.SIGSTOP)
+        os.kill(claude_of(hub, session), signal.SIGSTOP)
         await hub.desk.answer(question.id, SQLITE)
 
         await seen(hub.desk, lambda content: isinstance(content, Notice) and content.about == "not moving", session.id)
         assert (await hub.desk.session(session.id)).session.stuck_since is not None
-        os.kill(pid_of(hub, session), signal.SIGCONT)
+        os.kill(claude_of(hub, session), signal.SIGCONT)
 
         told = await until_turn(hub.desk, session)
         assert "SQLite" in texts(told)[-1]

@@ -29,7 +29,7 @@ from handraise.store.changes import Advance, QueueSay, SaveSession
 from stories.house import DEADLINE, House, house, next_ask, seen
 from stories.hub_process import Order
 from stories.test_hub_lives import NOON, QUESTION, never_started, small_talk
-from stories.timeline import kill, only, pid_of, texts, times, until_turn
+from stories.timeline import claude_of, kill, only, pid_of, texts, times, until_turn
 
 SQLITE = Choices((Choice(("SQLite",)),))
 ANSWER = "Which database? — SQLite"
@@ -114,10 +114,9 @@ async def answered_and_killed(home: House, hub: Hub) -> Session:
     """A session whose Claude was killed before it took the answer to its question."""
     session = (await hub.desk.start("Choose.", str(home.work))).session
     question = await next_ask(hub.desk, session)
-    pid = pid_of(hub, session)
-    os.kill(pid, signal.SIGSTOP)
+    os.kill(claude_of(hub, session), signal.SIGSTOP)
     await hub.desk.answer(question.id, SQLITE)
-    await kill(pid)
+    await kill(pid_of(hub, session))
     await seen(hub.desk, times(1, SessionEnded), session.id)
     return session
 

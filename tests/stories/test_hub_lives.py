@@ -34,7 +34,7 @@ from handraise.session.memory import Memory
 from handraise.store.changes import Advance, QueueSay, SaveSession
 from handraise.store.sqlite.store import SqliteStore
 from stories.house import House, house, next_ask, seen
-from stories.timeline import kill, only, pid_of, texts, times, until_turn
+from stories.timeline import claude_of, kill, only, pid_of, texts, times, until_turn
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SQLITE = Choices((Choice(("SQLite",)),))
@@ -124,7 +124,7 @@ async def test_an_answer_that_claude_did_not_live_to_take_is_passed_on_when_it_i
             question = await next_ask(first.desk, session)
             pid = pid_of(first, session)
             await transcribed(home, session)
-            os.kill(pid, signal.SIGSTOP)
+            os.kill(claude_of(first, session), signal.SIGSTOP)
             await first.desk.answer(question.id, SQLITE)
         await kill(pid)
 
@@ -348,7 +348,7 @@ async def test_a_long_line_that_is_cut_off_starts_claude_again_by_itself(tmp_pat
     async with house(tmp_path, small_talk) as (home, opened):
         session = (await opened.desk.start("one", str(home.work))).session
         await until_turn(opened.desk, session)
-        claude = pid_of(opened, session)
+        claude = claude_of(opened, session)
         os.kill(claude, signal.SIGSTOP)
         await opened.desk.say(session.id, "x" * 3_000_000)
         fifo = tmp_path / "state" / "sessions" / session.id / "1" / "in"

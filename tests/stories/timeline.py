@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 from handraise.desk.local import LocalDesk
@@ -43,6 +44,15 @@ def pid_of(hub: Hub, session: Session) -> int:
     runner = hub.crew.runner(session.id)
     assert runner is not None
     return runner.identity.pid
+
+
+def claude_of(hub: Hub, session: Session) -> int:
+    """Claude itself: in a sandbox it is the child of the process that is on record."""
+    first = pid_of(hub, session)
+    children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
+    return next(
+        pid for pid in (first, *map(int, children)) if b"stream-json" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    )
 
 
 async def kill(pid: int) -> None:
