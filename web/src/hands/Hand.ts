@@ -278,7 +278,8 @@ export class Hand {
       covers.set(part, cover);
       const open = gaps(cover);
       if (open[0] && above === null) above = box.top + open[0][0] < top;
-      unread += open.reduce((sum, [a, b]) => sum + Math.ceil((b - a) / LINE), 0) + restOf(part);
+      const line = open.length ? parseFloat(getComputedStyle(part).lineHeight) || LINE : LINE;
+      unread += open.reduce((sum, [a, b]) => sum + Math.ceil((b - a) / line), 0) + restOf(part);
     }
     this.covers = covers;
     this.unread.value = unread;
