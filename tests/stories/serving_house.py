@@ -97,7 +97,7 @@ async def fail_to_serve(environ: dict[str, str], *options: str) -> str:
     )  # fmt: skip
     async with asyncio.timeout(DEADLINE):
         _, errors = await child.communicate()
-    assert child.returncode == 1
+    assert child.returncode in (1, 5), errors  # 5 is a port that is taken
     assert b"Traceback" not in errors
     return errors.decode()
 

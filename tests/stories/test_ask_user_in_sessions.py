@@ -7,7 +7,7 @@ import pytest
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.told import Told
 from handraise.desk.local import LocalDesk
-from handraise.model.answers import Choice, Choices
+from handraise.model.answers import Choice, Choices, Trusting
 from handraise.model.asks import Ask, Expired, Option, Prompt, Question
 from handraise.model.items import AskDelivered, SaidTaken, Text, TurnEnded
 from handraise.model.projects import Options
@@ -205,7 +205,10 @@ async def test_in_a_synced_project_the_tool_is_offered_once_and_over_the_pipe(tm
     async with house(tmp_path, script) as (home, hub):
         sync(str(home.work), wanted_for(Options().over(Options()), str(tmp_path / "elsewhere")))
         session = (await hub.desk.start("Choose.", str(home.work))).session
-        ask = await next_ask(hub.desk, session)
+        trust = await next_ask(hub.desk, session)
+        assert trust.kind == "trust"  # what was synced is asked about as all that a directory brings
+        await hub.desk.answer(trust.id, Trusting("exactly"))
+        ask = await next_ask(hub.desk, session, {trust.id})
         assert ask.asker == "session"
         await hub.desk.answer(ask.id, said(text="SQLite"))
 

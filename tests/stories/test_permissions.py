@@ -106,7 +106,8 @@ async def test_a_rule_for_the_project_is_kept_and_holds_for_the_next_process(tmp
         await first.allow(request_id, asked, [suggestion])
         assert answered(await first.until(Result)) == "41"
 
-        second = await bed.start("script")
+        # What the directory says holds only where a person trusts it.
+        second = await bed.start("script", trusted=True)
         await second.say("Reckon.")
         assert answered(await second.until(Result)) == "41"
         assert not any(isinstance(frame, ControlRequest) for frame in second.heard)

@@ -50,7 +50,7 @@ async def test_a_project_is_added_changed_and_listed(tmp_path: Path) -> None:
         assert json.loads(listed.output)["options"] == {
             "allowed_tools": ["Read", "Bash(ls:*)"],
             "ask_user_timeout": 60,
-            "patience": {"question": 120.0, "permission": None, "plan": None, "form": None},
+            "patience": {"question": 120.0, "permission": None, "plan": None, "form": None, "trust": None},
         }
         shown = await handraise(yard, "list")
         assert "    patience.question = 120.0" in shown.output

@@ -120,7 +120,7 @@ async def test_a_second_hub_says_who_is_running_and_where(tmp_path: Path) -> Non
         assert hub.base in said
         port = hub.base.rpartition(":")[2]
         other = {**environ, "HANDRAISE_STATE": str(tmp_path / "other")}
-        assert f"127.0.0.1:{port} cannot be used: Address already in use" in await fail_to_serve(other, "--port", port)
+        assert f"Port {port} on 127.0.0.1 is in use" in await fail_to_serve(other, "--port", port)
         assert await hub.stop() < 5
 
 

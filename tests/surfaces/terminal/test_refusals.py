@@ -58,7 +58,7 @@ async def test_a_token_that_is_revoked_ends_the_stay_with_the_reason(tmp_path: P
             assert laid.up is not None
             await laid.up.gate.revoke(identity, Person("ann"), "test")
             assert await terminal.end() == 4
-            assert "This token is not known, or no longer good." in terminal.screen
+            assert "This token is unknown, revoked or expired." in terminal.screen
             assert "Traceback" not in terminal.everything
             assert terminal.modes() == terminal.before
 
