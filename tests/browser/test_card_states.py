@@ -12,7 +12,7 @@ from pathlib import Path
 from playwright.async_api import Page, expect
 
 from browser.home import home
-from browser.window import PAGE, armed, needs_browser, window
+from browser.window import PAGE, PAINTED, armed, needs_browser, window
 from handraise.demo.pieces import Script, hold, say, use
 from handraise.demo.told import Told
 from handraise.model.actors import Person
@@ -150,6 +150,7 @@ async def test_a_late_answer_from_the_inbox_is_heard_by_claude(tmp_path: Path) -
         await expect(card).to_have_attribute("data-armed", "")
         await card.get_by_text("Postgres").click()
         await card.get_by_role("button", name="Send answer").scroll_into_view_if_needed()
+        await card.evaluate(PAINTED)
         await expect(card).to_have_attribute("data-armed", "")
         await card.get_by_role("button", name="Send answer").click()
         await expect(missed).to_have_count(0)
@@ -160,6 +161,25 @@ async def test_a_late_answer_from_the_inbox_is_heard_by_claude(tmp_path: Path) -
         await expect(line).to_contain_text("You answered: Postgres")
         await expect(line).to_contain_text("late, said to Claude as guidance")
         assert session.id in page.url
+
+
+async def test_you_are_this_browser_and_not_everybody_who_is_logged_in_as_you(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        session = await hub.session(phase="working")
+        here = await screen.open(hub.up, f"/sessions/{session.id}")
+        there = await screen.open(hub.up, f"/sessions/{session.id}")
+        asked = Ask(
+            "seat", session.id, None, Permission("Bash", {"command": "ls"}), "Bash", Origin("t"), datetime.now(UTC)
+        )
+        await hub.up.hub.store.apply([OpenAsk(asked)])
+        await expect(there.locator("#card-seat.stage-open")).to_be_visible()
+        await armed(here, "permission")
+        await here.locator("#card-seat [data-control=d]").click()
+        await here.keyboard.press("Enter")
+        await expect(here.locator("#card-seat.line-card")).to_contain_text("You denied ls")
+        await expect(there.locator("#card-seat.line-card")).to_contain_text("Answered elsewhere by owner: denied ls")
+        await here.reload()
+        await expect(here.locator("#card-seat.line-card")).to_contain_text("You denied ls")
 
 
 STATES = {
@@ -187,7 +207,8 @@ async def test_every_state_says_the_same_after_a_reload(tmp_path: Path) -> None:
             ask = Ask(name, session.id, None, body, "Bash", Origin(name), earlier, expires_at=expires)
             await hub.up.hub.store.apply([OpenAsk(ask)])
         await expect(page.locator(".card.stage-open")).to_have_count(len(STATES))
-        mine = Answered(Allow(), Person("owner"), "web", now)
+        seat = (await (await page.request.get(f"{hub.up.base}/api/me")).json())["seat"]
+        mine = Answered(Allow(), Person("owner", seat), "web", now)
         await hub.up.hub.store.apply(
             [
                 SettleAsk("mine", mine),

@@ -67,6 +67,10 @@ READ = """
 """
 
 
+PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20))))"
+"""Returns when the page has been painted, and has looked where its cards stand."""
+
+
 async def armed(page: Page, kind: str) -> None:
     """A card of this kind is there, all that it shows was on the screen, and it takes keys and clicks."""
     card = page.locator(f".card.{kind}.stage-open")

@@ -30,6 +30,7 @@ WORDS: dict[str, list[list[str]]] = {
     "replay": [["replay", "s_1"]],
     "project": [["project", "list"], ["project", "add", "."], ["project", "sync"]],
     "rules": [["rules", "list"]],
+    "trust": [["trust", "list"], ["trust", "revoke", "."]],
     "token": [["token", "list"]],
     "mcp": [["mcp"]],
     "completion": [["completion", "bash"]],

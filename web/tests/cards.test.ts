@@ -38,7 +38,7 @@ test("a stage tells the truth about an answer on its way", () => {
   assert.equal(stageOf(open, undefined).is, "open");
   assert.equal(stageOf(open, { state: "kept", why: null, answer }).is, "kept");
   assert.deepEqual(stageOf(open, { state: "refused", answer, message: "no" }), { is: "open", trouble: "no" });
-  const first: Settlement = { state: "answered", answer: { allow: false, message: "", interrupt: false }, by: { kind: "person", name: "bob" }, from: "telegram", at: "t" };
+  const first: Settlement = { state: "answered", answer: { allow: false, message: "", interrupt: false }, by: { kind: "person", name: "bob", seat: "" }, from: "telegram", at: "t" };
   assert.equal(stageOf(ask(permission("Bash", {}), first), { state: "sent", answer }).is, "answered"); // lesson 30
   assert.equal(outcome(open, first.answer, first.by, false, null), "Answered elsewhere by bob: denied `Bash`");
 });

@@ -5,7 +5,7 @@ import { changeAsks, changeSessions, learnAsk, NO_ASKS } from "../src/feed/known
 import type { Ask, Item, Session, Settlement } from "../src/feed/model";
 
 const ASK = { id: "a_1", session: "s_1", kind: "plan", state: "open", body: { plan: "p" }, digest: "d", settlement: null, delivered_at: null } as unknown as Ask;
-const ANSWERED: Settlement = { state: "answered", answer: { outline: true }, by: { kind: "person", name: "ann" }, from: "web", at: "2026-01-01T00:00:00Z" };
+const ANSWERED: Settlement = { state: "answered", answer: { outline: true }, by: { kind: "person", name: "ann", seat: "" }, from: "web", at: "2026-01-01T00:00:00Z" };
 const item = (content: object) => ({ cursor: 1, session: "s_1", at: "2026-01-01T00:00:01Z", ...content }) as unknown as Item;
 
 test("a replay does not open an answered ask again", () => {

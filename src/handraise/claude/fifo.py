@@ -19,8 +19,9 @@ WANTED_SIZE = 1024 * 1024
 _FIRST_WAIT = 0.0005
 _LONGEST_WAIT = 0.05
 # A shell gives what it sends to the background /dev/null for stdin, and dash does so before it looks at `<&0`.
-# The file goes when all of it is in the pipe: where it is left behind, only a part of the line may be.
-_DETACHED_CAT = '{ /bin/cat <&3 && /bin/rm -f -- "$0"; } &'
+# The file has its name from before the first byte is in the pipe until all of them are: where it is left behind, only
+# a part of the line may be. Whoever is killed before leaves another name, and the pipe as it was.
+_DETACHED_CAT = '{ /bin/mv -f -- "$0.new" "$0" && /bin/cat <&3 && /bin/rm -f -- "$0"; } &'
 
 
 class ChildGone(Exception):
@@ -136,7 +137,9 @@ def _write_once(fifo: int, line: bytes) -> None:
 def _hand_over(fifo: int, lock: int, line: bytes, path: Path) -> None:
     """Gives a long line to a process of its own, which keeps the lock until it is done: starting it is the commit."""
     os.set_blocking(fifo, True)
-    with open(path, "xb+", opener=private) as spill:
+    prepared = path.with_name(f"{path.name}.new")
+    prepared.unlink(missing_ok=True)
+    with open(prepared, "xb+", opener=private) as spill:
         spill.write(line)
         spill.seek(0)
         inherited = [

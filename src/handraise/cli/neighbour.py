@@ -9,6 +9,8 @@ import json
 import os
 import socket
 
+from handraise.cli.terminal import this_terminal
+
 TYPE_CHECKING = False  # type checkers take the name for true; importing `typing` would cost each command 4 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -89,6 +91,7 @@ class Neighbour:
         if self._address is not None:
             return self._ask_elsewhere(self._address, method, path, sent)
         head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {len(sent)}\r\n"
+        head += f"handraise-seat: {this_terminal()}\r\n"
         try:
             with self._connect(_DEADLINE) as connection:
                 connection.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + sent)
@@ -104,7 +107,11 @@ class Neighbour:
         from contextlib import closing
         from http.client import HTTPException
 
-        headers = {"Content-Type": "application/json", "handraise-surface": "terminal"}
+        headers = {
+            "Content-Type": "application/json",
+            "handraise-surface": "terminal",
+            "handraise-seat": this_terminal(),
+        }
         token = os.environ.get("HANDRAISE_TOKEN")
         if token:
             headers["Authorization"] = f"Bearer {token}"

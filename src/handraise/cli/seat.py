@@ -15,6 +15,7 @@ import msgspec
 
 from handraise.cli.neighbour import INTERRUPTED, Failed, NoHub
 from handraise.cli.places import here
+from handraise.cli.terminal import this_terminal
 from handraise.cli.troubles import BY_SIGNAL, FAILED
 from handraise.desk.interface import (
     Conflict,
@@ -66,8 +67,8 @@ class Where:
 
     def desk(self) -> RemoteDesk:
         if self.address is not None:
-            return RemoteDesk(self.address, self.token, source="terminal")
-        return RemoteDesk(self.state / "hub.sock", source="terminal")
+            return RemoteDesk(self.address, self.token, source="terminal", seat=this_terminal())
+        return RemoteDesk(self.state / "hub.sock", source="terminal", seat=this_terminal())
 
 
 @dataclass(frozen=True, slots=True)

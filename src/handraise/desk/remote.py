@@ -31,6 +31,7 @@ __all__ = ["FOR_EVER", "NotLetIn", "RemoteDesk", "connect"]
 FOR_EVER = float("inf")
 _DEADLINE = 60.0
 _SURFACE = "handraise-surface"
+_SEAT = "handraise-seat"
 _PAGE = 1000
 
 T = TypeVar("T")
@@ -40,19 +41,27 @@ class RemoteDesk:
     """See `Desk`. Entered with `async with`; raises Unreached where no hub answers.
 
     `where` is a hub's Unix socket, or its address; then `token` says who we are. `source` is the surface that
-    settlements and the audit name. A follower that loses the hub comes back by itself, with its place, for `patience`
-    seconds.
+    settlements and the audit name, `seat` a secret that tells this place from others of the same person. A follower
+    that loses the hub comes back by itself, with its place, for `patience` seconds.
     """
 
     person: Person
     source: str
 
     def __init__(
-        self, where: Path | str, token: str | None = None, *, source: str | None = None, patience: float = 0.0
+        self,
+        where: Path | str,
+        token: str | None = None,
+        *,
+        source: str | None = None,
+        seat: str | None = None,
+        patience: float = 0.0,
     ) -> None:
         headers = {"authorization": f"Bearer {token}"} if token else {}
         if source:
             headers[_SURFACE] = source
+        if seat:
+            headers[_SEAT] = seat
         on_socket = isinstance(where, Path)
         self._http = httpx2.AsyncClient(
             transport=httpx2.AsyncHTTPTransport(uds=str(where)) if on_socket else None,
@@ -71,7 +80,7 @@ class RemoteDesk:
         except BaseException:
             await self._stack.aclose()
             raise
-        self.person, self.source = Person(me["name"]), me["source"]
+        self.person, self.source = Person(me["name"], me.get("seat", "")), me["source"]
         return self
 
     async def __aexit__(self, *_: object) -> None:

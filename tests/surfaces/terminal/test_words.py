@@ -47,11 +47,16 @@ def test_what_an_answer_says(answer: Answer, told: str) -> None:
     assert said(answer) == told
 
 
+ME = Person("owner", "0a0b0c")
+
+
 @pytest.mark.parametrize(
     ("settlement", "told"),
     [
         (Answered(Allow(), Person("ann"), "web", NOON), "ann allowed · Run `npm test`? · web"),
-        (Answered(Allow(), Person("owner"), "terminal", NOON), "You allowed · Run `npm test`? · terminal"),
+        (Answered(Allow(), ME, "terminal", NOON), "You allowed · Run `npm test`? · terminal"),
+        (Answered(Allow(), Person("owner", "5eat"), "terminal", NOON), "owner allowed · Run `npm test`? · terminal"),
+        (Answered(Allow(), Person("owner"), "terminal", NOON), "owner allowed · Run `npm test`? · terminal"),
         (Answered(Allow(), ByRule("r_1", "npm"), "hub", NOON), "the rule npm allowed"),
         (Expired(NOON), "Nobody answered in time"),
         (Expired(NOON, Answered(Deny(), Person("ann"), "web", NOON)), "Answered late: ann denied"),
@@ -59,7 +64,7 @@ def test_what_an_answer_says(answer: Answer, told: str) -> None:
     ],
 )
 def test_how_it_ended(settlement: Settlement, told: str) -> None:  # lesson 30
-    assert settled(ask(NPM), settlement, "owner", "terminal").startswith(told)
+    assert settled(ask(NPM), settlement, ME).startswith(told)
 
 
 def test_how_long_it_waits() -> None:

@@ -25,8 +25,40 @@ async def test_the_printed_link_lets_one_browser_in_once(tmp_path: Path) -> None
         again = await second.get(hub.link)
         assert (entered.status_code, entered.headers["location"]) == (303, "/")
         assert (again.status_code, told(again)["code"]) == (401, "unknown_token")
-        assert (await first.get("/api/me")).json() == {"name": "owner", "role": "admin", "source": "web"}
+        me = (await first.get("/api/me")).json()
+        assert len(me.pop("seat")) == 12
+        assert me == {"name": "owner", "role": "admin", "source": "web"}
         assert (await second.get("/api/me")).status_code == 401
+
+
+async def test_each_browser_has_a_seat_of_its_own_that_nobody_else_can_take(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client() as first, hub.client() as second, hub.client() as third:
+        token = (await hub.up.gate.make("ann", "approver", TESTER, "test")).secret
+        origin = {"origin": hub.up.base}
+        seats = [
+            (await each.post("/api/login", json={"secret": token}, headers=origin)).json()["seat"]
+            for each in (first, second)
+        ]
+        assert len(set(seats)) == 2
+        for _ in range(2):
+            assert [(await each.get("/api/me")).json()["seat"] for each in (first, second)] == seats
+        given = [cookie for cookie in first.cookies.jar if cookie.name.endswith("-seat")]
+        assert [cookie.has_nonstandard_attr("HttpOnly") for cookie in given] == [True]
+        assert given[0].value != seats[0], "whoever knows the seat cannot sit there"
+        await third.post("/api/login", json={"secret": token}, headers=origin)
+        claimed = await third.get("/api/me", headers={"handraise-seat": str(given[0].value)})
+        assert claimed.json()["seat"] not in seats
+
+
+async def test_who_says_where_they_sit_is_told_apart_and_who_does_not_is_nobody_in_particular(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client("viewer") as client:
+        assert "seat" not in (await client.get("/api/me")).json()
+        one, other, long = [
+            (await client.get("/api/me", headers={"handraise-seat": each})).json()["seat"]
+            for each in ("one", "other", "x" * 5000)
+        ]
+        assert len({one, other, long}) == 3
+        assert len(long) == 12
 
 
 async def test_of_a_hundred_who_come_at_once_by_one_link_one_is_let_in(tmp_path: Path) -> None:
@@ -115,7 +147,7 @@ async def test_logging_out_ends_this_browser_and_leaves_a_pasted_token_good(tmp_
         await client.post("/api/login", json={"secret": secret}, headers=origin)
         kept = dict(client.cookies)
         await client.post("/api/logout", headers=origin)
-        assert dict(client.cookies) == {}
+        assert [name for name in client.cookies if not name.endswith("-seat")] == []
         assert kept
         bearer = {"authorization": f"Bearer {secret}"}
         assert (await client.get("/api/me", headers=bearer)).status_code == 200
@@ -270,7 +302,9 @@ async def test_a_proxy_says_who_it_is_only_from_its_own_address(tmp_path: Path) 
             named = await client.get("/api/me", headers={"x-user": "ana"})
             assert named.status_code == status
             if status == 200:
-                assert named.json() == {"name": "ana", "role": "approver", "source": "web"}
+                me = named.json()
+                assert me.pop("seat")
+                assert me == {"name": "ana", "role": "approver", "source": "web"}
             assert (await client.get("/api/me")).status_code == 401
             twice = [("x-user", "ana"), ("x-user", "owner")]
             assert (await client.get("/api/me", headers=twice)).status_code == 401

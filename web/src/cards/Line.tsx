@@ -2,7 +2,7 @@
 import type { Ask, Answered } from "../feed/model";
 import { Icon } from "../parts/Icons";
 import { Quoted } from "../parts/Quoted";
-import { me, sessionOf } from "../store/desk";
+import { isMe, sessionOf } from "../store/desk";
 import { reveal } from "../text/reveal";
 import { moment } from "../text/times";
 import { texts as t } from "../texts";
@@ -50,6 +50,5 @@ export function lineOf(ask: Ask, stage: Stage, directory: string | null): string
 }
 
 function told(ask: Ask, { answer, by, from, at }: Answered, directory: string | null): string[] {
-  const mine = by.kind === "person" && from === "web" && by.name === me.value?.name;
-  return [outcome(ask, answer, by, mine, directory), ...(by.kind === "rule" ? [] : [reveal(from)]), moment(at)];
+  return [outcome(ask, answer, by, isMe(by), directory), ...(by.kind === "rule" ? [] : [reveal(from)]), moment(at)];
 }

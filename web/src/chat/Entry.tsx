@@ -8,7 +8,7 @@ import { Machine, Unfolds } from "../parts/Folded";
 import { Markdown } from "../parts/Markdown";
 import { memo } from "../parts/memo";
 import { whenNear } from "../parts/near";
-import { askOf, known, me } from "../store/desk";
+import { askOf, isMe, known } from "../store/desk";
 import { reveal } from "../text/reveal";
 import { dollars, moment, span } from "../text/times";
 import { texts as t } from "../texts";
@@ -103,13 +103,12 @@ export function Thought({ text }: { text: string }) {
 }
 
 function Said({ item }: { item: ItemOf<"said"> }) {
-  const mine = item.by.kind === "person" && item.by.name === me.value?.name && item.source === "web";
   return (
     <div class="said">
       <div class="said-text">{reveal(item.text)}</div>
       {item.images > 0 && <SentPictures item={item} />}
       <p class="said-by">
-        {mine ? t.chat.you : t.chat.by(reveal(item.by.name), item.source)} · {moment(item.at)}
+        {isMe(item.by) ? t.chat.you : t.chat.by(reveal(item.by.name), item.source)} · {moment(item.at)}
       </p>
     </div>
   );

@@ -2,7 +2,7 @@
 import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { Asks as AsksPage, Me, Projects, Sessions as SessionsPage } from "../generated/api";
 import { changeAsks, changeSessions, learnAsk, NO_ASKS, type Asks } from "../feed/known";
-import type { Ask, Item, Project, Session, Settlement } from "../feed/model";
+import type { Actor, Ask, Item, Project, Session, Settlement } from "../feed/model";
 import { get, Refused } from "./http";
 
 export type Standing = "loading" | "out" | "in";
@@ -34,6 +34,11 @@ export function askOf(id: string): Ask | undefined {
 /** One session, likewise; none for an agent outside. */
 export function sessionOf(id: string | null): Session | undefined {
   return id === null ? undefined : kept(sessionsById, id, () => sessions.value.get(id));
+}
+
+/** Whether it was done from this very browser: the same account elsewhere is somebody else. */
+export function isMe(by: Actor): boolean {
+  return by.kind === "person" && Boolean(by.seat) && by.seat === me.value?.seat && by.name === me.value?.name;
 }
 
 function kept<T>(all: Map<string, ReadonlySignal<T>>, id: string, read: () => T): T {

@@ -148,7 +148,7 @@ class Following:
             return []
         self._folded[ask.id] = settlement
         width, _ = self._front.size
-        told = words.settled(ask, settlement, self._desk.person.name, self._desk.source)
+        told = words.settled(ask, settlement, self._desk.person)
         mark = "✓" if ask.state == "answered" else "–"
         lines = wrap(line(("class:accent", f"{mark} "), told), width, 2)
         unsent = gone.unsent if gone is not None and not gone.sending else ""

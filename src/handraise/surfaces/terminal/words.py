@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, assert_never
 
-from handraise.model.actors import Actor, ByRule, Person, TheHub
+from handraise.model.actors import Actor, ByRule, Person, TheHub, is_me
 from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise, Trusting
 from handraise.model.asks import Answered, Ask, Expired, Form, Permission, Plan, Prompt, Question, Settlement, Withdrawn
 from handraise.model.trust import Trust, in_words
@@ -44,15 +44,15 @@ def short(text: str, most: int = _SHORT) -> str:
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
-def settled(ask: Ask, settlement: Settlement, me: str, here: str) -> str:
+def settled(ask: Ask, settlement: Settlement, me: Person) -> str:
     """The line that a card folds to: the truth about who, what, where and when."""
     about = _glance(ask)
     match settlement:
         case Answered(answer=answer, by=by, source=source, at=at):
-            who = "You" if isinstance(by, Person) and (by.name, source) == (me, here) else one_line(_name(by))
+            who = "You" if is_me(by, me) else one_line(_name(by))
             return f"{who} {said(answer)} · {about} · {one_line(source)} · {at.astimezone():%H:%M}"
         case Expired(late=Answered() as late):
-            return f"Answered late: {settled(ask, late, me, here)} · said to Claude as guidance"
+            return f"Answered late: {settled(ask, late, me)} · said to Claude as guidance"
         case Expired(at=at):
             return f"Nobody answered in time · {about} · {at.astimezone():%H:%M}"
         case Withdrawn(reason=reason, at=at):

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from handraise.desk import interface
 from handraise.desk.gate import Gate, Visitor
 from handraise.desk.local import LocalDesk
-from handraise.model.actors import Person
+from handraise.model.actors import Person, seat_of
 from handraise.model.asks import ask_as_json
 from handraise.model.tokens import Role, hash_of, may
 from handraise.surfaces.web import guards, shapes
@@ -42,6 +42,11 @@ _STATUS: dict[type[interface.DeskError], int] = {
     interface.TooLate: 410,
     interface.LostPlace: 410,
 }
+
+
+def seat_cookie(cookie: str) -> str:
+    """The name of the cookie that tells one browser from another, whoever is logged in there."""
+    return f"{cookie}-seat"
 
 
 class Unreachable(Exception):
@@ -116,7 +121,13 @@ class Door:
             async with while_let_in(visitor):
                 sent = await receive_body(request, way.largest, json_only=by_cookie)
         request.scope["extensions"]["handraise.heard"]()
-        desk = self.desk.seat(visitor.person, source if by_cookie else _surface(request) or source)
+        seat = (
+            request.cookies.get(seat_cookie(self.cookie), "")
+            if by_cookie
+            else request.headers.get("handraise-seat", "")
+        )
+        person = Person(visitor.person.name, seat_of(seat[:_LONGEST_NAME]))
+        desk = self.desk.seat(person, source if by_cookie else _surface(request) or source)
         visit = Visit(request, visitor, desk, self.gate, sent)
         response = await (self._stay(way, visit) if way.lasts else way.act(visit))
         if way.squeezes and source != "terminal" and type(response) is Response:

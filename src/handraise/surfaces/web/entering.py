@@ -3,20 +3,25 @@
 import asyncio
 from collections.abc import Collection
 from http.cookies import SimpleCookie
+from secrets import token_urlsafe
 from urllib.parse import quote
 
 from starlette.responses import RedirectResponse, Response
 
 import handraise
 from handraise.desk.gate import BROWSER_LIFE, Made
+from handraise.model.actors import seat_of
+from handraise.model.tokens import Role
 from handraise.surfaces.web import shapes
-from handraise.surfaces.web.door import Unreachable
+from handraise.surfaces.web.door import Unreachable, seat_cookie
 from handraise.surfaces.web.forwarded import HEADER, address_of, client_of
 from handraise.surfaces.web.limits import Attempts
 from handraise.surfaces.web.page import Page
 from handraise.surfaces.web.visit import Parameter, Visit, Way, answer, failed
 
 _LARGEST_LOGIN = 4096
+_SEAT_LIFE = 400 * 24 * 3600
+"""Seconds; no browser keeps a cookie for longer."""
 _ONE_TIME = (Parameter("code", "the one-time code"),)
 
 
@@ -57,7 +62,7 @@ class Entrance:
 
     async def by_secret(self, visit: Visit) -> Response:
         made = await self._login(visit, visit.body(shapes.Login).secret.strip())
-        response = answer(shapes.Me(made.token.name, made.token.role, "web", self._no_sandbox))
+        response = self._told(visit, made.token.name, made.token.role, "web")
         self._remember(response, made.secret, visit.gate.seconds_left(made.token))
         return response
 
@@ -68,8 +73,7 @@ class Entrance:
         return response
 
     async def me(self, visit: Visit) -> Response:
-        who = visit.desk.person.name
-        return answer(shapes.Me(who, visit.visitor.role, visit.desk.source, self._no_sandbox))
+        return self._told(visit, visit.desk.person.name, visit.visitor.role, visit.desk.source)
 
     async def health(self, _: Visit) -> Response:
         return answer(shapes.Health(ok=True, version=handraise.__version__, sandbox=not self._no_sandbox))
@@ -129,6 +133,17 @@ class Entrance:
             raise Unreachable(429, "too_many_tries", "Too many failed logins; wait a minute.")
         raise Unreachable(401, "unknown_token", "This link or token is not good, or was used before.")
 
+    def _told(self, visit: Visit, name: str, role: Role, source: str) -> Response:
+        """Who somebody is here. A browser that has no seat yet gets one."""
+        seat, fresh = visit.desk.person.seat, ""
+        if not seat and source == "web":
+            fresh = token_urlsafe(16)
+            seat = seat_of(fresh)
+        response = answer(shapes.Me(name, role, source, seat, self._no_sandbox))
+        if fresh:
+            self._set(response, seat_cookie(self._cookie), fresh, _SEAT_LIFE)
+        return response
+
     def _address(self, visit: Visit) -> str:
         request = visit.request
         if request.client is None:
@@ -136,14 +151,17 @@ class Entrance:
         return address_of(request.client.host, request.headers.getlist(HEADER), self._proxies)
 
     def _remember(self, response: Response, secret: str, seconds: float | None) -> None:
+        longest = BROWSER_LIFE.total_seconds()
+        self._set(response, self._cookie, secret, int(min(longest, longest if seconds is None else seconds)))
+
+    def _set(self, response: Response, name: str, value: str, seconds: int) -> None:
         cookie: SimpleCookie = SimpleCookie()
-        cookie[self._cookie] = quote(secret)
-        kept = cookie[self._cookie]
+        cookie[name] = quote(value)
+        kept = cookie[name]
         kept["path"] = "/"
         kept["httponly"] = True
         kept["samesite"] = "lax"
-        longest = BROWSER_LIFE.total_seconds()
-        kept["max-age"] = int(min(longest, longest if seconds is None else seconds))
+        kept["max-age"] = seconds
         if self._secure:
             kept["secure"] = True
         response.headers.append("set-cookie", cookie.output(header="").strip())

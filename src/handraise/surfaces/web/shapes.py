@@ -55,6 +55,8 @@ class Me(Struct, frozen=True, omit_defaults=True):
     name: str
     role: Role
     source: str
+    seat: str = ""
+    """Which browser or terminal this is: what was done from here has the same `seat` in its `by`."""
     no_sandbox: str = ""
     """Why Claudes cannot be sandboxed on this machine; empty where they can."""
 
