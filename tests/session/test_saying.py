@@ -72,13 +72,12 @@ def resuming(**memory: Any) -> Talk:
 NOTHING = "No conversation found with session ID: 1234"
 
 
-@pytest.mark.parametrize("told", ["in a result", "on stderr"])
+@pytest.mark.parametrize("told", [NOTHING, "Aucune conversation"])
 def test_a_claude_that_found_nothing_to_resume_begins_anew(told: str) -> None:
     talk = resuming(unfinished={"u_1": NOON - timedelta(days=1), "u_2": NOON})
-    if told == "in a result":
-        assert published(TurnEnded, talk.hear(result(is_error=True, result=None, errors=[NOTHING]))) == []
+    assert published(TurnEnded, talk.hear(result(is_error=True, result=None, errors=[told]))) == []
 
-    commands = talk.observe(Gone(1, NOTHING if told == "on stderr" else ""))
+    commands = talk.observe(Gone(1, ""))
 
     assert of(Return, commands) == [Return("u_1"), Return("u_2")]
     assert published(SessionEnded, commands) == []
@@ -102,9 +101,9 @@ def test_who_had_nothing_to_resume_or_is_being_stopped_does_not_begin_anew(memor
 
 
 def test_a_resumed_claude_that_fails_in_another_way_has_failed() -> None:
-    (ended,) = published(SessionEnded, resuming().observe(Gone(1, "Invalid API key")))
-
-    assert (ended.how, ended.reason) == ("failed", "Invalid API key")
+    for errors in ("Invalid API key", NOTHING):
+        (ended,) = published(SessionEnded, resuming().observe(Gone(1, errors)))
+        assert (ended.how, ended.reason) == ("failed", errors)
 
 
 def test_a_turn_ends_the_search() -> None:

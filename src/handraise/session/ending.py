@@ -8,13 +8,13 @@ from handraise.session.memory import Memory
 _BY_SIGNAL = 128
 """What a program adds to a signal's number when it catches the signal and then ends."""
 
-_NOTHING = "no conversation found"
 
+def found_nothing(memory: Memory) -> bool:
+    """Whether Claude ended at once because nothing is left of the conversation that it was to go on with.
 
-def found_nothing(memory: Memory, errors: str) -> bool:
-    """Whether Claude ended at once because nothing is left of the conversation that it was to go on with."""
-    told = f"{memory.last_error}\n{errors}".lower()
-    return memory.phase == "starting" and memory.way != "begin" and _NOTHING in told
+    It says so by the result of a turn that never began. Whatever else keeps it from starting has no result.
+    """
+    return memory.phase == "starting" and memory.way != "begin" and memory.failed_to_begin
 
 
 def how_it_ended(memory: Memory, exit_code: int | None, errors: str, now: datetime, fault: str = "") -> Ended:

@@ -236,6 +236,7 @@ class Machine:
         memory.cost_run = max(memory.cost_run, result.total_cost_usd)
         memory.last_error = ended.error or ""
         if memory.phase == "starting":
+            memory.failed_to_begin = result.is_error
             return []  # no turn has begun: it tells why Claude is about to end
         self._saying.turn_ended()
         if not memory.is_ending:
@@ -329,7 +330,7 @@ class Machine:
         if memory.phase == "parking" and not fault:
             memory.phase = "parked"
             return [WakeMe("move", None), WakeMe("idle", None)]
-        if not fault and found_nothing(memory, errors):
+        if not fault and found_nothing(memory):
             return self._begin_anew()
         ended = how_it_ended(memory, exit_code, errors, now, fault)
         commands = self._waiting.withdraw_all(f"Claude is gone: {ended.reason}")

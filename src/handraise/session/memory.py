@@ -44,6 +44,8 @@ class Memory(Struct, omit_defaults=True):
     actions: dict[str, Action] = field(default_factory=dict)
     last_text: str = ""
     last_error: str = ""
+    failed_to_begin: bool = False
+    """Claude told of an error before any turn had begun."""
     signed_out: bool = False
     """In this turn the API was not reached for want of a sign-in."""
     key_source: str = ""
