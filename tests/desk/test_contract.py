@@ -69,8 +69,8 @@ def texts(items: Sequence[Item]) -> list[str]:
 
 
 async def test_a_desk_says_who_sits_there(room: Room) -> None:
-    assert (room.ana.person, room.ana.source) == (ANA, "web")
-    assert (room.ben.person, room.ben.source) == (BEN, "telegram")
+    assert (room.ana.person.name, room.ana.source) == (ANA.name, "web")
+    assert (room.ben.person.name, room.ben.source) == (BEN.name, "telegram")
 
 
 async def test_sessions_are_listed_newest_first_with_their_open_asks(room: Room) -> None:

@@ -232,7 +232,8 @@ class Machine:
         memory = self.memory
         ended = translate.turn_ended(result, memory.turn, memory.last_text, memory.cost_run)
         if memory.signed_out and result.is_error and not ended.interrupted:
-            ended = replace(ended, error=sign_in.advice(self._program, memory.key_source), result="")
+            own = ended.error or ended.result
+            ended = replace(ended, error=sign_in.advice(self._program, memory.key_source, own), result="")
         memory.cost_run = max(memory.cost_run, result.total_cost_usd)
         memory.last_error = ended.error or ""
         if memory.phase == "starting":

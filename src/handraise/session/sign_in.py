@@ -15,10 +15,14 @@ def is_refused(frame: frames.Assistant | frames.ApiRetry) -> bool:
     return frame.error == _CODE
 
 
-def advice(program: str, key_source: str) -> str:
-    """What to do, with the very program that the hub runs. `key_source` is where Claude says that its key is from."""
+def advice(program: str, key_source: str, own: str = "") -> str:
+    """What to do, with the very program that the hub runs. `key_source` is where Claude says that its key is from.
+
+    `own` is what Claude says of it: a key may be refused for more than one reason.
+    """
     if key_source in _NO_KEY:
         command = f"{shlex.quote(program)} auth login"
         return f"Claude isn't signed in. Run `{command}` in a terminal, then send your message again."
     then = "restart the hub, then" if key_source in _OF_THE_HUB else "then"
-    return f"Claude's API key was rejected (from {key_source[:100]}). Correct it, {then} send your message again."
+    told = f"Claude's API key was rejected (from {key_source[:100]}). Correct it, {then} send your message again."
+    return f"{told}\n{own}" if own else told

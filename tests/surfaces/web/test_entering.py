@@ -334,7 +334,9 @@ def _cookie_name(hub: Served) -> str:
 
 
 def _cookie(hub: Served, response: httpx2.Response) -> Morsel[str]:
-    parsed = SimpleCookie(response.headers["set-cookie"])
+    parsed: SimpleCookie = SimpleCookie()
+    for each in response.headers.get_list("set-cookie"):
+        parsed.load(each)
     return parsed[_cookie_name(hub)]
 
 

@@ -58,6 +58,7 @@ class Entrance:
             return self._page.index(error.status) or failed(error.status, error.code, str(error))
         response = RedirectResponse("/", 303)
         self._remember(response, made.secret, visit.gate.seconds_left(made.token))
+        self._give_seat(response, "" if visit.desk.person.seat else token_urlsafe(16))
         return response
 
     async def by_secret(self, visit: Visit) -> Response:
@@ -135,13 +136,10 @@ class Entrance:
 
     def _told(self, visit: Visit, name: str, role: Role, source: str) -> Response:
         """Who somebody is here. A browser that has no seat yet gets one."""
-        seat, fresh = visit.desk.person.seat, ""
-        if not seat and source == "web":
-            fresh = token_urlsafe(16)
-            seat = seat_of(fresh)
+        fresh = "" if visit.desk.person.seat or source != "web" else token_urlsafe(16)
+        seat = visit.desk.person.seat or seat_of(fresh)
         response = answer(shapes.Me(name, role, source, seat, self._no_sandbox))
-        if fresh:
-            self._set(response, seat_cookie(self._cookie), fresh, _SEAT_LIFE)
+        self._give_seat(response, fresh)
         return response
 
     def _address(self, visit: Visit) -> str:
@@ -153,6 +151,10 @@ class Entrance:
     def _remember(self, response: Response, secret: str, seconds: float | None) -> None:
         longest = BROWSER_LIFE.total_seconds()
         self._set(response, self._cookie, secret, int(min(longest, longest if seconds is None else seconds)))
+
+    def _give_seat(self, response: Response, fresh: str) -> None:
+        if fresh:
+            self._set(response, seat_cookie(self._cookie), fresh, _SEAT_LIFE)
 
     def _set(self, response: Response, name: str, value: str, seconds: int) -> None:
         cookie: SimpleCookie = SimpleCookie()
