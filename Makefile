@@ -2,7 +2,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-JOBS ?= 4
+# Many tests wait for real programs: three for each processor keep it busy.
+JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n > 3 ? 12 : n * 3)))
 # Each program that a test starts would be compiled again.
 unexport PYTHONDONTWRITEBYTECODE
 # The page is built anew when something it is made of has changed.
