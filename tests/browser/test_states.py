@@ -1,5 +1,6 @@
 """Every state of a card, over reloads, restarts and time."""
 
+from contextlib import ExitStack
 from pathlib import Path
 
 from playwright.async_api import expect
@@ -28,12 +29,13 @@ def ask_twice(told: Told) -> Script:
 
 async def test_a_hub_that_restarts_under_an_open_page_loses_nothing(tmp_path: Path) -> None:  # lessons 46, 50
     async with home(tmp_path, ask_twice) as at, window() as screen:
-        async with at.serve() as up:
-            session = (await up.hub.desk.start("Choose.", str(at.work))).session
-            page = await screen.open(up, f"/sessions/{session.id}")
-            await armed(page, "question")
-            await page.evaluate("window.notReloaded = true")
-        with screen.trouble_expected():
+        with ExitStack() as quiet:
+            async with at.serve() as up:
+                session = (await up.hub.desk.start("Choose.", str(at.work))).session
+                page = await screen.open(up, f"/sessions/{session.id}")
+                await armed(page, "question")
+                await page.evaluate("window.notReloaded = true")
+                quiet.enter_context(screen.trouble_expected())
             await expect(page.locator(".connection.offline").first).to_be_attached()
             await page.keyboard.press("1")
             await page.keyboard.press("Enter")

@@ -84,7 +84,7 @@ async def test_a_form_is_no_answer(tmp_path: Path, kind: str) -> None:
 
 async def test_missing_and_forged_cookies_open_nothing(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client() as client, hub.browser() as browser:
-        [(name, good)] = browser.cookies.items()
+        [(name, good)] = [each for each in browser.cookies.items() if not each[0].endswith("-seat")]
         forged = ["", "x", good[:-1], good + "x", good.upper(), f"{good}%00", "%ff%fe", "a" * 5000, '"', "%"]
         for value in [None, *forged]:
             headers = {} if value is None else {"cookie": f"{name}={value}"}
@@ -105,7 +105,7 @@ async def test_a_page_that_was_left_open_for_days_can_still_answer(tmp_path: Pat
     # Days later, after many restarts of the hub: the page sends what it always sent.
     async with served(tmp_path) as later, later.client() as page:
         ask = await later.ask()
-        [value] = kept.values()
+        [value] = [each for name, each in kept.items() if not name.endswith("-seat")]
         headers = {"cookie": f"handraise_{later.up.base.rpartition(':')[2]}={value}", "origin": later.up.base}
         answered = await page.post(f"/api/asks/{ask.id}/answer", json={"answer": A}, headers=headers)
         assert answered.status_code == 200
