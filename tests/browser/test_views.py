@@ -158,6 +158,6 @@ async def test_the_first_visit_is_small_and_stays_at_home(tmp_path: Path) -> Non
         await expect(page.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
         sizes = "performance.getEntriesByType('resource').map((each) => [each.name, each.encodedBodySize])"
         # Under load a browser lists some of them twice, once for its own cache.
-        loaded = {name: size for name, size in await page.evaluate(sizes)}
+        loaded = dict(await page.evaluate(sizes))
         assert sum(loaded.values()) + (PAGE / "index.html").stat().st_size < 110_000, loaded
         assert all(url.startswith((hub.up.base, "data:")) for url in screen.requested), screen.requested
