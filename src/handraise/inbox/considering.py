@@ -65,7 +65,8 @@ def objects(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime
     if not isinstance(ask.body, Permission):
         return None
     call = _call(ask, ask.body, around)
-    found = [objection(call, each, now, resolve=around.resolve) for each in (rules, around.stricter)]
+    sets = (rules, around.stricter) if around.stricter else (rules,)
+    found = [objection(call, each, now, resolve=around.resolve) for each in sets]
     rulings = [each for each in found if each is not None]
     for ruling in rulings:
         if ruling.decision == "deny":

@@ -2,12 +2,12 @@
 function that comes in."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, cached_property, lru_cache
 from posixpath import isabs, join
 from posixpath import normpath as _normpath
 
 from handraise.policy.calls import FILE_TOOLS, READING_TOOLS, SEARCHING_TOOLS, Call
-from handraise.policy.globs import read_path
+from handraise.policy.globs import PathGlob, read_path
 
 MAX_PATH = 4096
 """Longer ones are not looked at: no file can have such a name."""
@@ -50,13 +50,13 @@ class Place:
         """Whether it is in the project, links followed."""
         return self.path is not None and is_below(self.path, self.directory)
 
-    @property
+    @cached_property
     def is_sensitive(self) -> bool:
         """Whether it holds secrets, or, for a tool that writes, decides what runs later."""
         globs = _SECRETS if self._tool in READING_TOOLS else _SECRETS + _CONTROLS
-        return any(_fits_any(path.lower(), globs) for path in set(self._both))
+        return any(_fits_any(path.lower(), globs) for path in self._both)
 
-    @property
+    @cached_property
     def is_of_the_kernel(self) -> bool:
         """Whether it is no file at all but a part of the system, by either of its names."""
         return any(is_below(path.lower(), each) for path in self._both for each in _KERNEL)
@@ -80,26 +80,34 @@ class Place:
 
     def may_contain(self, glob: str) -> bool:
         """Whether a search from here could look into what the glob names."""
-        base = normpath(join(self.directory, glob.split("*")[0].rsplit("/", 1)[0] if "*" in glob else glob))
-        if self._tool not in SEARCHING_TOOLS or self.path is None or base == self.directory:
+        if self._tool not in SEARCHING_TOOLS or self.path is None:
             return False
-        return is_below(base, self.path)
+        base = normpath(join(self.directory, glob.split("*")[0].rsplit("/", 1)[0] if "*" in glob else glob))
+        return base != self.directory and is_below(base, self.path)
 
-    @property
+    @cached_property
     def _both(self) -> tuple[str, ...]:
-        return () if self.path is None or self.spelled is None else (self.path, self.spelled)
+        if self.path is None or self.spelled is None:
+            return ()
+        return (self.path,) if self.path == self.spelled else (self.path, self.spelled)
 
 
 def fits_glob(path: str, glob: str, directory: str) -> bool:
     """`*` and `?` stay within a name, `**` spans directories; a relative glob means inside the directory only."""
     if isabs(glob):
-        return read_path(normpath(glob)).fits(path)
+        return _absolute(glob).fits(path)
     whole = normpath(join(directory, glob))
     if glob.startswith("~") or not (is_below(whole, directory) and is_below(path, directory)):
         return False
     # Only the glob has stars: one in the directory's own name is a letter.
     beginning = len(directory.rstrip("/"))
     return read_path(whole[beginning:]).fits(path[beginning:])
+
+
+@lru_cache(maxsize=1024)
+def _absolute(glob: str) -> PathGlob:
+    """The same rules are looked at for each call."""
+    return read_path(normpath(glob))
 
 
 def normpath(path: str) -> str:
