@@ -19,7 +19,7 @@ async def test_from_the_first_word_to_the_price_of_the_turn(tmp_path: Path) -> N
         await terminal.confirm("a")
         await terminal.until("You allowed", "✓ $ python3 -c 'print(6*7)'", "it said 42", "─ ", " $0.")
         terminal.type("One more thing", ENTER)
-        await terminal.until("Heard: One more thing")
+        await terminal.until("Heard: One more thing", "idle · ")
         terminal.type(CTRL_D)
         assert await terminal.end() == 0
         assert "Come back with: handraise attach s_" in terminal.screen
