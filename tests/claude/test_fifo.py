@@ -253,7 +253,7 @@ def kill_writers(folder: Path, kills: int, seed: int) -> int:
 
 
 def test_a_killed_writer_leaves_whole_lines_only(tmp_path: Path) -> None:
-    assert kill_writers(tmp_path, kills=60, seed=1) > 60
+    assert kill_writers(tmp_path, kills=30, seed=1) > 30
 
 
 @pytest.mark.torture
