@@ -76,7 +76,7 @@ sizes = pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 
 
 @sizes
-@pytest.mark.parametrize("font", FONTS)
+@pytest.mark.parametrize("font", ["dejavu", pytest.param("liberation", marks=pytest.mark.torture)])
 async def test_whoever_answers_meets_no_barrier(tmp_path: Path, size: ViewportSize, font: str) -> None:
     await look(tmp_path, size, font, inbox, dialogs)
 

@@ -18,7 +18,7 @@ import pytest
 
 from claude.children import PATIENCE, open_files
 from claude.writer import SIZES, is_whole, line
-from handraise.claude.fifo import WANTED_SIZE, ChildGone, Fifo, capacity, enlarge
+from handraise.claude.fifo import WANTED_SIZE, ChildGone, Fifo, HalfLine, capacity, enlarge
 from handraise.claude.folder import RunFolder
 
 WRITER = Path(__file__).with_name("writer.py")
@@ -250,6 +250,25 @@ def kill_writers(folder: Path, kills: int, seed: int) -> int:
         leave(writers.pop())
     check(someone.lines)
     return len(someone.lines)
+
+
+async def test_a_long_line_whose_writer_was_killed_before_it_began_is_written_by_the_next_one(tmp_path: Path) -> None:
+    with reader(tmp_path) as someone:
+        long, short = line("long", 0, 3_000_000), line("short", 0, 20)
+        someone.folder.spill.write_bytes(long)
+        someone.folder.spill.with_name("spill.new").write_bytes(long[:1000])  # and another one before it was whole
+        await Fifo(someone.folder).write(short)
+        lines = await asyncio.to_thread(someone.until, 2)
+        assert [each[:8] for each in lines] == [long[:8], short[:8]]
+        assert check(lines) == {b"long": 1, b"short": 1}
+        assert not someone.folder.spill.exists()
+
+
+async def test_a_long_line_that_was_begun_and_not_ended_is_noticed(tmp_path: Path) -> None:
+    with reader(tmp_path) as someone:
+        someone.folder.begun_spill.write_bytes(line("long", 0, 3_000_000))
+        with pytest.raises(HalfLine):
+            await Fifo(someone.folder).write(line("short", 0, 20))
 
 
 def test_a_killed_writer_leaves_whole_lines_only(tmp_path: Path) -> None:

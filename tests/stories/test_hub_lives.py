@@ -353,7 +353,7 @@ async def test_a_long_line_that_is_cut_off_starts_claude_again_by_itself(tmp_pat
         await opened.desk.say(session.id, "x" * 3_000_000)
         fifo = tmp_path / "state" / "sessions" / session.id / "1" / "in"
         async with asyncio.timeout(60):
-            while not (writers := _who_writes(fifo)):
+            while not (fifo.with_name("spill.begun").exists() and (writers := _who_writes(fifo))):
                 await asyncio.sleep(0.01)
         for each in writers:
             os.kill(each, signal.SIGKILL)

@@ -19,9 +19,9 @@ WANTED_SIZE = 1024 * 1024
 _FIRST_WAIT = 0.0005
 _LONGEST_WAIT = 0.05
 # A shell gives what it sends to the background /dev/null for stdin, and dash does so before it looks at `<&0`.
-# The file has its name from before the first byte is in the pipe until all of them are: where it is left behind, only
-# a part of the line may be. Whoever is killed before leaves another name, and the pipe as it was.
-_DETACHED_CAT = '{ /bin/mv -f -- "$0.new" "$0" && /bin/cat <&3 && /bin/rm -f -- "$0"; } &'
+# The file has its second name from before the first byte is in the pipe until all of them are: where that is left
+# behind, only a part of the line may be in there. Under its first name it is whole, and nothing of it is.
+_DETACHED_CAT = '{ /bin/mv -f -- "$0" "$1" && /bin/cat <&3 && /bin/rm -f -- "$1"; } &'
 
 
 class ChildGone(Exception):
@@ -53,19 +53,30 @@ class Fifo:
                 os.close(fifo)
 
     async def _write(self, fifo: int, line: bytes) -> None:
+        while not await self._write_in_turn(fifo, line):
+            pass
+
+    async def _write_in_turn(self, fifo: int, line: bytes) -> bool:
+        """Whether it was our turn; if not, an earlier line was handed over first."""
         # The lock goes with the open file: closing our copy leaves it with a child that inherited it.
         lock = _open(self._folder.lock, os.O_RDWR)
+        spill = self._folder.spill
         try:
             await self._until(lambda: _locked(lock), fifo)
-            if self._folder.spill.exists():
+            if self._folder.begun_spill.exists():
                 if self._is_gone() or not _is_read(fifo):
                     raise ChildGone("Claude does not read any more")
                 raise HalfLine("a long line was not written to its end")
             await self._until(lambda: _is_drained(fifo), fifo)
+            if spill.exists():  # who had it to write was killed before it began
+                _hand_over(fifo, lock, spill, self._folder.begun_spill)
+                return False
             if len(line) <= capacity(fifo):
                 _write_once(fifo, line)
             else:
-                _hand_over(fifo, lock, line, self._folder.spill)
+                _prepare(line, spill)
+                _hand_over(fifo, lock, spill, self._folder.begun_spill)
+            return True
         finally:
             os.close(lock)
 
@@ -134,14 +145,19 @@ def _write_once(fifo: int, line: bytes) -> None:
         )
 
 
-def _hand_over(fifo: int, lock: int, line: bytes, path: Path) -> None:
-    """Gives a long line to a process of its own, which keeps the lock until it is done: starting it is the commit."""
+def _prepare(line: bytes, path: Path) -> None:
+    """The file is there whole, or not at all."""
+    unfinished = path.with_name(f"{path.name}.new")
+    unfinished.unlink(missing_ok=True)
+    with open(unfinished, "xb", opener=private) as file:
+        file.write(line)
+    unfinished.rename(path)
+
+
+def _hand_over(fifo: int, lock: int, path: Path, begun: Path) -> None:
+    """Gives a long line to a process of its own, which keeps the lock until it is done."""
     os.set_blocking(fifo, True)
-    prepared = path.with_name(f"{path.name}.new")
-    prepared.unlink(missing_ok=True)
-    with open(prepared, "xb+", opener=private) as spill:
-        spill.write(line)
-        spill.seek(0)
+    with open(path, "rb") as spill:
         inherited = [
             (os.POSIX_SPAWN_DUP2, spill.fileno(), 0),
             (os.POSIX_SPAWN_DUP2, fifo, 1),
@@ -150,7 +166,7 @@ def _hand_over(fifo: int, lock: int, line: bytes, path: Path) -> None:
         ]
         shell = os.posix_spawn(
             "/bin/sh",
-            ["sh", "-c", _DETACHED_CAT, str(path)],
+            ["sh", "-c", _DETACHED_CAT, str(path), str(begun)],
             {},
             file_actions=inherited,
             setsid=True,

@@ -46,8 +46,13 @@ class RunFolder(Struct, frozen=True):
 
     @property
     def spill(self) -> Path:
-        """A line that is too long for one write, while it is being written."""
+        """A line that is too long for one write, until it begins to be written."""
         return self.path / "spill"
+
+    @property
+    def begun_spill(self) -> Path:
+        """The same line, until all of it is written."""
+        return self.path / "spill.begun"
 
     @property
     def journal(self) -> Path:
