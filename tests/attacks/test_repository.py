@@ -1,5 +1,6 @@
 """Attacks by a cloned repository, with the real CLI: nothing of it runs or holds until a person has trusted it."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from handraise.model.projects import Options, Patience
 from handraise.model.sessions import Session
 from handraise.model.trust import Trust, TrustLevel
 from stories.house import House, house, next_ask
+from stories.terminal_desk import desk, opened
 from stories.timeline import until_turn
 
 RUN = "uname; bash -c true; touch ran"
@@ -233,3 +235,26 @@ async def test_stopping_and_other_sessions_take_the_ask_back(tmp_path: Path) -> 
         # Resumed, it starts on what was decided meanwhile.
         await opened.desk.resume(one.id)
         assert set(await allow_all(opened, one, {each.id for each in asks})) <= {"Bash"}
+
+
+async def test_a_script_hears_of_it_and_goes_on_when_somebody_has_decided(tmp_path: Path) -> None:
+    def shortly(told: Told) -> Script:
+        yield [say("Done.")]
+
+    marks = tmp_path / "marks"
+    async with desk(tmp_path, shortly) as (laid, up):
+        lay(laid.home.work, marks)
+        running = asyncio.create_task(laid.script("run", "--json", "Go on."))
+        asked = await opened(up, Trust)
+        assert not running.done()
+        assert marked(marks) == set()
+        await up.hub.desk.answer(asked.id, Trusting("without"), asked.digest)
+        code, out, _ = await running
+        assert code == 0
+        items = [json.loads(row) for row in out.splitlines()]
+        assert [item["ask"]["kind"] for item in items if item["type"] == "ask.opened"] == ["trust"]
+        assert [item["settlement"]["answer"] for item in items if item["type"] == "ask.settled"] == [
+            {"trust": "without"}
+        ]
+        assert [item["text"] for item in items if item["type"] == "text"] == ["Done."]
+        assert marked(marks) == set()
