@@ -73,7 +73,7 @@ def _try(operation: Any, mode: GenerationMode, base: str, session: requests.Sess
     tried = []
 
     @seed(1)
-    @settings(max_examples=3, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=4, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(case=cases)
     def attempt(case: Any) -> None:
         response = case.call(base_url=base, session=session, timeout=60, allow_redirects=False)
