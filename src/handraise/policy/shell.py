@@ -93,6 +93,9 @@ def parse(command: str) -> Script | Opaque:
         parts = tuple(_parts(tree.root_node))
     except Unreadable as why:
         return Opaque(str(why))
+    if any(part.redirections and not (part.words or part.assignments) for part in parts):
+        # bash only opens the file; zsh runs a program of its own choice: $NULLCMD, $READNULLCMD.
+        return Opaque("a redirection has no command")
     return Script(parts) if len(parts) <= MAX_PARTS else Opaque(f"it has more than {MAX_PARTS} parts")
 
 
