@@ -35,7 +35,7 @@ def test_a_path_fits_as_a_regular_expression_would_say(glob: str, path: str) -> 
 def _expression(glob: str) -> str:
     """The plain reading, which goes back and tries again where it must."""
     expression = ""
-    for piece in re.split(r"(/\*\*(?=/|$)|\*+|\?)", glob):
+    for piece in re.split(r"(/\*\*(?=/|\Z)|\*+|\?)", glob):
         match piece:
             case "/**":
                 expression += "(?:/.*)?"
