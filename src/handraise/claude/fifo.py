@@ -75,7 +75,11 @@ class Fifo:
                 _write_once(fifo, line)
             else:
                 _prepare(line, spill)
-                _hand_over(fifo, lock, spill, self._folder.begun_spill)
+                try:
+                    _hand_over(fifo, lock, spill, self._folder.begun_spill)
+                except OSError:  # whoever wrote it hears that it was not written
+                    spill.unlink(missing_ok=True)
+                    raise
             return True
         finally:
             os.close(lock)
