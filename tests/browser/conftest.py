@@ -1,9 +1,10 @@
-"""One browser for all tests of a worker."""
+"""One browser for all tests of a worker, and one hub for all tests of a file that want to share it."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 
+from browser.hands import Desk, desk
 from browser.window import PROGRAM, shared_browsers
 
 
@@ -14,3 +15,15 @@ async def _browsers(anyio_backend: str) -> AsyncIterator[None]:
         return
     async with shared_browsers():
         yield
+
+
+@pytest.fixture(scope="module")
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
+    async with desk(tmp_path_factory.mktemp("desk")) as made:
+        yield made
+
+
+@pytest.fixture
+async def at(house: Desk) -> AsyncIterator[Desk]:
+    yield house
+    await house.clear()

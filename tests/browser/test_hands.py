@@ -2,12 +2,11 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
 
 import pytest
 from playwright.async_api import Page, expect
 
-from browser.hands import Desk, allow_of, calm, card_of, desk, middle, until
+from browser.hands import Desk, allow_of, calm, card_of, middle, until
 from browser.window import PHONE, needs_browser
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny
@@ -28,18 +27,6 @@ SENTENCES = (
 )
 GO = "(path) => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
 WAIT = "Wait a moment"
-
-
-@pytest.fixture(scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
-    async with desk(tmp_path_factory.mktemp("hands")) as made:
-        yield made
-
-
-@pytest.fixture
-async def at(house: Desk) -> AsyncIterator[Desk]:
-    yield house
-    await house.clear()
 
 
 @pytest.mark.parametrize("where", ["inbox", "chat"])

@@ -1,12 +1,11 @@
 """Nothing is allowed unread by accident: long evidence says so, is read to its end, or passed over on purpose."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 from playwright.async_api import Page, ViewportSize, expect
 
-from browser.hands import Desk, allow_of, calm, card_of, desk, middle, until
+from browser.hands import Desk, allow_of, calm, card_of, middle, until
 from browser.window import PATIENCE, PHONE, needs_browser
 from handraise.model.answers import Allow, Approve, Deny
 from handraise.model.asks import Ask, Form, Permission, Plan
@@ -32,18 +31,6 @@ AT_END = """
     return around.scrollTop + around.clientHeight >= around.scrollHeight - 2;
   }
 """
-
-
-@pytest.fixture(scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
-    async with desk(tmp_path_factory.mktemp("reading")) as made:
-        yield made
-
-
-@pytest.fixture
-async def at(house: Desk) -> AsyncIterator[Desk]:
-    yield house
-    await house.clear()
 
 
 def change(diff: str, name: str = "w.txt") -> Permission:
