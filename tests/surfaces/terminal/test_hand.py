@@ -1,6 +1,7 @@
 """Whether a key was meant for the card: the scenarios of every surface, and sentences at every speed and moment."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -304,3 +305,17 @@ def test_who_turns_to_the_card_answers_it_and_keeps_what_is_written() -> None:
     player.until(player.at + 100)
     player.key("enter")
     assert (outcome(player), player.line) == ("granted", "more")
+
+
+@pytest.mark.parametrize("late", [400, 401, 5000])
+def test_a_key_that_waits_is_carried_out_even_if_the_screen_is_drawn_late(late: int) -> None:
+    player = Player()
+    player.appears(CARDS["question"])
+    player.until(2000)
+    player.key("1")
+    # A busy machine: drawn again when the key is long due, before its timer rang.
+    player.at += late
+    player.draw()
+    assert player.hand.wakes(player.now) == timedelta(0)
+    player.until(player.at + 1)
+    assert outcome(player) == "answered"

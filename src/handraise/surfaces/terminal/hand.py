@@ -80,8 +80,10 @@ class Hand:
         return "Keys count in a moment"
 
     def wakes(self, now: datetime) -> timedelta | None:
-        """After which time something changes by itself."""
+        """After which time something changes by itself. A key that is held is never forgotten, however late it is."""
         at, attention = milliseconds(now), self.tray.attention
+        if self._held is not None and self._held[1] <= at:
+            return timedelta(0)
         times = [*([self._last + BURST] if self._last else []), *([attention.calm_at()] if attention else [])]
         coming = [each - at for each in times if each > at]
         return timedelta(milliseconds=min(coming)) if coming else None
