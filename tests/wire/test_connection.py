@@ -232,6 +232,13 @@ def test_several_requests_are_open_at_once_and_answered_in_any_order() -> None:
     assert wire.open_requests == frozenset()
 
 
+def test_a_request_made_again_after_its_cancellation_is_open_again() -> None:
+    wire = asked("question", "cancel", "question")
+    (request_id,) = wire.open_requests
+    wire.reopen(request_id)
+    assert response(wire.send_deny(request_id, "no"))["request_id"] == request_id
+
+
 def test_a_cancellation_of_what_was_answered_changes_nothing() -> None:
     wire = asked("question")
     wire.send_deny("r-2", "no")
