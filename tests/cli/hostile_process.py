@@ -1,7 +1,8 @@
 """Runs commands in hostile surroundings, each in a child of its own: the imports are paid for once.
 
-Reads a JSON list of cases from stdin; writes a list of `[code, stdout, stderr]`. A case names the words, and how its
-surroundings differ: `env` (None removes), `cwd`, `stdin` (base64), and for `stdout`/`stderr` a file, or `closed`.
+Reads lines from stdin, each a JSON list of cases; for each writes a line, a list of `[code, stdout, stderr]`. A case
+names the words, and how its surroundings differ: `env` (None removes), `cwd`, `stdin` (base64), and for
+`stdout`/`stderr` a file, or `closed`.
 """
 
 import base64
@@ -10,22 +11,53 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from handraise.cli import entry
 from handraise.cli.main import COMMANDS
 
 _SECONDS = 30
+Tried = list[tuple[dict[str, Any], int, str, str]]
+
+
+class Stage:
+    """The process, from outside: tries whatever it is given."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def tried(self, cases: list[dict[str, Any]]) -> Tried:
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(cases) + "\n")
+        self._process.stdin.flush()
+        done = json.loads(self._process.stdout.readline())
+        return [(case, *each) for case, each in zip(cases, done, strict=True)]
+
+
+@contextmanager
+def stage() -> Iterator[Stage]:
+    with subprocess.Popen(
+        [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield Stage(process)
+        finally:
+            process.kill()
 
 
 def main() -> None:
     for module in {*COMMANDS.values(), "seat", "answering", "background", "service"}:
         importlib.import_module(f"handraise.cli.{module}")
     importlib.import_module("handraise.demonstration")
-    cases = json.load(sys.stdin)
-    sys.stdout.write(json.dumps([run(case) for case in cases]))
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps([run(case) for case in json.loads(line)]) + "\n")
+        sys.stdout.flush()
 
 
 def run(case: dict[str, Any]) -> tuple[int, str, str]:

@@ -1,16 +1,14 @@
 """Every command in surroundings that are out to get it: a sentence and a code, never a traceback."""
 
 import base64
-import json
 import socket
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cli import hostile_process
+from cli.hostile_process import Stage, stage
 from handraise.cli.main import COMMANDS
 
 WORDS: dict[str, list[list[str]]] = {
@@ -42,28 +40,31 @@ EACH = [words for name, many in WORDS.items() if name not in ENDLESS for words i
 WITHOUT_A_HUB = [words for words in EACH if words[0] not in STARTS_A_HUB]
 
 
-def tried(cases: list[dict[str, Any]]) -> list[tuple[dict[str, Any], int, str, str]]:
-    done = subprocess.run(
-        [sys.executable, hostile_process.__file__],
-        input=json.dumps(cases),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
-    return [(case, *each) for case, each in zip(cases, json.loads(done.stdout), strict=True)]
+Found = list[tuple[list[str], int, str, str]]
 
 
-def checked(cases: list[dict[str, Any]], *, fails: bool = True) -> list[tuple[list[str], int, str, str]]:
-    found = []
-    for case, code, out, err in tried(cases):
-        told = f"{case['words']}: {code}\n{out}\n{err}"
-        assert "Traceback" not in out + err, told
-        assert "Something went wrong inside" not in out + err, told
-        assert code in (0, 1, 2, 3, 4, 5), told
-        assert code or not fails, told
-        found.append((case["words"], code, out, err))
-    return found
+class Checked:
+    """Tries commands: whatever they meet, they end with a sentence and a code."""
+
+    def __init__(self, at: Stage) -> None:
+        self._stage = at
+
+    def __call__(self, cases: list[dict[str, Any]], *, fails: bool = True) -> Found:
+        found = []
+        for case, code, out, err in self._stage.tried(cases):
+            told = f"{case['words']}: {code}\n{out}\n{err}"
+            assert "Traceback" not in out + err, told
+            assert "Something went wrong inside" not in out + err, told
+            assert code in (0, 1, 2, 3, 4, 5), told
+            assert code or not fails, told
+            found.append((case["words"], code, out, err))
+        return found
+
+
+@pytest.fixture(scope="module")
+def checked() -> Iterator[Checked]:
+    with stage() as at:
+        yield Checked(at)
 
 
 def test_every_command_is_tried() -> None:
@@ -75,7 +76,7 @@ def state(tmp_path: Path) -> dict[str, str | None]:
     return {"HANDRAISE_STATE": str(tmp_path / "state"), "HOME": str(tmp_path), "HANDRAISE_HUB": None}
 
 
-def test_a_state_path_that_is_a_file(tmp_path: Path, state: dict[str, str | None]) -> None:
+def test_a_state_path_that_is_a_file(checked: Checked, tmp_path: Path, state: dict[str, str | None]) -> None:
     place = tmp_path / "file"
     place.write_text("")
     state["HANDRAISE_STATE"] = str(place)
@@ -87,14 +88,14 @@ def test_a_state_path_that_is_a_file(tmp_path: Path, state: dict[str, str | None
     assert str(place) in err
 
 
-def test_a_place_where_nothing_can_be_made(state: dict[str, str | None]) -> None:
+def test_a_place_where_nothing_can_be_made(checked: Checked, state: dict[str, str | None]) -> None:
     state["HANDRAISE_STATE"] = "/proc/nowhere"
     checked([{"words": words, "env": state} for words in [*EACH, ["serve", "--port", "0"]]], fails=False)
 
 
 @pytest.mark.parametrize("place", ["/dev/full", "broken", "closed"])
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
-def test_nothing_can_be_printed(state: dict[str, str | None], place: str, stream: str) -> None:
+def test_nothing_can_be_printed(checked: Checked, state: dict[str, str | None], place: str, stream: str) -> None:
     words = [*WITHOUT_A_HUB, ["--help"], ["--version"], ["nonsense"], ["answer", "--help"]]
     for tried_words, code, _, err in checked(
         [{"words": each, "env": state, stream: place} for each in words], fails=False
@@ -103,7 +104,7 @@ def test_nothing_can_be_printed(state: dict[str, str | None], place: str, stream
             assert (code, err) == (1, "handraise: Nothing more can be printed: No space left on device.\n")
 
 
-def test_bytes_that_are_no_text(state: dict[str, str | None]) -> None:
+def test_bytes_that_are_no_text(checked: Checked, state: dict[str, str | None]) -> None:
     sent = base64.b64encode(b"caf\xe9 \xff\xfe").decode()
     for locale in ("C", "POSIX", "C.UTF-8"):
         env = {**state, "LC_ALL": locale, "LANG": locale}
@@ -116,12 +117,12 @@ def test_bytes_that_are_no_text(state: dict[str, str | None]) -> None:
     checked([{"words": words, "env": state} for words in odd])
 
 
-def test_a_locale_that_knows_only_ascii(state: dict[str, str | None]) -> None:
+def test_a_locale_that_knows_only_ascii(checked: Checked, state: dict[str, str | None]) -> None:
     env = {**state, "LC_ALL": "POSIX", "LANG": None, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     checked([{"words": words, "env": env} for words in [*WITHOUT_A_HUB, ["--help"]]], fails=False)
 
 
-def test_no_home_and_a_directory_that_is_gone(state: dict[str, str | None]) -> None:
+def test_no_home_and_a_directory_that_is_gone(checked: Checked, state: dict[str, str | None]) -> None:
     bare = {"HOME": None, "XDG_STATE_HOME": None, "HANDRAISE_STATE": "/nowhere/at/all", "USER": None}
     checked([{"words": words, "env": bare} for words in WITHOUT_A_HUB], fails=False)
     found = checked([{"words": words, "env": state, "cwd_gone": True} for words in WITHOUT_A_HUB], fails=False)
@@ -130,7 +131,9 @@ def test_no_home_and_a_directory_that_is_gone(state: dict[str, str | None]) -> N
 
 
 @pytest.mark.parametrize("text", [b"[web\n", b"\xff", b"[web]\nport = 'x'\n"])
-def test_settings_that_cannot_be_read(tmp_path: Path, state: dict[str, str | None], text: bytes) -> None:
+def test_settings_that_cannot_be_read(
+    checked: Checked, tmp_path: Path, state: dict[str, str | None], text: bytes
+) -> None:
     file = tmp_path / "handraise.toml"
     file.write_bytes(text)
     file.chmod(0o600)
@@ -139,7 +142,7 @@ def test_settings_that_cannot_be_read(tmp_path: Path, state: dict[str, str | Non
         assert code == 1, (words, err)
 
 
-def test_a_taken_port_and_a_missing_cli(tmp_path: Path, state: dict[str, str | None]) -> None:
+def test_a_taken_port_and_a_missing_cli(checked: Checked, tmp_path: Path, state: dict[str, str | None]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         for _, code, _, err in checked([{"words": [each, "--port", port], "env": state} for each in ENDLESS]):
