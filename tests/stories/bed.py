@@ -1,6 +1,7 @@
 """The test bed: the real CLI, a scripted model on loopback, and a person's hands on the wire."""
 
 import asyncio
+import itertools
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -16,13 +17,39 @@ from handraise.claude.locate import locate
 from handraise.claude.watch import Watch, watch
 from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
-from handraise.demo.pieces import Scripted
+from handraise.demo.pieces import Script, Scripted, say
+from handraise.demo.told import Told
 from handraise.wire.connection import Connection
-from handraise.wire.frames import Acknowledged, ControlRequest, ControlResponse, Frame, Result
+from handraise.wire.frames import Acknowledged, ControlRequest, ControlResponse, Frame, Lifecycle, Result
 from handraise.wire.requests import CanUseTool
 
 DEADLINE = 60.0
 _F = TypeVar("_F", bound=Frame)
+
+
+def parts(**scripts: Scripted) -> Scripted:
+    """One script for many stories: when the name of a part is said, that part is played from its beginning."""
+
+    def play(told: Told) -> Script:
+        while True:
+            begun = told.request.identity
+            running = scripts[_last_line(told)](told)
+            pieces = next(running)
+            while True:
+                told = yield pieces
+                # The same request again is Claude's, after a reply that went wrong: the part goes on.
+                if _last_line(told) in scripts and told.request.identity != begun:
+                    break
+                try:
+                    pieces = running.send(told)
+                except StopIteration:
+                    pieces = [say("That part is over.")]
+
+    return play
+
+
+def _last_line(told: Told) -> str:
+    return (told.text.splitlines() or [""])[-1]
 
 
 class Talk:
@@ -33,7 +60,15 @@ class Talk:
         self.wire = Connection(offset, open_requests)
         self.heard: list[Frame] = []
         self._ahead: list[Frame] = []
+        self._wanted: dict[str, str] = {}
+        self._numbers = itertools.count(1)
         self._chunks: AsyncIterator[bytes] = running.follow(offset)
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether Claude lives, its turn is over, and nothing is open."""
+        is_over = bool(self.heard) and isinstance(self.heard[-1], Result | Lifecycle)
+        return is_over and not self.wire.open_requests and not self.claude.ended.is_set()
 
     async def say(self, content: str | Sequence[Mapping[str, Any]], say_id: str | None = None) -> str:
         say_id = say_id or str(uuid.uuid4())
@@ -41,7 +76,8 @@ class Talk:
         return say_id
 
     async def want(self, subtype: str, **fields: object) -> None:
-        await self.claude.write(self.wire.send_request(f"ours-{subtype}", subtype, **fields))
+        self._wanted[subtype] = f"ours-{subtype}-{next(self._numbers)}"
+        await self.claude.write(self.wire.send_request(self._wanted[subtype], subtype, **fields))
 
     async def allow(
         self, request_id: str, asked: CanUseTool, permissions: Sequence[Mapping[str, Any]] = (), **changed: object
@@ -69,8 +105,9 @@ class Talk:
         return asked.request_id, asked.request
 
     async def until_acknowledged(self, subtype: str) -> Acknowledged:
-        """What Claude says to something that we wanted."""
-        return (await self.until(ControlResponse, lambda told: told.response.request_id == f"ours-{subtype}")).response
+        """What Claude says to what we wanted last."""
+        wanted = self._wanted[subtype]
+        return (await self.until(ControlResponse, lambda told: told.response.request_id == wanted)).response
 
     async def rest(self) -> list[Frame]:
         """All that is said until Claude has ended."""
@@ -101,6 +138,7 @@ class Bed:
         self._watch: Watch = watch()
         self._stack = AsyncExitStack()
         self._runs = 0
+        self._talks: dict[str, Talk] = {}
 
     async def __aenter__(self) -> Self:
         self.work.mkdir()
@@ -114,6 +152,13 @@ class Bed:
 
     def environment(self, script: str) -> dict[str, str]:
         return environment(self.model.url(script), str(self.tmp / "home"))
+
+    async def talk(self, script: str, **launch: Any) -> Talk:
+        """The Claude that plays this script, with a new page for what is heard; another one if it is not at rest."""
+        if script not in self._talks or not self._talks[script].at_rest:
+            self._talks[script] = await self.start(script, **launch)
+        self._talks[script].heard.clear()
+        return self._talks[script]
 
     async def start(self, script: str, *, initialize: bool = True, **launch: Any) -> Talk:
         """Starts Claude on a script. It is stopped when the bed is left."""

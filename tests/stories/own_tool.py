@@ -44,9 +44,14 @@ class OwnTool:
         await self.talk.claude.write(self.talk.wire.send_mcp(request_id, reply))
 
 
+async def talk(bed: Bed, script: str) -> OwnTool:
+    """Claude with the tool."""
+    server = {"type": "sdk", "name": "handraise", "alwaysLoad": True}
+    return OwnTool(await bed.talk(script, mcp_servers={"handraise": server}, allowed_tools=(NAME,)))
+
+
 async def start(bed: Bed, script: str) -> OwnTool:
     """Claude at work, with the tool."""
-    server = {"type": "sdk", "name": "handraise", "alwaysLoad": True}
-    talk = await bed.start(script, mcp_servers={"handraise": server}, allowed_tools=(NAME,))
-    await talk.say("Begin.")
-    return OwnTool(talk)
+    tool = await talk(bed, script)
+    await tool.talk.say("Begin.")
+    return tool

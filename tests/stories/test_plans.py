@@ -1,70 +1,88 @@
 """Stories: Claude has a plan, and somebody says what becomes of it."""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
-from handraise.demo.pieces import Script, say, use
+import pytest
+
+from handraise.demo.pieces import Script, Scripted, say, use
 from handraise.demo.told import Told
 from handraise.wire.frames import Result, Status
-from stories.bed import Bed, answered, read
+from stories.bed import Bed, Talk, answered, parts, read
 
 ACCEPT_EDITS = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
 
 
-def plan(told: Told) -> Script:
-    plan_file = told.plan_file
-    told = yield [use("Write", file_path=plan_file, content="1. Write everything.")]
-    told = yield [use("ExitPlanMode")]
-    if told.result().is_error:
-        told = yield [use("Write", file_path=plan_file, content=f"1. Minding: {told.result().text}")]
+def plan(name: str) -> Scripted:
+    def script(told: Told) -> Script:
+        plan_file = told.plan_file
+        told = yield [use("Write", file_path=plan_file, content="1. Write everything.")]
         told = yield [use("ExitPlanMode")]
-    approved = told.result().text
-    told = yield [use("Write", file_path=f"{told.directory}/done.txt", content="done")]
-    yield [say(approved)]
+        if told.result().is_error:
+            told = yield [use("Write", file_path=plan_file, content=f"1. Minding: {told.result().text}")]
+            told = yield [use("ExitPlanMode")]
+        approved = told.result().text
+        told = yield [use("Write", file_path=f"{told.directory}/{name}", content="done")]
+        yield [say(approved)]
+
+    return script
 
 
-async def test_a_plan_is_sent_back_and_then_approved_into_accepting_edits(tmp_path: Path) -> None:
-    async with Bed(tmp_path, plan=plan) as bed:
-        talk = await bed.start("plan", mode="plan")
-        await talk.say("Think first.")
-        request_id, asked = await talk.until_asked()
-        assert (asked.tool_name, read(asked.input)["plan"]) == ("ExitPlanMode", "1. Write everything.")
-        await talk.deny(request_id, "Only one file, please.")
-
-        request_id, asked = await talk.until_asked()
-        assert read(asked.input)["plan"] == "1. Minding: Only one file, please."
-        await talk.allow(request_id, asked, [ACCEPT_EDITS])
-
-        # The edit that follows is not asked about.
-        assert (await talk.until(Status, lambda told: told.mode is not None)).mode == "acceptEdits"
-        approved = answered(await talk.until(Result))
-        assert "approved your plan" in approved
-        assert "edited by user" not in approved
-        assert (bed.work / "done.txt").read_text() == "done"
-        assert not talk.wire.open_requests
+SCRIPT = parts(revised=plan("revised.txt"), edited=plan("edited.txt"), careful=plan("careful.txt"))
 
 
-async def test_a_plan_that_was_edited_is_the_plan(tmp_path: Path) -> None:
-    async with Bed(tmp_path, plan=plan) as bed:
-        talk = await bed.start("plan", mode="plan")
-        await talk.say("Think first.")
-        request_id, asked = await talk.until_asked()
-        await talk.allow(request_id, asked, [ACCEPT_EDITS], plan="1. Write one file only.")
-
-        approved = answered(await talk.until(Result))
-        assert "edited by user" in approved
-        assert "1. Write one file only." in approved
-        assert Path(read(asked.input)["planFilePath"]).read_text() == "1. Write one file only."
+@pytest.fixture(scope="module")
+async def bed(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bed]:
+    async with Bed(tmp_path_factory.mktemp("bed"), script=SCRIPT) as bed:
+        yield bed
 
 
-async def test_a_plan_approved_with_care_leaves_every_edit_to_be_asked_about(tmp_path: Path) -> None:
-    async with Bed(tmp_path, plan=plan) as bed:
-        talk = await bed.start("plan", mode="plan")
-        await talk.say("Think first.")
-        request_id, asked = await talk.until_asked()
-        await talk.allow(request_id, asked, [{**ACCEPT_EDITS, "mode": "default"}])
+@pytest.fixture
+async def talk(bed: Bed) -> Talk:
+    """In plan mode, whatever the mode was before."""
+    talk = await bed.talk("script")
+    await talk.want("set_permission_mode", mode="plan")
+    await talk.until_acknowledged("set_permission_mode")
+    return talk
 
-        request_id, asked = await talk.until_asked()
-        assert asked.tool_name == "Write"
-        await talk.deny(request_id, "I changed my mind.")
-        answered(await talk.until(Result))
-        assert not (bed.work / "done.txt").exists()
+
+async def test_a_plan_is_sent_back_and_then_approved_into_accepting_edits(bed: Bed, talk: Talk) -> None:
+    await talk.say("revised")
+    request_id, asked = await talk.until_asked()
+    assert (asked.tool_name, read(asked.input)["plan"]) == ("ExitPlanMode", "1. Write everything.")
+    await talk.deny(request_id, "Only one file, please.")
+
+    request_id, asked = await talk.until_asked()
+    assert read(asked.input)["plan"] == "1. Minding: Only one file, please."
+    await talk.allow(request_id, asked, [ACCEPT_EDITS])
+
+    # The edit that follows is not asked about.
+    assert (await talk.until(Status, lambda told: told.mode is not None)).mode == "acceptEdits"
+    approved = answered(await talk.until(Result))
+    assert "approved your plan" in approved
+    assert "edited by user" not in approved
+    assert (bed.work / "revised.txt").read_text() == "done"
+    assert not talk.wire.open_requests
+
+
+async def test_a_plan_that_was_edited_is_the_plan(bed: Bed, talk: Talk) -> None:
+    await talk.say("edited")
+    request_id, asked = await talk.until_asked()
+    await talk.allow(request_id, asked, [ACCEPT_EDITS], plan="1. Write one file only.")
+
+    approved = answered(await talk.until(Result))
+    assert "edited by user" in approved
+    assert "1. Write one file only." in approved
+    assert Path(read(asked.input)["planFilePath"]).read_text() == "1. Write one file only."
+
+
+async def test_a_plan_approved_with_care_leaves_every_edit_to_be_asked_about(bed: Bed, talk: Talk) -> None:
+    await talk.say("careful")
+    request_id, asked = await talk.until_asked()
+    await talk.allow(request_id, asked, [{**ACCEPT_EDITS, "mode": "default"}])
+
+    request_id, asked = await talk.until_asked()
+    assert asked.tool_name == "Write"
+    await talk.deny(request_id, "I changed my mind.")
+    answered(await talk.until(Result))
+    assert not (bed.work / "careful.txt").exists()

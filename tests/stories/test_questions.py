@@ -1,12 +1,15 @@
 """Stories: Claude asks a question, and somebody answers."""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.told import Told
 from handraise.wire.frames import Result
-from stories.bed import Bed, answered, read
+from stories.bed import Bed, Talk, answered, parts, read
 
 
 def question(text: str, *labels: str, multiple: bool = False) -> dict[str, Any]:
@@ -19,53 +22,69 @@ COLOURS = question("Which colours?", "Red", "Green", "Blue", multiple=True)
 NAME = question("What name?", "Robin", "Wren")
 
 
-async def test_a_question_is_answered_with_one_of_its_options(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
-        told = yield [say("Let me ask."), use("AskUserQuestion", questions=[DATABASE])]
-        yield [say(told.result().text)]
-
-    async with Bed(tmp_path, script=script) as bed:
-        talk = await bed.start("script")
-        await talk.say("Begin.")
-        request_id, asked = await talk.until_asked()
-        assert asked.tool_name == "AskUserQuestion"
-        assert read(asked.input)["questions"] == [DATABASE]
-        await talk.allow(request_id, asked, answers={"Which database?": "SQLite"})
-
-        assert '"Which database?"="SQLite"' in answered(await talk.until(Result))
-        assert bed.model.errors == []
+def choose(told: Told) -> Script:
+    told = yield [say("Let me ask."), use("AskUserQuestion", questions=[DATABASE])]
+    yield [say(told.result().text)]
 
 
-async def test_two_questions_in_one_call_take_several_options_and_words_of_ones_own(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
-        told = yield [use("AskUserQuestion", questions=[COLOURS, NAME])]
-        yield [say(told.result().text)]
-
-    async with Bed(tmp_path, script=script) as bed:
-        talk = await bed.start("script")
-        await talk.say("Begin.")
-        request_id, asked = await talk.until_asked()
-        assert [each["multiSelect"] for each in read(asked.input)["questions"]] == [True, False]
-        own = 'Ada "Augusta"\nKing, 🦉'
-        await talk.allow(request_id, asked, answers={"Which colours?": "Red, Blue", "What name?": own})
-
-        heard = answered(await talk.until(Result))
-        assert '"Which colours?"="Red, Blue"' in heard
-        assert own in heard
+def choose_more(told: Told) -> Script:
+    told = yield [use("AskUserQuestion", questions=[COLOURS, NAME])]
+    yield [say(told.result().text)]
 
 
-async def test_a_question_that_is_waved_away_tells_claude_why(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
-        told = yield [use("AskUserQuestion", questions=[DATABASE])]
-        yield [say(f"{told.result().is_error}: {told.result().text}")]
+def wave_away(told: Told) -> Script:
+    told = yield [use("AskUserQuestion", questions=[DATABASE])]
+    yield [say(f"{told.result().is_error}: {told.result().text}")]
 
-    async with Bed(tmp_path, script=script) as bed:
-        talk = await bed.start("script")
-        await talk.say("Begin.")
-        request_id, _ = await talk.until_asked()
-        await talk.deny(request_id, "Nobody answered; decide yourself.")
 
-        assert answered(await talk.until(Result)) == "True: Nobody answered; decide yourself."
+def refuse(told: Told) -> Script:
+    told = yield [use("AskUserQuestion", questions=[DATABASE])]
+    yield [say(f"{told.result().is_error}: {told.result().text}")]
+
+
+SCRIPT = parts(choose=choose, choose_more=choose_more, wave_away=wave_away, refuse=refuse)
+
+
+@pytest.fixture(scope="module")
+async def bed(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bed]:
+    async with Bed(tmp_path_factory.mktemp("bed"), script=SCRIPT) as bed:
+        yield bed
+
+
+@pytest.fixture
+async def talk(bed: Bed) -> Talk:
+    return await bed.talk("script")
+
+
+async def test_a_question_is_answered_with_one_of_its_options(bed: Bed, talk: Talk) -> None:
+    await talk.say("choose")
+    request_id, asked = await talk.until_asked()
+    assert asked.tool_name == "AskUserQuestion"
+    assert read(asked.input)["questions"] == [DATABASE]
+    await talk.allow(request_id, asked, answers={"Which database?": "SQLite"})
+
+    assert '"Which database?"="SQLite"' in answered(await talk.until(Result))
+    assert bed.model.errors == []
+
+
+async def test_two_questions_in_one_call_take_several_options_and_words_of_ones_own(talk: Talk) -> None:
+    await talk.say("choose_more")
+    request_id, asked = await talk.until_asked()
+    assert [each["multiSelect"] for each in read(asked.input)["questions"]] == [True, False]
+    own = 'Ada "Augusta"\nKing, 🦉'
+    await talk.allow(request_id, asked, answers={"Which colours?": "Red, Blue", "What name?": own})
+
+    heard = answered(await talk.until(Result))
+    assert '"Which colours?"="Red, Blue"' in heard
+    assert own in heard
+
+
+async def test_a_question_that_is_waved_away_tells_claude_why(talk: Talk) -> None:
+    await talk.say("wave_away")
+    request_id, _ = await talk.until_asked()
+    await talk.deny(request_id, "Nobody answered; decide yourself.")
+
+    assert answered(await talk.until(Result)) == "True: Nobody answered; decide yourself."
 
 
 async def test_a_question_is_asked_even_where_nothing_else_is(tmp_path: Path) -> None:
@@ -84,17 +103,11 @@ async def test_a_question_is_asked_even_where_nothing_else_is(tmp_path: Path) ->
         assert "Postgres" in answered(await talk.until(Result))
 
 
-async def test_a_question_that_we_cannot_show_fails_with_our_words_and_claude_goes_on(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
-        told = yield [use("AskUserQuestion", questions=[DATABASE])]
-        yield [say(f"{told.result().is_error}: {told.result().text}")]
+async def test_a_question_that_we_cannot_show_fails_with_our_words_and_claude_goes_on(talk: Talk) -> None:
+    await talk.say("refuse")
+    request_id, _ = await talk.until_asked()
+    await talk.claude.write(talk.wire.send_refusal(request_id, "this cannot be shown"))
 
-    async with Bed(tmp_path, script=script) as bed:
-        talk = await bed.start("script")
-        await talk.say("Begin.")
-        request_id, _ = await talk.until_asked()
-        await talk.claude.write(talk.wire.send_refusal(request_id, "this cannot be shown"))
-
-        heard = answered(await talk.until(Result))
-        assert heard.startswith("True: ")
-        assert heard.endswith("this cannot be shown")
+    heard = answered(await talk.until(Result))
+    assert heard.startswith("True: ")
+    assert heard.endswith("this cannot be shown")

@@ -1,13 +1,15 @@
 """Stories: somebody says something, and Claude replies."""
 
 import base64
-from pathlib import Path
+from collections.abc import AsyncIterator
+
+import pytest
 
 from handraise.demo.pieces import Script, fail, say, think
 from handraise.demo.told import Told
 from handraise.wire.blocks import TextBlock, ThinkingBlock
 from handraise.wire.frames import ApiRetry, Assistant, Init, Lifecycle, Result, StreamEvent, User
-from stories.bed import Bed, Talk, answered
+from stories.bed import Bed, Talk, answered, parts
 
 # The smallest picture there is: one pixel.
 PIXEL = base64.b64encode(
@@ -26,84 +28,93 @@ def said(talk: Talk) -> list[object]:
     return [block for frame in talk.heard if isinstance(frame, Assistant) for block in frame.message.content]
 
 
-async def test_words_arrive_piece_by_piece_and_then_whole(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
-        yield [think("A greeting."), say(f"Good day, you said {told.text!r}.")]
-
-    async with Bed(tmp_path, script=script) as bed:
-        talk = await bed.start("script")
-        say_id = await talk.say("hello")
-        whole = answered(await talk.until(Result))
-
-        assert whole == "Good day, you said 'hello'."
-        assert said(talk) == [ThinkingBlock("A greeting."), TextBlock(whole)]
-        events = [frame.event for frame in talk.heard if isinstance(frame, StreamEvent)]
-        assert "".join(event.delta.text or "" for event in events if event.delta) == whole
-        began = next(frame for frame in talk.heard if isinstance(frame, Init))
-        assert began.cwd == str(bed.work)
-        assert began.mode == "default"
-        await talk.until(Lifecycle, lambda told: told.state == "completed")
-        told = [frame.state for frame in talk.heard if isinstance(frame, Lifecycle) and frame.command_uuid == say_id]
-        assert told == ["queued", "started", "completed"]
+def greet(told: Told) -> Script:
+    yield [think("A greeting."), say(f"Good day, you said {told.text!r}.")]
 
 
-async def test_a_conversation_goes_on_turn_after_turn_in_one_process(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
-        told = yield [say(f"first: {told.text}")]
-        yield [say(f"second: {told.text}")]
-
-    async with Bed(tmp_path, script=script) as bed:
-        talk = await bed.start("script")
-        await talk.say("one")
-        first = await talk.until(Result)
-        await talk.say("two")
-        second = await talk.until(Result)
-
-        assert (answered(first), answered(second)) == ("first: one", "second: two")
-        assert first.session_id == second.session_id
-        assert second.total_cost_usd > first.total_cost_usd
+def converse(told: Told) -> Script:
+    told = yield [say(f"first: {told.text}")]
+    yield [say(f"second: {told.text}")]
 
 
-async def test_a_picture_is_shown_to_the_model_and_echoed(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
-        yield [say(f"{told.text}: {[image.media_type for image in told.images]}")]
-
-    async with Bed(tmp_path, script=script) as bed:
-        talk = await bed.start("script")
-        say_id = await talk.say([{"type": "text", "text": "Look"}, picture(PIXEL)])
-        echo = await talk.until(User)
-
-        assert answered(await talk.until(Result)) == "Look: ['image/png']"
-        assert (echo.is_replay, echo.uuid) == (True, say_id)
-        assert PIXEL.encode() in talk.claude.folder.journal.read_bytes()
+def look(told: Told) -> Script:
+    yield [say(f"{told.text}: {[image.media_type for image in told.images]}")]
 
 
-async def test_an_overloaded_model_is_tried_again_until_it_answers(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
-        yield [fail(529, "overloaded_error", retry_after=0)]
-        yield [say("Here I am.")]
-
-    async with Bed(tmp_path, script=script) as bed:
-        talk = await bed.start("script")
-        await talk.say("hello?")
-        retry = await talk.until(ApiRetry)
-
-        assert (retry.attempt, retry.error_status) == (1, 529)
-        assert answered(await talk.until(Result)) == "Here I am."
+def overloaded(told: Told) -> Script:
+    yield [fail(529, "overloaded_error", retry_after=0)]
+    yield [say("Here I am.")]
 
 
-async def test_a_model_that_refuses_ends_the_turn_with_the_reason_and_the_next_one_goes_well(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
-        yield [fail(403, "permission_error", "no such luck")]
-        yield [say("Better.")]
+def refused(told: Told) -> Script:
+    yield [fail(403, "permission_error", "no such luck")]
+    yield [say("Better.")]
 
-    async with Bed(tmp_path, script=script) as bed:
-        talk = await bed.start("script")
-        await talk.say("hello?")
-        failed = await talk.until(Result)
-        await talk.say("again?")
 
-        # Claude calls even this a `success`.
-        assert (failed.is_error, failed.subtype) == (True, "success")
-        assert "no such luck" in (failed.result or "")
-        assert answered(await talk.until(Result)) == "Better."
+SCRIPT = parts(greet=greet, converse=converse, look=look, overloaded=overloaded, refused=refused)
+
+
+@pytest.fixture(scope="module")
+async def bed(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bed]:
+    async with Bed(tmp_path_factory.mktemp("bed"), script=SCRIPT) as bed:
+        yield bed
+
+
+@pytest.fixture
+async def talk(bed: Bed) -> Talk:
+    return await bed.talk("script")
+
+
+async def test_words_arrive_piece_by_piece_and_then_whole(bed: Bed, talk: Talk) -> None:
+    say_id = await talk.say("greet")
+    whole = answered(await talk.until(Result))
+
+    assert whole == "Good day, you said 'greet'."
+    assert said(talk) == [ThinkingBlock("A greeting."), TextBlock(whole)]
+    events = [frame.event for frame in talk.heard if isinstance(frame, StreamEvent)]
+    assert "".join(event.delta.text or "" for event in events if event.delta) == whole
+    began = next(frame for frame in talk.heard if isinstance(frame, Init))
+    assert began.cwd == str(bed.work)
+    assert began.mode == "default"
+    await talk.until(Lifecycle, lambda told: (told.command_uuid, told.state) == (say_id, "completed"))
+    told = [frame.state for frame in talk.heard if isinstance(frame, Lifecycle) and frame.command_uuid == say_id]
+    assert told == ["queued", "started", "completed"]
+
+
+async def test_a_conversation_goes_on_turn_after_turn_in_one_process(talk: Talk) -> None:
+    await talk.say("converse")
+    first = await talk.until(Result)
+    await talk.say("two")
+    second = await talk.until(Result)
+
+    assert (answered(first), answered(second)) == ("first: converse", "second: two")
+    assert first.session_id == second.session_id
+    assert second.total_cost_usd > first.total_cost_usd
+
+
+async def test_a_picture_is_shown_to_the_model_and_echoed(talk: Talk) -> None:
+    say_id = await talk.say([{"type": "text", "text": "look"}, picture(PIXEL)])
+    echo = await talk.until(User)
+
+    assert answered(await talk.until(Result)) == "look: ['image/png']"
+    assert (echo.is_replay, echo.uuid) == (True, say_id)
+    assert PIXEL.encode() in talk.claude.folder.journal.read_bytes()
+
+
+async def test_an_overloaded_model_is_tried_again_until_it_answers(talk: Talk) -> None:
+    await talk.say("overloaded")
+    retry = await talk.until(ApiRetry)
+
+    assert (retry.attempt, retry.error_status) == (1, 529)
+    assert answered(await talk.until(Result)) == "Here I am."
+
+
+async def test_a_model_that_refuses_ends_the_turn_with_the_reason_and_the_next_one_goes_well(talk: Talk) -> None:
+    await talk.say("refused")
+    failed = await talk.until(Result)
+    await talk.say("again?")
+
+    # Claude calls even this a `success`.
+    assert (failed.is_error, failed.subtype) == (True, "success")
+    assert "no such luck" in (failed.result or "")
+    assert answered(await talk.until(Result)) == "Better."
