@@ -59,11 +59,11 @@ async def house(tmp: Path, script: Scripted, **settings: Any) -> AsyncIterator[t
 
 
 async def seen(
-    desk: LocalDesk | RemoteDesk, fits: Callable[[Content], bool], session: str | None = None
+    desk: LocalDesk | RemoteDesk, fits: Callable[[Content], bool], session: str | None = None, after: int = 0
 ) -> list[Content]:
-    """All contents of the feed, up to the first that fits."""
+    """All contents of the feed after a cursor, up to the first that fits."""
     contents: list[Content] = []
-    async with asyncio.timeout(DEADLINE), desk.follow(0, session) as follower:
+    async with asyncio.timeout(DEADLINE), desk.follow(after, session) as follower:
         async for news in follower:
             for item in news if not hasattr(news, "message") else ():
                 assert isinstance(item, Item)

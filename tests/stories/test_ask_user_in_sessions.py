@@ -1,5 +1,6 @@
 """Stories of `ask_user` in our own sessions: no port, no second process, no permission."""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -9,16 +10,25 @@ from handraise.demo.told import Told
 from handraise.desk.local import LocalDesk
 from handraise.model.answers import Choice, Choices, Trusting
 from handraise.model.asks import Ask, Expired, Option, Prompt, Question
-from handraise.model.items import AskDelivered, SaidTaken, Text, TurnEnded
+from handraise.model.items import AskDelivered, SaidTaken, TurnEnded
 from handraise.model.projects import Options
 from handraise.model.tools import ASK_USER, qualified
 from handraise.model.wording import ASK_USER_EXPIRED
 from handraise.workspace.syncing import sync
 from handraise.workspace.wanted import wanted_for
+from stories.bed import parts
 from stories.house import House, house, next_ask, seen
+from stories.timeline import Stay, texts, until_turn
 
 TOOL = qualified(ASK_USER)
 LABELLED = [{"label": "SQLite", "description": "one file"}, {"label": "Postgres"}]
+
+
+REFUSED: list[tuple[dict[str, object], str]] = [
+    ({}, "The question has no text."),
+    ({"question": "Which?", "options": [{"label": "A"}, {"label": "A"}]}, "two options with the same label"),
+    ({"question": "Which?", "options": [{"description": "no label"}]}, "an option without a label"),
+]
 
 
 def ask_once(told: Told) -> Script:
@@ -26,54 +36,80 @@ def ask_once(told: Told) -> Script:
     yield [say(f"{told.result().is_error}: {told.result().text}")]
 
 
+def ask_a_name(told: Told) -> Script:
+    told = yield [use(TOOL, question="What name?")]
+    yield [say(told.result().text)]
+
+
+def ask_for_several(told: Told) -> Script:
+    told = yield [use(TOOL, question="Which?", options=LABELLED, multiSelect=True)]
+    yield [say(told.result().text)]
+
+
+def ask_two(told: Told) -> Script:
+    told = yield [use(TOOL, question="First?"), use(TOOL, question="Second?")]
+    yield [say(" / ".join(result.text for result in told.results))]
+
+
+def ask_what_cannot_be_shown(told: Told) -> Script:
+    told = yield [use(TOOL, **arguments) for arguments, _ in REFUSED]
+    yield [say("\n".join(f"{result.is_error}: {result.text}" for result in told.results))]
+
+
+def ask_in_a_synced_project(told: Told) -> Script:
+    offered = [tool for tool in told.tools if tool.endswith(ASK_USER)]
+    told = yield [use(TOOL, question="Which database?")]
+    yield [say(f"{offered} {told.result().text}")]
+
+
+SCRIPT = parts(
+    once=ask_once,
+    name=ask_a_name,
+    several=ask_for_several,
+    two=ask_two,
+    refused=ask_what_cannot_be_shown,
+    synced=ask_in_a_synced_project,
+)
+
+
+@pytest.fixture(scope="module")
+async def stay(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stay]:
+    async with house(tmp_path_factory.mktemp("house"), SCRIPT) as (home, hub):
+        yield Stay(home, hub)
+
+
 async def last_words(desk: LocalDesk, session: str) -> str:
-    told = await seen(desk, lambda content: isinstance(content, TurnEnded), session)
-    return [content.text for content in told if isinstance(content, Text)][-1]
+    return texts(await seen(desk, lambda content: isinstance(content, TurnEnded), session))[-1]
 
 
 def said(*labels: str, text: str | None = None) -> Choices:
     return Choices((Choice(labels, text),))
 
 
-async def test_ask_user_is_a_question_and_its_answer_goes_back_as_the_specification_words_it(tmp_path: Path) -> None:
-    async with house(tmp_path, ask_once) as (home, hub):
-        session = (await hub.desk.start("Choose.", str(home.work))).session
-        ask = await next_ask(hub.desk, session)
-        assert ask.body == Question(
-            (Prompt("Which database?", "", (Option("SQLite", "one file"), Option("Postgres"))),)
-        )
-        assert ask.tool == ASK_USER
-        await hub.desk.answer(ask.id, said("SQLite"), ask.digest)
+async def test_ask_user_is_a_question_and_its_answer_goes_back_as_the_specification_words_it(stay: Stay) -> None:
+    await stay.begin("once")
+    ask = await stay.next_ask()
+    assert ask.body == Question((Prompt("Which database?", "", (Option("SQLite", "one file"), Option("Postgres"))),))
+    assert ask.tool == ASK_USER
+    await stay.desk.answer(ask.id, said("SQLite"), ask.digest)
 
-        assert await last_words(hub.desk, session.id) == "False: User selected: SQLite"
-        assert (await hub.desk.ask(ask.id)).delivered_at is not None
-        assert home.model.errors == []
+    assert texts(await stay.until_turn())[-1] == "False: User selected: SQLite"
+    assert (await stay.desk.ask(ask.id)).delivered_at is not None
+    assert stay.home.model.errors == []
 
 
-async def test_a_question_without_options_takes_words_of_ones_own(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
-        told = yield [use(TOOL, question="What name?")]
-        yield [say(told.result().text)]
+async def test_a_question_without_options_takes_words_of_ones_own(stay: Stay) -> None:
+    await stay.begin("name")
+    await stay.desk.answer((await stay.next_ask()).id, said(text="Wren, of course"))
 
-    async with house(tmp_path, script) as (home, hub):
-        session = (await hub.desk.start("Choose.", str(home.work))).session
-        ask = await next_ask(hub.desk, session)
-        await hub.desk.answer(ask.id, said(text="Wren, of course"))
-
-        assert await last_words(hub.desk, session.id) == "Wren, of course"
+    assert texts(await stay.until_turn())[-1] == "Wren, of course"
 
 
-async def test_several_options_and_words_of_ones_own_go_back_together(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
-        told = yield [use(TOOL, question="Which?", options=LABELLED, multiSelect=True)]
-        yield [say(told.result().text)]
+async def test_several_options_and_words_of_ones_own_go_back_together(stay: Stay) -> None:
+    await stay.begin("several")
+    await stay.desk.answer((await stay.next_ask()).id, said("SQLite", "Postgres", text="and keep both"))
 
-    async with house(tmp_path, script) as (home, hub):
-        session = (await hub.desk.start("Choose.", str(home.work))).session
-        ask = await next_ask(hub.desk, session)
-        await hub.desk.answer(ask.id, said("SQLite", "Postgres", text="and keep both"))
-
-        assert await last_words(hub.desk, session.id) == "User selected: SQLite, Postgres\nand keep both"
+    assert texts(await stay.until_turn())[-1] == "User selected: SQLite, Postgres\nand keep both"
 
 
 async def test_nobody_answers_and_claude_is_told_to_go_on_and_a_late_answer_still_counts(tmp_path: Path) -> None:
@@ -100,75 +136,54 @@ async def test_nobody_answers_and_claude_is_told_to_go_on_and_a_late_answer_stil
         await seen(hub.desk, is_second, session.id)
 
 
-async def test_two_at_once_are_two_asks_and_each_gets_its_own_answer(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
-        told = yield [use(TOOL, question="First?"), use(TOOL, question="Second?")]
-        yield [say(" / ".join(result.text for result in told.results))]
+async def test_two_at_once_are_two_asks_and_each_gets_its_own_answer(stay: Stay) -> None:
+    await stay.begin("two")
+    one = await stay.next_ask()
+    other = await stay.next_ask({one.id})
+    by_text = {_text(ask): ask for ask in (one, other)}
+    await stay.desk.answer(by_text["Second?"].id, said(text="two"))
+    await stay.desk.answer(by_text["First?"].id, said(text="one"))
 
-    async with house(tmp_path, script) as (home, hub):
-        session = (await hub.desk.start("Choose.", str(home.work))).session
-        one = await next_ask(hub.desk, session)
-        other = await next_ask(hub.desk, session, {one.id})
-        by_text = {_text(ask): ask for ask in (one, other)}
-        await hub.desk.answer(by_text["Second?"].id, said(text="two"))
-        await hub.desk.answer(by_text["First?"].id, said(text="one"))
-
-        assert await last_words(hub.desk, session.id) == "one / two"
+    assert texts(await stay.until_turn())[-1] == "one / two"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        ({}, "The question has no text."),
-        ({"question": "Which?", "options": [{"label": "A"}, {"label": "A"}]}, "two options with the same label"),
-        ({"question": "Which?", "options": [{"description": "no label"}]}, "an option without a label"),
-    ],
-)
-async def test_a_call_that_cannot_be_shown_comes_back_with_the_reason(
-    tmp_path: Path, arguments: dict[str, object], reason: str
-) -> None:
-    def script(told: Told) -> Script:
-        told = yield [use(TOOL, **arguments)]
-        yield [say(f"{told.result().is_error}: {told.result().text}")]
+async def test_a_call_that_cannot_be_shown_comes_back_with_the_reason(stay: Stay) -> None:
+    before = await stay.desk.asks(state=None)
+    await stay.begin("refused")
 
-    async with house(tmp_path, script) as (home, hub):
-        session = (await hub.desk.start("Choose.", str(home.work))).session
-        assert reason in await last_words(hub.desk, session.id)
-        assert await hub.desk.asks(state=None, session=session.id) == []
+    heard = texts(await stay.until_turn())[-1].splitlines()
+    for (_, reason), words in zip(REFUSED, heard, strict=True):
+        assert reason in words
+    assert await stay.desk.asks(state=None) == before
 
 
-async def test_an_interrupt_withdraws_the_question(tmp_path: Path) -> None:
-    async with house(tmp_path, ask_once) as (home, hub):
-        session = (await hub.desk.start("Choose.", str(home.work))).session
-        ask = await next_ask(hub.desk, session)
-        await hub.desk.interrupt(session.id)
-        await seen(hub.desk, lambda content: isinstance(content, TurnEnded), session.id)
+async def test_an_interrupt_withdraws_the_question(stay: Stay) -> None:
+    session = await stay.begin("once")
+    ask = await stay.next_ask()
+    await stay.desk.interrupt(session.id)
+    await stay.until_turn()
 
-        assert (await hub.desk.ask(ask.id)).state == "withdrawn"
+    assert (await stay.desk.ask(ask.id)).state == "withdrawn"
 
 
 async def test_the_next_hub_finds_the_question_open_and_carries_the_answer(tmp_path: Path) -> None:
-    async with House(tmp_path, ask_once) as home:
+    """And when the next question is answered and the hub ends at once, the one after it delivers that answer."""
+    async with House(tmp_path, parts(once=ask_once)) as home:
         async with home.open_hub() as first:
-            session = (await first.desk.start("Choose.", str(home.work))).session
+            session = (await first.desk.start("once", str(home.work))).session
             ask = await next_ask(first.desk, session)
         async with home.open_hub() as second:
             assert (await second.desk.ask(ask.id)).state == "open"
             await second.desk.answer(ask.id, said("Postgres"))
+            assert texts(await until_turn(second.desk, session))[-1] == "False: User selected: Postgres"
 
-            assert await last_words(second.desk, session.id) == "False: User selected: Postgres"
+            await second.desk.say(session.id, "once")
+            other = await next_ask(second.desk, session)
+            await second.desk.answer(other.id, said("SQLite"))
+        async with home.open_hub() as third:
+            await seen(third.desk, lambda content: content == AskDelivered(other.id), session.id)
 
-
-async def test_an_answer_given_before_the_hub_ended_is_delivered_by_the_next_one(tmp_path: Path) -> None:
-    async with House(tmp_path, ask_once) as home:
-        async with home.open_hub() as first:
-            session = (await first.desk.start("Choose.", str(home.work))).session
-            ask = await next_ask(first.desk, session)
-            await first.desk.answer(ask.id, said("Postgres"))
-        async with home.open_hub() as second:
-            await seen(second.desk, lambda content: content == AskDelivered(ask.id), session.id)
-
-            assert await last_words(second.desk, session.id) == "False: User selected: Postgres"
+            assert texts(await until_turn(third.desk, session, 2))[-1] == "False: User selected: SQLite"
 
 
 async def test_switched_off_the_tool_is_not_offered_and_nothing_else_changes(tmp_path: Path) -> None:
@@ -196,20 +211,16 @@ def _text(ask: Ask) -> str:
     return ask.body.questions[0].question
 
 
-async def test_in_a_synced_project_the_tool_is_offered_once_and_over_the_pipe(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
-        offered = [tool for tool in told.tools if tool.endswith(ASK_USER)]
-        told = yield [use(TOOL, question="Which database?")]
-        yield [say(f"{offered} {told.result().text}")]
+async def test_in_a_synced_project_the_tool_is_offered_once_and_over_the_pipe(stay: Stay) -> None:
+    work = stay.home.tmp / "synced"
+    work.mkdir()
+    sync(str(work), wanted_for(Options().over(Options()), str(stay.home.tmp / "elsewhere")))
+    session = (await stay.desk.start("synced", str(work))).session
+    trust = await next_ask(stay.desk, session)
+    assert trust.kind == "trust"  # what was synced is asked about as all that a directory brings
+    await stay.desk.answer(trust.id, Trusting("exactly"))
+    ask = await next_ask(stay.desk, session, {trust.id})
+    assert ask.asker == "session"
+    await stay.desk.answer(ask.id, said(text="SQLite"))
 
-    async with house(tmp_path, script) as (home, hub):
-        sync(str(home.work), wanted_for(Options().over(Options()), str(tmp_path / "elsewhere")))
-        session = (await hub.desk.start("Choose.", str(home.work))).session
-        trust = await next_ask(hub.desk, session)
-        assert trust.kind == "trust"  # what was synced is asked about as all that a directory brings
-        await hub.desk.answer(trust.id, Trusting("exactly"))
-        ask = await next_ask(hub.desk, session, {trust.id})
-        assert ask.asker == "session"
-        await hub.desk.answer(ask.id, said(text="SQLite"))
-
-        assert await last_words(hub.desk, session.id) == f"['{TOOL}'] SQLite"
+    assert await last_words(stay.desk, session.id) == f"['{TOOL}'] SQLite"

@@ -9,9 +9,10 @@ from typing import TypeVar
 
 from handraise.desk.local import LocalDesk
 from handraise.hub import Hub
+from handraise.model.asks import Ask
 from handraise.model.items import Content, Text, TurnEnded
 from handraise.model.sessions import Session
-from stories.house import DEADLINE, seen
+from stories.house import DEADLINE, House, next_ask, seen
 
 C = TypeVar("C")
 
@@ -38,6 +39,40 @@ def times(count: int, kind: type[Content]) -> Callable[[Content], bool]:
 
 async def until_turn(desk: LocalDesk, session: Session, number: int = 1) -> list[Content]:
     return await seen(desk, times(number, TurnEnded), session.id)
+
+
+class Stay:
+    """One session for many stories: each begins with something said, and sees what came since."""
+
+    def __init__(self, home: House, hub: Hub) -> None:
+        self.home = home
+        self.hub = hub
+        self.desk = hub.desk
+        self._session: Session | None = None
+        self._after = 0
+
+    @property
+    def session(self) -> Session:
+        assert self._session is not None
+        return self._session
+
+    async def begin(self, words: str) -> Session:
+        """Says it in the session, if that is idle, and else in a new one."""
+        self._after = await self.desk.newest()
+        if self._session and (await self.desk.session(self._session.id)).session.phase == "idle":
+            await self.desk.say(self._session.id, words)
+        else:
+            self._session = (await self.desk.start(words, str(self.home.work))).session
+        return self._session
+
+    async def next_ask(self, but: set[str] | None = None) -> Ask:
+        return await next_ask(self.desk, self.session, but)
+
+    async def seen(self, fits: Callable[[Content], bool]) -> list[Content]:
+        return await seen(self.desk, fits, self.session.id, self._after)
+
+    async def until_turn(self, number: int = 1) -> list[Content]:
+        return await self.seen(times(number, TurnEnded))
 
 
 def pid_of(hub: Hub, session: Session) -> int:
