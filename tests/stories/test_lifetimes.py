@@ -15,7 +15,7 @@ from handraise.claude.lock import SessionBusy
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.told import Told
 from handraise.wire.frames import Result, Unreadable, User
-from stories.bed import Bed, answered, read
+from stories.bed import Bed, Talk, answered, read
 
 QUESTION = {
     "question": "Which database?",
@@ -57,17 +57,31 @@ def kill(supervisor: subprocess.Popen[bytes]) -> None:
 
 
 async def test_a_question_outlives_the_supervisor_and_is_answered_by_the_next(tmp_path: Path) -> None:
+    """The next supervisor also sees the end of the Claude that it adopted, as it sees that of its own."""
     async with Bed(tmp_path, choose=choose) as bed:
         supervisor, folder = await supervised(bed, "leave-open")
         kill(supervisor)
 
-        talk = await bed.adopt(folder)
-        request_id, asked = await talk.until_asked()
+        adopted = await bed.adopt(folder)
+        request_id, asked = await adopted.until_asked()
         answers = {"Which database?": "SQLite"}
-        await talk.claude.write(talk.wire.send_allow(request_id, {**read(asked.input), "answers": answers}))
+        await adopted.claude.write(adopted.wire.send_allow(request_id, {**read(asked.input), "answers": answers}))
 
-        assert "SQLite" in answered(await talk.until(Result))
+        assert "SQLite" in answered(await adopted.until(Result))
         assert bed.model.errors == []
+
+        mine = await bed.start("choose")
+        for talk in (adopted, mine):
+            talk.claude.process.identity.signal(signal.SIGKILL)
+            await talk.rest()
+            assert talk.claude.ended.is_set()
+        assert mine.claude.process.exit_code == -signal.SIGKILL
+        # Not every kernel tells a stranger.
+        assert adopted.claude.process.exit_code in (-signal.SIGKILL, None)
+
+        late = await bed.adopt(folder)
+        assert late.claude.ended.is_set()
+        assert [type(frame) for frame in await late.rest()][-1] is not Unreadable
 
 
 async def test_an_answer_that_was_written_but_not_confirmed_is_written_again_and_counts_once(tmp_path: Path) -> None:
@@ -88,55 +102,49 @@ async def test_an_answer_that_was_written_but_not_confirmed_is_written_again_and
         assert bed.model.errors == []
 
 
-async def test_what_was_said_twice_with_one_id_is_taken_once(tmp_path: Path) -> None:
-    async with Bed(tmp_path, talk=small_talk) as bed:
-        talk = await bed.start("talk")
-        say_id = await talk.say("one")
-        assert answered(await talk.until(Result)) == "You said 'one'."
-
-        await talk.say("one", say_id)
-        await talk.say("two")
-        assert answered(await talk.until(Result)) == "You said 'two'."
-
-
-async def test_a_killed_claude_is_known_to_be_dead_to_its_parent_and_to_an_adopter(tmp_path: Path) -> None:
-    async with Bed(tmp_path, choose=choose) as bed:
-        supervisor, folder = await supervised(bed, "leave-open")
-        kill(supervisor)
-        adopted = await bed.adopt(folder)
-        mine = await bed.start("choose")
-
-        for talk in (adopted, mine):
-            talk.claude.process.identity.signal(signal.SIGKILL)
-            await talk.rest()
-            assert talk.claude.ended.is_set()
-        assert mine.claude.process.exit_code == -signal.SIGKILL
-        # Not every kernel tells a stranger.
-        assert adopted.claude.process.exit_code in (-signal.SIGKILL, None)
-
-        late = await bed.adopt(folder)
-        assert late.claude.ended.is_set()
-        assert [type(frame) for frame in await late.rest()][-1] is not Unreadable
-
-
 async def test_a_conversation_is_resumed_in_a_new_process_and_forked_into_a_new_one(tmp_path: Path) -> None:
     async with Bed(tmp_path, talk=small_talk) as bed:
         session_id, fork_id = str(uuid.uuid4()), str(uuid.uuid4())
         first = await bed.start("talk", session_id=session_id)
-        await first.say("one")
-        await first.until(Result)
+        is_private(first)
+        await said_twice_is_taken_once(first)
+        with pytest.raises(SessionBusy, match="open in another process"):  # lesson 21
+            await bed.start("talk", session_id=session_id, resume=True)
         await first.claude.stop(first.wire.send_farewell("bye"))
         assert first.claude.process.exit_code == 0
 
         second = await bed.start("talk", session_id=session_id, resume=True)
-        await second.say("two")
-        assert (await second.until(Result)).session_id == session_id
+        await second.say("three")
+        result = await second.until(Result)
+        assert (answered(result), result.session_id) == ("You said 'three'.", session_id)
         fork = await bed.start("talk", session_id=fork_id, fork_of=session_id)
-        await fork.say("three")
+        await fork.say("four")
         assert (await fork.until(Result)).session_id == fork_id
 
         told = bed.model.requests("talk")[-1]
-        assert all(word in str(told) for word in ("one", "two", "three"))
+        assert all(word in str(told) for word in ("one", "two", "three", "four"))
+
+
+async def said_twice_is_taken_once(talk: Talk) -> None:
+    """What is said twice with one id."""
+    say_id = await talk.say("one")
+    assert answered(await talk.until(Result)) == "You said 'one'."
+    await talk.say("one", say_id)
+    await talk.say("two")
+    assert answered(await talk.until(Result)) == "You said 'two'."
+
+
+def is_private(talk: Talk) -> None:
+    """Everything of a run is the user's alone."""
+    folder = talk.claude.folder
+    assert folder.path.stat().st_mode & 0o777 == 0o700
+    assert {each.name: oct(each.stat().st_mode & 0o777) for each in folder.path.iterdir()} == dict.fromkeys(
+        ("in", "in.lock", "out.ndjson", "err.log", "launch.json"), "0o600"
+    )
+    record = RunFolder(folder.path).record()
+    assert record is not None
+    assert record.identity.lives()
+    assert os.getsid(record.pid) == record.pid
 
 
 async def test_an_unknown_conversation_cannot_be_resumed_and_says_so(tmp_path: Path) -> None:
@@ -148,29 +156,3 @@ async def test_an_unknown_conversation_cannot_be_resumed_and_says_so(tmp_path: P
         assert results[0].is_error
         assert "No conversation found" in str(results[0].errors)
         assert talk.claude.process.exit_code == 1
-
-
-async def test_a_second_process_on_one_conversation_is_refused_with_the_reason(tmp_path: Path) -> None:  # lesson 21
-    async with Bed(tmp_path, talk=small_talk) as bed:
-        session_id = str(uuid.uuid4())
-        first = await bed.start("talk", session_id=session_id)
-        with pytest.raises(SessionBusy, match="open in another process"):
-            await bed.start("talk", session_id=session_id, resume=True)
-        await first.claude.stop(first.wire.send_farewell("bye"))
-        second = await bed.start("talk", session_id=session_id)
-        await second.say("hello")
-        assert answered(await second.until(Result)) == "You said 'hello'."
-
-
-async def test_everything_of_a_run_is_private_to_the_user(tmp_path: Path) -> None:
-    async with Bed(tmp_path, talk=small_talk) as bed:
-        talk = await bed.start("talk")
-        folder = talk.claude.folder
-        assert folder.path.stat().st_mode & 0o777 == 0o700
-        assert {each.name: oct(each.stat().st_mode & 0o777) for each in folder.path.iterdir()} == dict.fromkeys(
-            ("in", "in.lock", "out.ndjson", "err.log", "launch.json"), "0o600"
-        )
-        record = RunFolder(folder.path).record()
-        assert record is not None
-        assert record.identity.lives()
-        assert os.getsid(record.pid) == record.pid
