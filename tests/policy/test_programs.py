@@ -103,11 +103,11 @@ def test_a_program_is_known_by_its_other_names(program: str, name: str) -> None:
     assert known_name(program) == name
 
 
-@pytest.mark.parametrize(("key", "written"), sorted((GIT | TOOLS | BASIC).items()))
-def test_every_row_of_the_tables_can_be_read(key: str, written: str) -> None:
-    usage = read_usage(written)
-    strange = [each for each in written.split() if each not in ("+", "=", "!", "**") and each[0] not in "-@"]
+def test_every_row_of_the_tables_can_be_read() -> None:
+    for key, written in (GIT | TOOLS | BASIC).items():
+        usage = read_usage(written)
+        strange = [each for each in written.split() if each not in ("+", "=", "!", "**") and each[0] not in "-@"]
 
-    assert strange == []
-    assert set(usage.operands) <= set(OPERANDS)
-    assert usage_of(literal(key)) == (usage, len(key.split()))
+        assert strange == [], key
+        assert set(usage.operands) <= set(OPERANDS), key
+        assert usage_of(literal(key)) == (usage, len(key.split())), key
