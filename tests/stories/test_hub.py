@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import msgspec
@@ -25,7 +26,9 @@ from handraise.model.items import (
     Text,
     TurnEnded,
 )
-from stories.house import house, next_ask, seen
+from stories.bed import parts
+from stories.house import house
+from stories.timeline import Stay, texts
 
 QUESTION = {
     "question": "Which database?",
@@ -41,68 +44,67 @@ def choose_then_write(told: Told) -> Script:
     yield [say("Written." if not told.result().is_error else f"Refused: {told.result().text}")]
 
 
-async def test_a_question_and_a_permission_from_the_first_word_to_the_end_of_the_turn(tmp_path: Path) -> None:
-    async with house(tmp_path, choose_then_write) as (home, hub):
-        desk = hub.desk
-        session = (await desk.start("Choose a database.", str(home.work))).session
-
-        question = await next_ask(desk, session)
-        assert isinstance(question.body, Question)
-        with pytest.raises(Unfit, match="not answered yet"):
-            await desk.answer(question.id, Choices((Choice(),)))
-        await desk.answer(question.id, Choices((Choice(("SQLite",)),)), question.digest)
-        with pytest.raises(Conflict, match="answered before, by owner, from hub"):
-            await desk.answer(question.id, Choices((Choice(("Postgres",)),)))
-
-        permission = await next_ask(desk, session)
-        assert isinstance(permission.body, Permission)
-        assert permission.body.diff is not None
-        assert "+SQLite" in permission.body.diff
-        await desk.answer(permission.id, Allow(), permission.digest)
-
-        told = await seen(desk, lambda content: isinstance(content, TurnEnded))
-        assert (home.work / "choice.txt").read_text() == "SQLite\n"
-        kinds = [type(content) for content in told]
-        for kind in (Said, SaidTaken, AskOpened, AskSettled, AskDelivered, ActionEnded):
-            assert kind in kinds
-        assert [content.text for content in told if isinstance(content, Text)][-1] == "Written."
-        assert home.model.errors == []
+@pytest.fixture(scope="module")
+async def stay(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stay]:
+    script = parts(choose=choose_then_write)
+    async with house(tmp_path_factory.mktemp("house"), script) as (home, hub):
+        yield Stay(home, hub)
 
 
-async def test_the_journal_alone_gives_the_timeline_back(tmp_path: Path) -> None:
-    async with house(tmp_path, choose_then_write) as (home, hub):
-        session = (await hub.desk.start("Choose a database.", str(home.work))).session
-        await hub.desk.answer((await next_ask(hub.desk, session)).id, Choices((Choice(("SQLite",)),)))
-        await hub.desk.answer((await next_ask(hub.desk, session)).id, Allow())
-        lived = await seen(hub.desk, lambda content: isinstance(content, TurnEnded))
-        state = str(home.tmp / "state")
-        done = await asyncio.to_thread(CliRunner().invoke, main, ["replay", session.id, "--state", state, "--json"])
-        assert done.exit_code == 0, done.output
-        replayed = [json.loads(line) for line in done.output.splitlines()]
-        assert {each["session"] for each in replayed} == {session.id}
-        for kind in (Text, ActionStarted, ActionEnded, TurnEnded):
-            told = [msgspec.convert(each, kind) for each in replayed if each["type"] == kind.__struct_config__.tag]
-            assert told == [each for each in lived if isinstance(each, kind)]
-        opened = [each["ask"]["id"] for each in replayed if each["type"] == "ask.opened"]
-        assert opened == [each.ask["id"] for each in lived if isinstance(each, AskOpened)]
+@pytest.fixture
+def choice(stay: Stay) -> Path:
+    """What Claude writes, which is not there yet."""
+    choice = stay.home.work / "choice.txt"
+    choice.unlink(missing_ok=True)
+    return choice
 
 
-async def test_a_denial_reaches_claude_with_its_reason(tmp_path: Path) -> None:  # lesson 42
-    async with house(tmp_path, choose_then_write) as (home, hub):
-        session = (await hub.desk.start("Choose a database.", str(home.work))).session
-        await hub.desk.answer((await next_ask(hub.desk, session)).id, Choices((Choice(text="DuckDB"),)))
-        await hub.desk.answer((await next_ask(hub.desk, session)).id, Deny("Not into this folder."))
-        told = await seen(hub.desk, lambda content: isinstance(content, TurnEnded))
-        last = [content.text for content in told if isinstance(content, Text)][-1]
-        assert "Not into this folder." in last
-        assert not (home.work / "choice.txt").exists()
+async def test_a_question_and_a_permission_from_the_first_word_to_the_end_of_the_turn(stay: Stay, choice: Path) -> None:
+    desk = stay.desk
+    await stay.begin("choose")
+
+    question = await stay.next_ask()
+    assert isinstance(question.body, Question)
+    with pytest.raises(Unfit, match="not answered yet"):
+        await desk.answer(question.id, Choices((Choice(),)))
+    await desk.answer(question.id, Choices((Choice(("SQLite",)),)), question.digest)
+    with pytest.raises(Conflict, match="answered before, by owner, from hub"):
+        await desk.answer(question.id, Choices((Choice(("Postgres",)),)))
+
+    permission = await stay.next_ask()
+    assert isinstance(permission.body, Permission)
+    assert permission.body.diff is not None
+    assert "+SQLite" in permission.body.diff
+    await desk.answer(permission.id, Allow(), permission.digest)
+
+    told = await stay.until_turn()
+    assert choice.read_text() == "SQLite\n"
+    kinds = [type(content) for content in told]
+    for kind in (Said, SaidTaken, AskOpened, AskSettled, AskDelivered, ActionEnded):
+        assert kind in kinds
+    assert texts(told)[-1] == "Written."
+    assert stay.home.model.errors == []
 
 
-async def test_a_hub_that_comes_back_finds_the_question_and_carries_the_answer(tmp_path: Path) -> None:
-    async with house(tmp_path, choose_then_write) as (home, hub):
-        session = (await hub.desk.start("Choose a database.", str(home.work))).session
-        question = await next_ask(hub.desk, session)
-    # `house` has opened a hub once more and stopped everything: the ask was withdrawn, not lost.
-    async with home.open_hub() as later:
-        kept = await later.desk.ask(question.id)
-        assert kept.state == "withdrawn"
+async def test_a_denial_reaches_claude_with_its_reason_and_the_journal_alone_gives_the_timeline_back(
+    stay: Stay, choice: Path
+) -> None:
+    session = await stay.begin("choose")
+    await stay.desk.answer((await stay.next_ask()).id, Choices((Choice(text="DuckDB"),)))
+    await stay.desk.answer((await stay.next_ask()).id, Deny("Not into this folder."))
+    told = await stay.until_turn()
+    assert "Not into this folder." in texts(told)[-1]  # lesson 42
+    assert not choice.exists()
+
+    lived = [item.read() for item in await stay.desk.items(session.id)]
+    state = str(stay.home.tmp / "state")
+    done = await asyncio.to_thread(CliRunner().invoke, main, ["replay", session.id, "--state", state, "--json"])
+    assert done.exit_code == 0, done.output
+    replayed = [json.loads(line) for line in done.output.splitlines()]
+    assert {each["session"] for each in replayed} == {session.id}
+    for kind in (Text, ActionStarted, ActionEnded, TurnEnded):
+        told_again = [msgspec.convert(each, kind) for each in replayed if each["type"] == kind.__struct_config__.tag]
+        assert told_again
+        assert told_again == [each for each in lived if isinstance(each, kind)]
+    opened = [each["ask"]["id"] for each in replayed if each["type"] == "ask.opened"]
+    assert opened == [each.ask["id"] for each in lived if isinstance(each, AskOpened)]

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from handraise.model.items import (
     ActionChanged,
     ActionEnded,
     AskDelivered,
+    AskOpened,
     AskSettled,
     Notice,
     Said,
@@ -29,8 +31,9 @@ from handraise.model.projects import Options, Patience
 from handraise.model.wording import NOBODY
 from handraise.session.machine import Temper
 from handraise.session.replying import COOLING
+from stories.bed import parts
 from stories.house import DEADLINE, house, next_ask, seen
-from stories.timeline import claude_of, only, texts, until_turn
+from stories.timeline import Stay, claude_of, only, texts, until_turn
 
 SQLITE = Choices((Choice(("SQLite",)),))
 QUESTION = {
@@ -60,6 +63,26 @@ def plan_twice(told: Told) -> Script:
     yield [say(f"Told: {told.result().text}")]
 
 
+def plan_and_write(told: Told) -> Script:
+    told = yield from propose(told, "1. Write it.")
+    told = yield [use("Write", file_path=f"{told.directory}/done.txt", content="done\n")]
+    yield [say("Done.")]
+
+
+def runs_a_command(_: Told) -> Script:
+    told = yield [use("Bash", command="touch original", description="Say it")]
+    yield [say(f"It said: {told.result().text}")]
+
+
+SCRIPT = parts(choose=choose, touch=touch_twice, think=plan_twice, plan=plan_and_write, run=runs_a_command)
+
+
+@pytest.fixture(scope="module")
+async def stay(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stay]:
+    async with house(tmp_path_factory.mktemp("house"), SCRIPT) as (home, hub):
+        yield Stay(home, hub)
+
+
 async def until_settled(desk: LocalDesk, ask: Ask) -> Ask:
     async with asyncio.timeout(DEADLINE), desk.follow(0, ask.session) as follower:
         async for _ in follower:
@@ -69,117 +92,127 @@ async def until_settled(desk: LocalDesk, ask: Ask) -> Ask:
     raise AssertionError("the feed ended")
 
 
-async def test_after_an_outline_was_asked_for_the_next_plan_is_sent_back_at_once(tmp_path: Path) -> None:
-    async with house(tmp_path, plan_twice) as (home, hub):
-        session = (await hub.desk.start("Think first.", str(home.work), mode="plan")).session
-        plan = await next_ask(hub.desk, session)
-        assert isinstance(plan.body, Plan)
-        await hub.desk.answer(plan.id, Outline())
+async def test_after_an_outline_was_asked_for_the_next_plan_is_sent_back_at_once(stay: Stay) -> None:
+    session = (await stay.desk.start("think", str(stay.home.work), mode="plan")).session
+    plan = await next_ask(stay.desk, session)
+    assert isinstance(plan.body, Plan)
+    await stay.desk.answer(plan.id, Outline())
 
-        told = await until_turn(hub.desk, session)
-        assert COOLING in texts(told)[-1]
-        assert [each.about for each in only(Notice, told)] == ["sent back"]
-        assert len(await hub.desk.asks(state=None, session=session.id, kind="plan")) == 1
-
-
-async def test_an_approved_plan_leaves_plan_mode_for_the_mode_that_was_chosen(tmp_path: Path) -> None:  # lesson 10
-    def script(told: Told) -> Script:
-        told = yield from propose(told, "1. Write it.")
-        told = yield [use("Write", file_path=f"{told.directory}/done.txt", content="done\n")]
-        yield [say("Done.")]
-
-    async with house(tmp_path, script) as (home, hub):
-        session = (await hub.desk.start("Think first.", str(home.work), mode="plan")).session
-        await hub.desk.answer((await next_ask(hub.desk, session)).id, Approve("acceptEdits"))
-
-        await until_turn(hub.desk, session)
-        assert (home.work / "done.txt").exists()
-        assert (await hub.desk.session(session.id)).session.mode == "acceptEdits"
-        assert len(await hub.desk.asks(state=None, session=session.id)) == 1
+    told = await until_turn(stay.desk, session)
+    assert COOLING in texts(told)[-1]
+    assert [each.about for each in only(Notice, told)] == ["sent back"]
+    assert len(await stay.desk.asks(state=None, session=session.id, kind="plan")) == 1
 
 
-async def test_patience_that_ran_out_answers_claude_and_a_late_answer_is_said(tmp_path: Path) -> None:  # lesson 3
-    impatient = Options(patience=Patience(question=1.0))
-    async with house(tmp_path, choose, options=impatient) as (home, hub):
-        session = (await hub.desk.start("Choose.", str(home.work))).session
-        question = await next_ask(hub.desk, session)
-        told = await until_turn(hub.desk, session)
-        assert NOBODY in texts(told)[-1]
-        assert (await hub.desk.ask(question.id)).delivered_at is not None
+async def test_what_is_said_during_a_turn_waits_until_claude_takes_it(stay: Stay) -> None:
+    session = await stay.begin("choose")
+    question = await stay.next_ask()
+    said = await stay.desk.say(session.id, "And keep it small.")
+    again = await stay.desk.say(session.id, "And keep it small.", said.id)
+    assert again.id == said.id
+    assert [each.id for each in await stay.hub.store.says(session.id)] == [said.id]
 
-        given = await hub.desk.answer(question.id, SQLITE)
-        assert given.late
-
-        told = await until_turn(hub.desk, session, 2)
-        assert "Which database? — SQLite" in texts(told)[-1]
-        settled = (await hub.desk.ask(question.id)).settlement
-        assert isinstance(settled, Expired)
-        assert settled.late is not None
-        assert len(only(AskSettled, told)) == 2
+    await stay.desk.answer(question.id, SQLITE)
+    told = await stay.seen(lambda content: isinstance(content, SaidTaken) and content.say == said.id)
+    assert len([each for each in only(Said, told) if each.say == said.id]) == 1
+    assert await stay.hub.store.says(session.id) == []
+    await stay.until_turn()
 
 
-async def test_what_is_said_during_a_turn_waits_until_claude_takes_it(tmp_path: Path) -> None:
-    async with house(tmp_path, choose) as (home, hub):
-        session = (await hub.desk.start("Choose.", str(home.work))).session
-        question = await next_ask(hub.desk, session)
-        said = await hub.desk.say(session.id, "And keep it small.")
-        again = await hub.desk.say(session.id, "And keep it small.", said.id)
-        assert again.id == said.id
-        assert [each.id for each in await hub.store.says(session.id)] == [said.id]
+async def test_an_interrupt_withdraws_what_is_open(stay: Stay) -> None:
+    session = await stay.begin("choose")
+    question = await stay.next_ask()
 
-        await hub.desk.answer(question.id, SQLITE)
-        told = await seen(
-            hub.desk, lambda content: isinstance(content, SaidTaken) and content.say == said.id, session.id
-        )
-        assert len([each for each in only(Said, told) if each.say == said.id]) == 1
-        assert await hub.store.says(session.id) == []
+    await stay.desk.interrupt(session.id)
+
+    settled = (await until_settled(stay.desk, question)).settlement
+    assert isinstance(settled, Withdrawn)
+    assert settled.reason == "the turn was interrupted"
+    await stay.until_turn()
+    with pytest.raises(Refused, match="nothing to interrupt"):
+        await stay.desk.interrupt(session.id)
 
 
-async def test_an_interrupt_withdraws_what_is_open(tmp_path: Path) -> None:
-    async with house(tmp_path, choose) as (home, hub):
-        session = (await hub.desk.start("Choose.", str(home.work))).session
-        question = await next_ask(hub.desk, session)
+async def test_a_permission_for_always_answers_the_next_call_without_a_person(stay: Stay) -> None:
+    await stay.begin("touch")
+    permission = await stay.next_ask()
+    assert isinstance(permission.body, Permission)
+    assert "always" in [offer.lasting for offer in permission.body.offers]
+    await stay.desk.answer(permission.id, Allow("always"), permission.digest)
 
-        await hub.desk.interrupt(session.id)
+    told = await stay.until_turn()
 
-        settled = (await until_settled(hub.desk, question)).settlement
-        assert isinstance(settled, Withdrawn)
-        assert settled.reason == "the turn was interrupted"
-        await until_turn(hub.desk, session)
-        with pytest.raises(Refused, match="nothing to interrupt"):
-            await hub.desk.interrupt(session.id)
-
-
-async def test_a_permission_for_always_answers_the_next_call_without_a_person(tmp_path: Path) -> None:
-    async with house(tmp_path, touch_twice) as (home, hub):
-        session = (await hub.desk.start("Touch it.", str(home.work))).session
-        permission = await next_ask(hub.desk, session)
-        assert isinstance(permission.body, Permission)
-        assert "always" in [offer.lasting for offer in permission.body.offers]
-        await hub.desk.answer(permission.id, Allow("always"), permission.digest)
-
-        await until_turn(hub.desk, session)
-
-        (rule,) = await hub.desk.rules()
-        asked = await hub.desk.asks(state=None, session=session.id)
-        by = [ask.settlement.by for ask in asked if isinstance(ask.settlement, Answered)]
-        assert by[0] == Person("owner")
-        assert isinstance(by[1], ByRule)
-        assert by[1].rule == rule.id
-        assert all(ask.delivered_at is not None for ask in asked)
+    (rule,) = await stay.desk.rules()
+    asked = [await stay.desk.ask(each.ask["id"]) for each in only(AskOpened, told)]
+    by = [ask.settlement.by for ask in asked if isinstance(ask.settlement, Answered)]
+    assert by[0] == Person("owner")
+    assert isinstance(by[1], ByRule)
+    assert by[1].rule == rule.id
+    assert all(ask.delivered_at is not None for ask in asked)
+    await stay.desk.revoke(rule.id)
 
 
-async def test_a_title_given_while_claude_works_stays(tmp_path: Path) -> None:
-    async with house(tmp_path, choose) as (home, hub):
-        session = (await hub.desk.start("Choose.", str(home.work))).session
-        question = await next_ask(hub.desk, session)
+async def test_a_title_given_while_claude_works_stays(stay: Stay) -> None:
+    session = await stay.begin("choose")
+    question = await stay.next_ask()
 
-        await hub.desk.rename(session.id, "The database")
-        await hub.desk.answer(question.id, SQLITE)
-        told = await until_turn(hub.desk, session)
+    await stay.desk.rename(session.id, "The database")
+    await stay.desk.answer(question.id, SQLITE)
+    told = await stay.until_turn()
 
-        assert (await hub.desk.session(session.id)).session.title == "The database"
-        assert "The database" in [each.title for each in only(SessionChanged, told)]
+    assert (await stay.desk.session(session.id)).session.title == "The database"
+    assert "The database" in [each.title for each in only(SessionChanged, told)]
+
+
+async def test_after_an_edit_the_timeline_has_what_was_really_run(stay: Stay) -> None:
+    await stay.begin("run")
+    ask = await stay.next_ask()
+    assert isinstance(ask.body, Permission)
+    edited = {**ask.body.input, "command": "touch edited"}
+    await stay.desk.answer(ask.id, Allow(input=edited), ask.digest)
+    contents = await stay.until_turn()
+
+    changed = only(ActionChanged, contents)
+    assert [(each.action, each.title, each.input) for each in changed] == [
+        (ask.origin.tool_use, "touch edited", edited)
+    ]
+    ended = next(each for each in only(ActionEnded, contents) if each.action == ask.origin.tool_use)
+    assert ended.title == "touch edited"
+    assert (stay.home.work / "edited").exists()
+    assert not (stay.home.work / "original").exists()
+
+
+async def test_an_approved_plan_leaves_plan_mode_for_the_mode_that_was_chosen(stay: Stay) -> None:  # lesson 10
+    session = await stay.begin("plan", mode="plan")
+    plan = await stay.next_ask()
+    assert isinstance(plan.body, Plan)
+    await stay.desk.answer(plan.id, Approve("acceptEdits"))
+
+    told = await stay.until_turn()
+    assert (stay.home.work / "done.txt").exists()
+    assert (await stay.desk.session(session.id)).session.mode == "acceptEdits"
+    assert [each.ask["id"] for each in only(AskOpened, told)] == [plan.id]
+
+
+async def test_patience_that_ran_out_answers_claude_and_a_late_answer_is_said(stay: Stay) -> None:  # lesson 3
+    hurry = stay.home.tmp / "hurry"
+    hurry.mkdir()
+    project = await stay.desk.add_project(str(hurry), "hurry", Options(patience=Patience(question=1.0)))
+    session = (await stay.desk.start("choose", project.name)).session
+    question = await next_ask(stay.desk, session)
+    told = await until_turn(stay.desk, session)
+    assert NOBODY in texts(told)[-1]
+    assert (await stay.desk.ask(question.id)).delivered_at is not None
+
+    given = await stay.desk.answer(question.id, SQLITE)
+    assert given.late
+
+    told = await until_turn(stay.desk, session, 2)
+    assert "Which database? — SQLite" in texts(told)[-1]
+    settled = (await stay.desk.ask(question.id)).settlement
+    assert isinstance(settled, Expired)
+    assert settled.late is not None
+    assert len(only(AskSettled, told)) == 2
 
 
 async def test_a_claude_that_does_not_take_an_answer_is_noticed_until_it_moves(tmp_path: Path) -> None:  # lesson 6
@@ -197,26 +230,3 @@ async def test_a_claude_that_does_not_take_an_answer_is_noticed_until_it_moves(t
         assert "SQLite" in texts(told)[-1]
         assert (await hub.desk.session(session.id)).session.stuck_since is None
         assert len(only(AskDelivered, told)) == 1
-
-
-def runs_a_command(_: Told) -> Script:
-    told = yield [use("Bash", command="touch original", description="Say it")]
-    yield [say(f"It said: {told.result().text}")]
-
-
-async def test_after_an_edit_the_timeline_has_what_was_really_run(tmp_path: Path) -> None:
-    async with house(tmp_path, runs_a_command) as (home, hub):
-        session = (await hub.desk.start("Say it.", str(home.work))).session
-        ask = await next_ask(hub.desk, session)
-        assert isinstance(ask.body, Permission)
-        edited = {**ask.body.input, "command": "touch edited"}
-        await hub.desk.answer(ask.id, Allow(input=edited), ask.digest)
-        contents = await until_turn(hub.desk, session)
-
-        changed = only(ActionChanged, contents)
-        assert [(each.action, each.title, each.input) for each in changed] == [
-            (ask.origin.tool_use, "touch edited", edited)
-        ]
-        ended = next(each for each in only(ActionEnded, contents) if each.action == ask.origin.tool_use)
-        assert ended.title == "touch edited"
-        assert [each.name for each in home.work.iterdir() if each.is_file()] == ["edited"]

@@ -56,14 +56,17 @@ class Stay:
         assert self._session is not None
         return self._session
 
-    async def begin(self, words: str) -> Session:
-        """Says it in the session, if that is idle, and else in a new one."""
+    async def begin(self, words: str, mode: str = "default") -> Session:
+        """Says it in the session, if that is idle, and else in a new one; in this mode."""
         self._after = await self.desk.newest()
-        if self._session and (await self.desk.session(self._session.id)).session.phase == "idle":
-            await self.desk.say(self._session.id, words)
+        now = (await self.desk.session(self._session.id)).session if self._session else None
+        if now and now.phase == "idle":
+            if now.mode != mode:
+                await self.desk.change_mode(now.id, mode)
+            await self.desk.say(now.id, words)
         else:
-            self._session = (await self.desk.start(words, str(self.home.work))).session
-        return self._session
+            self._session = (await self.desk.start(words, str(self.home.work), mode=mode)).session
+        return self.session
 
     async def next_ask(self, but: set[str] | None = None) -> Ask:
         return await next_ask(self.desk, self.session, but)
@@ -73,6 +76,17 @@ class Stay:
 
     async def until_turn(self, number: int = 1) -> list[Content]:
         return await self.seen(times(number, TurnEnded))
+
+    async def until_idle(self) -> None:
+        await until_phase(self.desk, self.session, "idle")
+
+
+async def until_phase(desk: LocalDesk, session: Session, phase: str) -> None:
+    async with asyncio.timeout(DEADLINE), desk.follow(0, session.id) as follower:
+        async for _ in follower:
+            if (await desk.session(session.id)).session.phase == phase:
+                return
+    raise AssertionError("the feed ended")
 
 
 def pid_of(hub: Hub, session: Session) -> int:
