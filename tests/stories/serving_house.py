@@ -5,11 +5,12 @@ import os
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from handraise.cli.neighbour import Neighbour
 from handraise.demo.environment import environment
 from handraise.desk.remote import RemoteDesk
 
@@ -23,8 +24,17 @@ class Process:
     child: asyncio.subprocess.Process
     said: str
     errors: Path
-    link: str = ""
-    """Logs one browser in, as `handraise token link` printed it."""
+    neighbour: Neighbour
+
+    @property
+    def link(self) -> str:
+        """Logs one browser in, as `handraise token link` prints it: a new one each time."""
+        return str(self.neighbour.post("/api/login-link")["link"])
+
+    def token(self, name: str, role: str) -> str:
+        """As `handraise token create` makes it."""
+        made = self.neighbour.post("/api/tokens", {"name": name, "role": role, "expires_at": None, "project": None})
+        return str(made["secret"])
 
     @property
     def base(self) -> str:
@@ -75,31 +85,12 @@ async def serve(tmp: Path, environ: dict[str, str], *options: str) -> AsyncItera
                 line = await child.stdout.readline()
                 assert line, errors.read_text()
                 said += line.decode()
-        code, link = await command(environ, "token", "link", *_state(options))
-        assert code == 0, link
-        yield Process(child, said, errors, link.strip())
+        assert "code=" not in said, "what is no terminal may be a file"
+        yield Process(child, said, errors, Neighbour(environ["HANDRAISE_STATE"]))
     finally:
         if child.returncode is None:
             child.kill()
             await child.wait()
-
-
-def _state(options: Sequence[str]) -> Sequence[str]:
-    """The option that names the state folder, if there is one."""
-    return options[(at := options.index("--state")) : at + 2] if "--state" in options else ()
-
-
-async def fail_to_serve(environ: dict[str, str], *options: str) -> str:
-    """What it says when it does not start."""
-    child = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "handraise", "serve", "--port", "0", *options,
-        env=environ, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    async with asyncio.timeout(DEADLINE):
-        _, errors = await child.communicate()
-    assert child.returncode in (1, 5), errors  # 5 is a port that is taken
-    assert b"Traceback" not in errors
-    return errors.decode()
 
 
 async def command(environ: dict[str, str], *words: str) -> tuple[int, str]:
