@@ -1,7 +1,9 @@
 """Stories of things said: whatever becomes of the turn, each reaches Claude once, and is shown as it is."""
 
 import json
-from pathlib import Path
+from collections.abc import AsyncIterator
+
+import pytest
 
 from handraise.demo.pieces import Script, hold, say, use
 from handraise.demo.told import Told
@@ -9,16 +11,33 @@ from handraise.hub import Hub
 from handraise.model.answers import Trusting
 from handraise.model.items import Notice, Said, SaidTaken, SessionEnded
 from handraise.model.sessions import Session
-from stories.house import House, house, next_ask, seen
+from stories.house import House, house, seen
 from stories.test_hub_begins_anew import until_taken, until_told
-from stories.test_hub_lives import small_talk
-from stories.timeline import only, times, until_turn
+from stories.timeline import Stay, only, times, until_turn
 
 
-def holds_once(told: Told) -> Script:
-    told = yield [say("Let me think."), hold("thinking"), say("Never heard.")]
+def script(told: Told) -> Script:
+    """Three turns that are not finished; in all others Claude repeats what was said."""
+    unfinished = {"Alder.", "Dogwood.", "Fir."}
     while True:
-        told = yield [say(f"You said: {told.text}")]
+        words = told.text.splitlines()[-1] if told.text else ""
+        if words not in unfinished:
+            told = yield [say(f"You said: {told.text}")]
+            continue
+        unfinished.remove(words)
+        if words == "Dogwood.":
+            told = yield [use("Write", file_path=f"{told.directory}/note.txt", content="one")]
+        else:
+            told = yield [say("Let me think."), hold(words), say("Never heard.")]
+
+
+REFUSING = {"type": "command", "command": "grep -q Larch && { echo no larches >&2; exit 2; } || exit 0"}
+
+
+@pytest.fixture(scope="module")
+async def stay(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stay]:
+    async with house(tmp_path_factory.mktemp("house"), script) as (home, hub):
+        yield Stay(home, hub)
 
 
 async def resumed(hub: Hub, session: Session, text: str) -> None:
@@ -28,8 +47,9 @@ async def resumed(hub: Hub, session: Session, text: str) -> None:
 
 
 async def stopped(hub: Hub, session: Session) -> None:
+    before = await hub.desk.newest()
     await hub.desk.stop(session.id)
-    await seen(hub.desk, times(1, SessionEnded), session.id)
+    await seen(hub.desk, times(1, SessionEnded), session.id, before)
 
 
 async def counts(home: House, *words: str) -> list[int]:
@@ -38,106 +58,73 @@ async def counts(home: House, *words: str) -> list[int]:
     return [conversation.count(each) for each in words]
 
 
-async def test_what_waited_when_the_turn_was_interrupted_is_taken_up_once(tmp_path: Path) -> None:
-    async with house(tmp_path, holds_once) as (home, hub):
-        session = (await hub.desk.start("Alder.", str(home.work))).session
-        await home.model.held("thinking")
-        await hub.desk.say(session.id, "Birch.")
-        await hub.desk.say(session.id, "Cedar.")
-        await hub.desk.interrupt(session.id)
+async def test_each_thing_said_reaches_claude_once_whatever_becomes_of_the_turn(stay: Stay) -> None:
+    home, hub = stay.home, stay.hub
+    (home.work / ".claude").mkdir()
+    hooks = {"hooks": {"UserPromptSubmit": [{"hooks": [REFUSING]}]}}
+    (home.work / ".claude" / "settings.json").write_text(json.dumps(hooks))
+    session = await stay.begin("Alder.")
+    await hub.desk.answer((await stay.next_ask()).id, Trusting("exactly"))
 
-        told = await until_taken(hub, session, "Cedar.")
-        taken = [each.say for each in only(SaidTaken, told)]
-        assert [each.say for each in only(Said, told)] == taken
-        assert await counts(home, "Birch.", "Cedar.") == [1, 1]
+    # The turn is interrupted while two wait.
+    await home.model.held("Alder.")
+    await hub.desk.say(session.id, "Birch.")
+    await hub.desk.say(session.id, "Cedar.")
+    await hub.desk.interrupt(session.id)
+    told = await until_taken(hub, session, "Cedar.")
+    assert [each.say for each in only(Said, told)] == [each.say for each in only(SaidTaken, told)]
+    assert await counts(home, "Birch.", "Cedar.") == [1, 1]
 
-        await stopped(hub, session)
-        await resumed(hub, session, "Dogwood.")
-        assert await counts(home, "Birch.", "Cedar.", "Dogwood.") == [1, 1, 1]
-        told = await until_taken(hub, session, "Dogwood.")
-        assert len(only(Said, told)) == len(only(SaidTaken, told)) == 4
-        assert [each for each in only(Notice, told) if each.about == "not taken"] == []
+    # It is interrupted at a permission.
+    await hub.desk.say(session.id, "Dogwood.")
+    await stay.next_ask()
+    await hub.desk.say(session.id, "Elm.")
+    await hub.desk.interrupt(session.id)
+    await until_taken(hub, session, "Elm.")
+    assert await counts(home, "Elm.") == [1]
+    assert await hub.desk.asks(session=session.id) == []
 
-
-async def test_what_waits_at_a_permission_that_is_denied_with_an_interrupt_is_taken_up_once(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
-        told = yield [use("Write", file_path=f"{told.directory}/note.txt", content="one")]
-        while True:
-            told = yield [say(f"You said: {told.text}")]
-
-    async with house(tmp_path, script) as (home, hub):
-        session = (await hub.desk.start("Alder.", str(home.work))).session
-        await next_ask(hub.desk, session)
-        await hub.desk.say(session.id, "Birch.")
-        await hub.desk.interrupt(session.id)
-
-        await until_taken(hub, session, "Birch.")
-        assert await counts(home, "Birch.") == [1]
-        assert await hub.desk.asks(session=session.id) == []
-
-
-async def test_what_waited_when_the_session_was_stopped_waits_for_the_next_process(tmp_path: Path) -> None:
-    async with house(tmp_path, holds_once) as (home, hub):
-        session = (await hub.desk.start("Alder.", str(home.work))).session
-        await home.model.held("thinking")
-        waiting = await hub.desk.say(session.id, "Birch.")
-        await stopped(hub, session)
-        assert [each.id for each in await hub.store.says(session.id)] == [waiting.id]
-
-        await resumed(hub, session, "Cedar.")
-
-        assert await hub.store.says(session.id) == []
-        assert await counts(home, "Alder.", "Birch.", "Cedar.") == [1, 1, 1]
-
-
-async def test_a_command_that_claude_does_not_echo_is_done_with_and_not_said_again(tmp_path: Path) -> None:
-    async with house(tmp_path, small_talk) as (home, hub):
-        session = (await hub.desk.start("Alder.", str(home.work))).session
-        await until_turn(hub.desk, session)
-        await hub.desk.say(session.id, "/help")
-        await until_taken(hub, session, "/help")
-
-        assert await hub.store.says(session.id) == []
-        await stopped(hub, session)
-        await resumed(hub, session, "Birch.")
-        told = await until_taken(hub, session, "Birch.")
-        assert len(only(Said, told)) == len(only(SaidTaken, told)) == 3
-
-
-async def test_what_a_hook_refuses_is_done_with_and_not_said_again(tmp_path: Path) -> None:
-    async with house(tmp_path, small_talk) as (home, hub):
-        (home.work / ".claude").mkdir()
-        refusing = {"type": "command", "command": "grep -q Birch && { echo no birches >&2; exit 2; } || exit 0"}
-        hooks = {"hooks": {"UserPromptSubmit": [{"hooks": [refusing]}]}}
-        (home.work / ".claude" / "settings.json").write_text(json.dumps(hooks))
-        session = (await hub.desk.start("Alder.", str(home.work))).session
-        await hub.desk.answer((await next_ask(hub.desk, session)).id, Trusting("exactly"))
-        await until_turn(hub.desk, session)
-        await hub.desk.say(session.id, "Birch.")
-
-        await until_taken(hub, session, "Birch.")
-
+    # A command is not echoed, and a hook refuses what is said: both are done with.
+    for words in ("/help", "Larch."):
+        await hub.desk.say(session.id, words)
+        await until_taken(hub, session, words)
         assert await hub.store.says(session.id) == []
 
+    # The session is stopped while one waits: it waits for the next process.
+    await hub.desk.say(session.id, "Fir.")
+    await home.model.held("Fir.")
+    waiting = await hub.desk.say(session.id, "Hazel.")
+    await stopped(hub, session)
+    assert [each.id for each in await hub.store.says(session.id)] == [waiting.id]
+    await resumed(hub, session, "Juniper.")
 
-async def test_after_clear_the_new_conversation_is_the_one_that_is_resumed(tmp_path: Path) -> None:
-    async with house(tmp_path, small_talk) as (home, hub):
-        session = (await hub.desk.start("My name is Alder.", str(home.work))).session
-        await until_turn(hub.desk, session)
-        await hub.desk.say(session.id, "/clear")
-        await until_taken(hub, session, "/clear")
-        await hub.desk.say(session.id, "My name is Birch.")
-        await until_taken(hub, session, "My name is Birch.")
-        await until_turn(hub.desk, session, 3)
+    assert await hub.store.says(session.id) == []
+    heard = ("Alder.", "Birch.", "Cedar.", "Dogwood.", "Elm.", "Fir.", "Hazel.", "Juniper.")
+    assert await counts(home, *heard) == [1] * len(heard)
+    told = await until_taken(hub, session, "Juniper.")
+    assert len(only(Said, told)) == len(only(SaidTaken, told)) == len(heard) + 2
+    assert [each for each in only(Notice, told) if each.about == "not taken"] == []
+    await stay.until_idle()
 
-        await stopped(hub, session)
-        await resumed(hub, session, "What is my name?")
 
-        conversation = await until_told(home, "What is my name?")
-        assert "Birch" in conversation
-        assert "Alder" not in conversation
-        fork = (await hub.desk.fork(session.id, "And whose is this?")).session
-        await until_turn(hub.desk, fork)
-        conversation = await until_told(home, "And whose is this?")
-        assert "Birch" in conversation
-        assert "Alder" not in conversation
+async def test_after_clear_the_new_conversation_is_the_one_that_is_resumed(stay: Stay) -> None:
+    home, hub = stay.home, stay.hub
+    session = await stay.begin("My name is Maple.")
+    await stay.until_turn()
+    await hub.desk.say(session.id, "/clear")
+    await until_taken(hub, session, "/clear")
+    await hub.desk.say(session.id, "My name is Oak.")
+    await until_taken(hub, session, "My name is Oak.")
+    await stay.until_turn(3)
+
+    await stopped(hub, session)
+    await resumed(hub, session, "What is my name?")
+
+    conversation = await until_told(home, "What is my name?")
+    assert "Oak" in conversation
+    assert "Maple" not in conversation
+    fork = (await hub.desk.fork(session.id, "And whose is this?")).session
+    await until_turn(hub.desk, fork)
+    conversation = await until_told(home, "And whose is this?")
+    assert "Oak" in conversation
+    assert "Maple" not in conversation

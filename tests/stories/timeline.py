@@ -75,7 +75,10 @@ class Stay:
         return await seen(self.desk, fits, self.session.id, self._after)
 
     async def until_turn(self, number: int = 1) -> list[Content]:
-        return await self.seen(times(number, TurnEnded))
+        """Up to the end of a turn, when Claude is idle."""
+        told = await self.seen(times(number, TurnEnded))
+        await self.until_idle()
+        return told
 
     async def until_idle(self) -> None:
         await until_phase(self.desk, self.session, "idle")
