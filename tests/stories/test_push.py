@@ -11,7 +11,7 @@ from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.told import Told
 from handraise.model.items import TurnEnded
-from stories.serving_house import Process, command, desk, serve, settle_in, stop_all, surroundings
+from stories.serving_house import Process, command, desk, serve, settle_in, surroundings
 from stories.test_serve import QUESTION, next_ask, until
 from surfaces.push.vendor import Phone, Vendor, vendor
 
@@ -22,15 +22,16 @@ SETTINGS = "[push]\nprivate_addresses = true\n"
 def choose(told: Told) -> Script:
     told = yield [say("Let me ask."), use("AskUserQuestion", questions=[QUESTION])]
     told = yield [say(f"Heard: {told.result().text}"), use("Bash", command="touch done")]
-    yield [say("The end.")]
+    told = yield [say("Not done.")]
+    told = yield [use("Bash", command="touch done")]
+    told = yield [say("Done.")]
+    yield [use("AskUserQuestion", questions=[QUESTION])]
 
 
 @asynccontextmanager
-async def browser(hub: Process, environ: dict[str, str], role: str = "approver") -> AsyncIterator[httpx2.AsyncClient]:
-    """Somebody with a token of this role, over HTTP."""
-    code, token = await command(environ, "token", "create", "ana", "--role", role)
-    assert code == 0, token
-    headers = {"authorization": f"Bearer {token.strip()}"}
+async def browser(hub: Process, token: str) -> AsyncIterator[httpx2.AsyncClient]:
+    """Whoever has this token, over HTTP."""
+    headers = {"authorization": f"Bearer {token}"}
     async with httpx2.AsyncClient(base_url=hub.base, headers=headers, timeout=30) as client:
         yield client
 
@@ -46,95 +47,80 @@ def is_about(ask: str, kind: str = "ask") -> Any:
     return lambda notice: (notice["kind"], notice.get("ask")) == (kind, ask)
 
 
-async def test_an_ask_reaches_the_phone_and_an_answer_from_elsewhere_takes_it_back(tmp_path: Path) -> None:
+async def test_asks_reach_the_phone_through_killed_hubs_and_answers_from_elsewhere_take_them_back(
+    tmp_path: Path,
+) -> None:
     settle_in(tmp_path, SETTINGS)
     (tmp_path / "work").mkdir()
     async with ScriptedModel({"choose": choose}) as model, vendor() as service:
         environ = surroundings(tmp_path, model.url("choose"))
-        async with serve(tmp_path, environ) as hub, desk(tmp_path) as owner, browser(hub, environ) as client:
-            phone = await switch_on(client, service)
-            session = (await owner.start("Choose a database.", str(tmp_path / "work"))).session
-            ask = await next_ask(owner, session.id)
+        async with serve(tmp_path, environ) as hub, desk(tmp_path) as owner:
+            ana, bea = hub.token("ana", "approver"), hub.token("bea", "admin")
+            async with browser(hub, ana) as client:
+                phone = await switch_on(client, service)
+            phone.refusals += [(503, {})] * 1000
+            async with browser(hub, bea) as client:
+                hers = await switch_on(client, service)
+                wanted = {"say": "Choose a database.", "project": str(tmp_path / "work"), "title": "Databases"}
+                session = (await client.post("/api/sessions", json=wanted)).json()["id"]
+            ask = await next_ask(owner, session)
+            await phone.until_tried(1)
+            hub.child.kill()
+            await hub.child.wait()
+        phone.refusals.clear()
+
+        async with serve(tmp_path, environ) as hub:
             got = await phone.until(is_about(ask.id))
             assert got.notice["title"] == "Which database?"
-            assert got.notice["body"] == f"SQLite: one file\nPostgres: a server\n{session.title}"
+            assert got.notice["body"] == "SQLite: one file\nPostgres: a server\nDatabases"
             assert got.headers["urgency"] == "high"
+            # Whether it was noted down in time or not, a phone shows it once: by its tag.
+            hub.child.kill()
+            await hub.child.wait()
 
+        async with serve(tmp_path, environ) as hub, desk(tmp_path) as owner:
             code, said = await command(environ, "answer", ask.id, "--choose", "Postgres")
             assert (code, said) == (0, "Answered.\n")
             back = await phone.until(is_about(ask.id, "settled"))
             assert back.notice["body"] == "owner answered: Postgres · terminal"
+            permission = await next_ask(owner, session)
+            await phone.until(is_about(permission.id))
+            await hub.stop()
+
+        async with serve(tmp_path, environ, "--stop-sessions") as hub, desk(tmp_path) as owner:
+            assert (await command(environ, "answer", permission.id, "--deny", "no"))[0] == 0
+            await phone.until(is_about(permission.id, "settled"))
+            await until(owner, TurnEnded, session)
+            assert not (tmp_path / "work" / "done").exists()
+            assert phone.shown.count(("ask", permission.id)) == 1, "a hub that could note it down sends it once"
+            assert phone.shown.count(("ask", ask.id)) <= 2
+            topics = {each.headers["topic"] for each in phone.delivered if each.notice["ask"] == ask.id}
+            assert topics == {phone.delivered[0].headers["topic"]}
 
             # The next one is answered on the phone: exactly what it was offered, to exactly what it was shown.
-            permission = await next_ask(owner, session.id)
-            shown = (await phone.until(is_about(permission.id))).notice
+            before = await owner.newest()
+            await owner.say(session, "Try again.")
+            again = await next_ask(owner, session)
+            shown = (await phone.until(is_about(again.id))).notice
             assert (shown["title"], [each["title"] for each in shown["answers"]]) == (
                 "Run touch done?",
                 ["Deny", "Allow once"],
             )
             given = {"answer": shown["answers"][1]["answer"], "digest": shown["digest"]}
-            told = await client.post(f"/api/asks/{permission.id}/answer", json=given)
+            async with browser(hub, ana) as client:
+                told = await client.post(f"/api/asks/{again.id}/answer", json=given)
             assert told.status_code == 200, told.text
-            await until(owner, TurnEnded)
+            await until(owner, TurnEnded, session, before)
             assert (tmp_path / "work" / "done").exists()
-            await hub.stop()
-        await stop_all(tmp_path, environ)
-        assert model.errors == []
 
-
-async def test_a_killed_hub_forgets_nobody_and_tells_nothing_twice(tmp_path: Path) -> None:
-    settle_in(tmp_path, SETTINGS)
-    (tmp_path / "work").mkdir()
-    async with ScriptedModel({"choose": choose}) as model, vendor() as service:
-        environ = surroundings(tmp_path, model.url("choose"))
-        async with serve(tmp_path, environ) as hub, desk(tmp_path) as owner, browser(hub, environ) as client:
-            phone = await switch_on(client, service)
-            phone.refusals += [(503, {})] * 1000
-            session = (await owner.start("Choose a database.", str(tmp_path / "work"))).session
-            ask = await next_ask(owner, session.id)
-            await phone.until_tried(1)
-            hub.child.kill()
-            await hub.child.wait()
-        phone.refusals.clear()
-        async with serve(tmp_path, environ) as hub:
-            await phone.until(is_about(ask.id))
-            # Whether it was noted down in time or not, a phone shows it once: by its tag.
-            hub.child.kill()
-            await hub.child.wait()
-        async with serve(tmp_path, environ) as hub, desk(tmp_path) as owner:
-            assert (await command(environ, "answer", ask.id, "--choose", "SQLite"))[0] == 0
-            await phone.until(is_about(ask.id, "settled"))
-            permission = await next_ask(owner, session.id)
-            await phone.until(is_about(permission.id))
-            await hub.stop()
-        async with serve(tmp_path, environ) as hub, desk(tmp_path) as owner:
-            assert (await command(environ, "answer", permission.id, "--deny", "no"))[0] == 0
-            await phone.until(is_about(permission.id, "settled"))
-            await until(owner, TurnEnded)
-            await hub.stop()
-        assert phone.shown.count(("ask", permission.id)) == 1, "a hub that could note it down sends it once"
-        assert phone.shown.count(("ask", ask.id)) <= 2
-        assert {each.headers["topic"] for each in phone.delivered if each.notice["ask"] == ask.id} == {
-            phone.delivered[0].headers["topic"]
-        }
-        await stop_all(tmp_path, environ)
-
-
-async def test_a_session_that_ends_is_told_to_who_started_it(tmp_path: Path) -> None:
-    settle_in(tmp_path, SETTINGS)
-    (tmp_path / "work").mkdir()
-    async with ScriptedModel({"choose": choose}) as model, vendor() as service:
-        environ = surroundings(tmp_path, model.url("choose"))
-        async with serve(tmp_path, environ) as hub, desk(tmp_path) as owner, browser(hub, environ, "admin") as client:
-            phone = await switch_on(client, service)
-            wanted = {"say": "Choose a database.", "project": str(tmp_path / "work"), "title": "Databases"}
-            session = (await client.post("/api/sessions", json=wanted)).json()
-            ask = await next_ask(owner, session["id"])
-            await phone.until(is_about(ask.id))
-            await owner.stop(session["id"])
-            back = await phone.until(is_about(ask.id, "settled"))
+            # Who started a session is told that it has ended.
+            await owner.say(session, "Choose again.")
+            last = await next_ask(owner, session)
+            await hers.until(is_about(last.id))
+            await owner.stop(session)
+            back = await hers.until(is_about(last.id, "settled"))
             assert back.notice["body"].startswith("No longer needed: ")
-            ended = await phone.until(lambda notice: notice["kind"] == "ended")
+            ended = await hers.until(lambda notice: notice["kind"] == "ended")
             assert (ended.notice["title"], ended.notice["body"]) == ("Databases", "Stopped: owner stopped it")
             await hub.stop()
-        await stop_all(tmp_path, environ)
+        assert model.errors == []

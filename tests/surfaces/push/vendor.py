@@ -117,6 +117,8 @@ class Vendor:
             lines = [f"HTTP/1.1 {status} -", *(f"{name}: {value}" for name, value in more.items())]
             writer.write("\r\n".join([*lines, "content-length: 0", "connection: close", "", ""]).encode())
             await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass  # a hub that was killed as it spoke
         finally:
             writer.close()
 
