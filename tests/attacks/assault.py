@@ -10,6 +10,7 @@ import asyncio
 import json
 import os
 import shlex
+import shutil
 import socket
 import sys
 from collections.abc import Iterable
@@ -110,6 +111,11 @@ ATTACKS: dict[str, str] = {
         'import socket\nsocket.create_connection(("127.0.0.1", int(os.environ["PORT"])), 5) and print("FELL")'
     ),
 }
+if shutil.which("at"):
+    # A program that is run later, by somebody outside. It is taken back at once.
+    ATTACKS["a job for at"] = (
+        "echo true | at now + 7 days 2>&1 | grep '^job' > job && echo FELL; atrm $(cut -d' ' -f2 job); rm -f job"
+    )
 # These need privileges, or fall nowhere, and must not begin to.
 UNCONTROLLED: dict[str, str] = {
     "a proc of its own": (

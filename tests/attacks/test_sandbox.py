@@ -26,6 +26,9 @@ from handraise.claude.folder import RunFolder
 ASSAULT = Path(__file__).with_name("assault.py")
 BY_CHOICE = {"the shell's profile", "files elsewhere", "the network"}
 """What `open` leaves open: all that the person may do, beside what is the hub's."""
+AS_ROOT = BY_CHOICE | ({"a job for at"} & set(ATTACKS))
+"""What it leaves open to root. Others need the rights of `at`, which nobody has in there."""
+OPEN = BY_CHOICE if os.geteuid() else AS_ROOT
 OTHER = "daemon"
 STARTS = (
     "import os, subprocess, sys, handraise.serving, stories.house;"
@@ -91,7 +94,7 @@ def test_without_a_sandbox_every_attack_has_its_way(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("sandboxed")
-@pytest.mark.parametrize(("preset", "open_to"), [("open", BY_CHOICE), ("project", {"the network"}), ("sealed", set())])
+@pytest.mark.parametrize(("preset", "open_to"), [("open", OPEN), ("project", {"the network"}), ("sealed", set())])
 def test_inside_a_sandbox_none_has(folder: Path, preset: str, open_to: set[str]) -> None:
     hold(made(folder, preset), open_to)
 
