@@ -6,7 +6,7 @@ import os
 import random
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,8 +28,8 @@ from handraise.session.memory import Memory
 from handraise.store.changes import Advance, QueueSay, SaveSession
 from stories.house import DEADLINE, House, house, next_ask, seen
 from stories.hub_process import Order
-from stories.test_hub_lives import NOON, QUESTION, never_started, small_talk
-from stories.timeline import claude_of, kill, only, pid_of, texts, times, until_turn
+from stories.test_hub_lives import NOON, QUESTION, never_started
+from stories.timeline import Stay, claude_of, kill, only, pid_of, texts, times, until_phase, until_turn
 
 SQLITE = Choices((Choice(("SQLite",)),))
 ANSWER = "Which database? — SQLite"
@@ -65,13 +65,16 @@ def anew(contents: list[Content]) -> list[Notice]:
 
 async def until_told(home: House, *words: str) -> str:
     """The first conversation in which all of these words stand, as the model was told it, without its own part."""
+    looked_at = 0
     async with asyncio.timeout(DEADLINE):
         while True:
-            for request in home.model.requests("script"):
+            requests = home.model.requests("script")
+            for request in requests[looked_at:]:
                 conversation = str([each for each in request.messages if each["role"] != "assistant"])
                 if not request.is_side and all(each in conversation for each in words):
                     return conversation
-            await asyncio.sleep(0.02)
+            looked_at = len(requests)
+            await asyncio.sleep(0.05)
 
 
 async def until_taken(hub: Hub, session: Session, text: str) -> list[Content]:
@@ -94,7 +97,7 @@ async def ended(pid: int) -> None:
     """Until a process has ended by itself."""
     async with asyncio.timeout(DEADLINE):
         while (identity := Identity.of(pid)) is not None and identity.lives():
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.05)
 
 
 def line_of(transcript: Path, say_id: str) -> Iterator[str]:
@@ -107,7 +110,7 @@ async def written(transcript: Path, say_id: str) -> None:
     """Until Claude has written down what was said."""
     async with asyncio.timeout(DEADLINE):
         while not any(line_of(transcript, say_id)):
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.05)
 
 
 async def answered_and_killed(home: House, hub: Hub) -> Session:
@@ -121,26 +124,27 @@ async def answered_and_killed(home: House, hub: Hub) -> Session:
     return session
 
 
-@pytest.mark.parametrize("forget", [forget_all, keep_the_queue])
-async def test_a_claude_killed_before_it_wrote_anything_down_begins_anew_and_nothing_is_lost(
-    tmp_path: Path, forget: Callable[[House, Session], None]
-) -> None:
+async def began_anew(home: House, hub: Hub, session: Session) -> None:
+    """Nothing is lost: what was said, what was answered, and what was said when the session was resumed."""
+    told = await until_taken(hub, session, "And be quick.")
+    assert [each.run for each in only(SessionStarted, told)] == [1, 2, 3]
+    assert len(anew(told)) == 1
+    await until_taken(hub, session, ANSWER)
+    assert await hub.store.says(session.id) == []
+    last = await until_told(home, "Choose.", ANSWER, "And be quick.")
+    assert [last.count(each) for each in ("Choose.", ANSWER, "And be quick.")] == [1, 1, 1]
+    assert last.index("Choose.") < last.index(ANSWER) < last.index("And be quick.")
+    assert (await hub.desk.session(session.id)).session.claude_id != session.claude_id
+
+
+async def test_a_claude_killed_before_it_wrote_anything_down_begins_anew_and_nothing_is_lost(tmp_path: Path) -> None:
     async with house(tmp_path, asks_once) as (home, hub):
         session = await answered_and_killed(home, hub)
         forget_all(home, session)
-        forget(home, session)
 
         await hub.desk.resume(session.id, "And be quick.")
 
-        told = await until_taken(hub, session, "And be quick.")
-        assert [each.run for each in only(SessionStarted, told)] == [1, 2, 3]
-        assert len(anew(told)) == 1
-        await until_taken(hub, session, ANSWER)
-        assert await hub.store.says(session.id) == []
-        last = await until_told(home, "Choose.", ANSWER, "And be quick.")
-        assert [last.count(each) for each in ("Choose.", ANSWER, "And be quick.")] == [1, 1, 1]
-        assert last.index("Choose.") < last.index(ANSWER) < last.index("And be quick.")
-        assert (await hub.desk.session(session.id)).session.claude_id != session.claude_id
+        await began_anew(home, hub, session)
 
         # From here on there is something to resume.
         await hub.desk.stop(session.id)
@@ -157,16 +161,13 @@ async def test_the_next_hub_goes_on_when_the_last_one_was_gone_before_claude_cou
         async with home.open_hub() as first:
             session = await answered_and_killed(home, first)
             forget_all(home, session)
-            await first.desk.resume(session.id)
+            keep_the_queue(home, session)
+            await first.desk.resume(session.id, "And be quick.")
             second_pid = pid_of(first, session)
         await ended(second_pid)
 
         async with home.open_hub() as second:
-            told = await until_taken(second, session, ANSWER)
-            assert [each.run for each in only(SessionStarted, told)] == [1, 2, 3]
-            assert len(anew(told)) == 1
-            last = await until_told(home, "Choose.", ANSWER)
-            assert [last.count(each) for each in ("Choose.", ANSWER)] == [1, 1]
+            await began_anew(home, second, session)
 
 
 async def lives(order: Path, session: Session, moment: int) -> bool:
@@ -201,7 +202,7 @@ async def test_a_hub_that_is_killed_in_the_midst_of_it_neither_loses_nor_repeats
         order.write_bytes(msgspec.json.encode(wanted))
         dice = random.Random(seed)
 
-        moments = [dice.randint(1, 90) for _ in range(8 if seed == 1 else 40)]
+        moments = [dice.randint(1, 90) for _ in range(3 if seed == 1 else 40)]
         finished = [await lives(order, session, moment) for moment in moments]
         assert True in finished or await lives(order, session, 0)
 
@@ -215,111 +216,117 @@ async def test_a_hub_that_is_killed_in_the_midst_of_it_neither_loses_nor_repeats
             assert home.model.errors == []
 
 
-async def test_a_long_conversation_whose_record_is_gone_is_not_done_again(tmp_path: Path) -> None:
-    async with house(tmp_path, small_talk) as (home, hub):
-        session = (await hub.desk.start("Send the letter.", str(home.work))).session
-        await until_turn(hub.desk, session)
-        await hub.desk.say(session.id, "Thanks.")
-        await until_turn(hub.desk, session, 2)
-        await hub.desk.stop(session.id)
-        await seen(hub.desk, times(1, SessionEnded), session.id)
-        forget_all(home, session)
-
-        await hub.desk.resume(session.id, "And now?")
-
-        told = await until_taken(hub, session, "And now?")
-        assert len(anew(told)) == 1
-        reminder = [each for each in only(Said, told) if "Send the letter." in each.text][-1]
-        assert reminder.by == TheHub()
-        assert "do nothing of it again" in reminder.text
-        last = await until_told(home, reminder.text.splitlines()[0], "And now?")
-        assert [last.count(each) for each in ("Send the letter.", "And now?", "Thanks.")] == [1, 1, 0]
-        assert last.index("Send the letter.") < last.index("And now?")
-
-
-async def test_a_fork_killed_before_it_wrote_anything_down_is_forked_again(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
-        told = yield [say("Hello, Odeon.")]
-        told = yield [say("It"), hold("thinking"), say("is Odeon.")]
-        while True:
+def thinks_once(told: Told) -> Script:
+    """What begins with `Think` is not finished the first time."""
+    finished: set[str] = set()
+    while True:
+        words = told.text.splitlines()[-1]
+        if words.startswith("Think") and words not in finished:
+            finished.add(words)
+            told = yield [say("It"), hold(words), say("is never heard.")]
+        else:
             told = yield [say(f"You said: {told.text}")]
 
-    async with house(tmp_path, script) as (home, hub):
-        session = (await hub.desk.start("My name is Odeon.", str(home.work))).session
-        await until_turn(hub.desk, session)
-        fork = (await hub.desk.fork(session.id, "What is my name?")).session
-        await home.model.held("thinking")
-        await until_taken(hub, fork, "What is my name?")
-        await kill(pid_of(hub, fork))
-        await seen(hub.desk, times(1, SessionEnded), fork.id)
-        forget_all(home, fork)
 
-        await hub.desk.resume(fork.id, "Well?")
-
-        assert len(anew(await until_taken(hub, fork, "Well?"))) == 1
-        last = await until_told(home, "What is my name?", "Well?")
-        assert [last.count(each) for each in ("My name is Odeon.", "What is my name?", "Well?")] == [1, 1, 1]
+@pytest.fixture(scope="module")
+async def stay(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stay]:
+    async with house(tmp_path_factory.mktemp("house"), thinks_once) as (home, hub):
+        yield Stay(home, hub)
 
 
-async def test_a_fork_of_a_conversation_that_is_gone_says_so_and_begins_without_it(tmp_path: Path) -> None:
-    async with house(tmp_path, small_talk) as (home, hub):
-        session = (await hub.desk.start("My name is Odeon.", str(home.work))).session
-        await until_turn(hub.desk, session)
-        forget_all(home, session)
+async def test_a_fork_killed_before_it_wrote_anything_down_is_forked_again(stay: Stay) -> None:
+    hub = stay.hub
+    session = await stay.begin("My name is Odeon.")
+    await stay.until_turn()
+    fork = (await hub.desk.fork(session.id, "Think: what is my name?")).session
+    await stay.home.model.held("Think: what is my name?")
+    await until_taken(hub, fork, "Think: what is my name?")
+    await kill(pid_of(hub, fork))
+    await seen(hub.desk, times(1, SessionEnded), fork.id)
+    forget_all(stay.home, fork)
 
-        fork = (await hub.desk.fork(session.id, "What is my name?")).session
+    await hub.desk.resume(fork.id, "Well?")
 
-        told = await until_turn(hub.desk, fork)
-        assert texts(told) == ["You said: What is my name?"]
-        assert len(anew(told)) == 1
-        assert [each.run for each in only(SessionStarted, told)] == [1, 2]
-
-
-async def test_a_claude_killed_before_its_first_turn_is_started_under_another_name(tmp_path: Path) -> None:
-    async with house(tmp_path, small_talk) as (home, hub):
-        lost = Ended("lost", "Claude was killed", NOON)
-        session = replace(never_started(home), phase="ended", run=1, ended=lost)
-        said = Say("7c9b2a58-3b43-4c6e-9d0e-0a2f1b6a7d11", session.id, "Hello.", Person("ana"), "web", NOON)
-        place = Place(session.id, 1, 0, Memory(phase="ended", ended=lost).dump())
-        await hub.store.apply([SaveSession(session), Advance(place), QueueSay(said)])
-        keep_the_queue(home, session)
-
-        await hub.desk.resume(session.id)
-
-        told = await until_turn(hub.desk, session)
-        assert texts(told) == ["You said: Hello."]
-        assert anew(told) == []
+    assert len(anew(await until_taken(hub, fork, "Well?"))) == 1
+    last = await until_told(stay.home, "Think: what is my name?", "Well?")
+    assert [last.count(each) for each in ("My name is Odeon.", "Think: what is my name?", "Well?")] == [1, 1, 1]
 
 
-@pytest.mark.parametrize("written_down", [True, False])
-async def test_what_was_said_just_before_claude_was_killed_still_reaches_it(tmp_path: Path, written_down: bool) -> None:
-    def script(told: Told) -> Script:
-        told = yield [say("One.")]
-        told = yield [say("Two"), hold("thinking"), say("never heard")]
-        while True:
-            told = yield [say(f"You said: {told.text}")]
+async def test_a_fork_of_a_conversation_that_is_gone_says_so_and_begins_without_it(stay: Stay) -> None:
+    session = await stay.begin("My name is Wren.")
+    await stay.until_turn()
+    forget_all(stay.home, session)
 
-    async with house(tmp_path, script, clock=lambda: NOON) as (home, hub):
+    fork = (await stay.desk.fork(session.id, "What is my name?")).session
+
+    told = await until_turn(stay.desk, fork)
+    assert texts(told) == ["You said: What is my name?"]
+    assert len(anew(told)) == 1
+    assert [each.run for each in only(SessionStarted, told)] == [1, 2]
+
+
+async def test_a_long_conversation_whose_record_is_gone_is_not_done_again(stay: Stay) -> None:
+    hub = stay.hub
+    for words in ("Send the letter.", "Thanks."):
+        session = await stay.begin(words)
+        await stay.until_turn()
+    await hub.desk.stop(session.id)
+    await stay.seen(times(1, SessionEnded))
+    forget_all(stay.home, session)
+    opening, *_ = only(Said, [item.read() for item in await hub.desk.items(session.id)])
+
+    await hub.desk.resume(session.id, "And now?")
+
+    told = await until_taken(hub, session, "And now?")
+    assert len(anew(told)) == 1
+    reminder = [each for each in only(Said, told) if opening.text in each.text][-1]
+    assert reminder.by == TheHub()
+    assert "do nothing of it again" in reminder.text
+    last = await until_told(stay.home, reminder.text.splitlines()[0], "And now?")
+    assert [last.count(each) for each in (opening.text, "And now?", "Thanks.")] == [1, 1, 0]
+    assert last.index(opening.text) < last.index("And now?")
+
+
+async def test_a_claude_killed_before_its_first_turn_is_started_under_another_name(stay: Stay) -> None:
+    lost = Ended("lost", "Claude was killed", NOON)
+    session = replace(never_started(stay.home), phase="ended", run=1, ended=lost)
+    said = Say("7c9b2a58-3b43-4c6e-9d0e-0a2f1b6a7d11", session.id, "Hello.", Person("ana"), "web", NOON)
+    place = Place(session.id, 1, 0, Memory(phase="ended", ended=lost).dump())
+    await stay.hub.store.apply([SaveSession(session), Advance(place), QueueSay(said)])
+    keep_the_queue(stay.home, session)
+
+    await stay.desk.resume(session.id)
+
+    told = await until_turn(stay.desk, session)
+    assert texts(told) == ["You said: Hello."]
+    assert anew(told) == []
+
+
+async def test_what_was_said_just_before_claude_was_killed_still_reaches_it(tmp_path: Path) -> None:
+    async with house(tmp_path, thinks_once, clock=lambda: NOON) as (home, hub):
         session = (await hub.desk.start("Alder.", str(home.work))).session
         await until_turn(hub.desk, session)
-        said = await hub.desk.say(session.id, "Birch.")
-        await until_taken(hub, session, "Birch.")
-        await home.model.held("thinking")
-        (transcript,) = transcripts(home, session)
-        await written(transcript, said.id)
-        await kill(pid_of(hub, session))
-        if not written_down:
-            before, _, _ = transcript.read_text().partition(next(line_of(transcript, said.id)))
-            transcript.write_text(before)
-        await seen(hub.desk, times(1, SessionEnded), session.id)
+        for is_written, cut_off, then in ((True, "Think of a birch.", "Cedar."), (False, "Think of an elm.", "Fir.")):
+            before = await hub.desk.newest()
+            said = await hub.desk.say(session.id, cut_off)
+            await until_taken(hub, session, cut_off)
+            await home.model.held(cut_off)
+            (transcript,) = transcripts(home, session)
+            await written(transcript, said.id)
+            await kill(pid_of(hub, session))
+            if not is_written:
+                kept, _, _ = transcript.read_text().partition(next(line_of(transcript, said.id)))
+                transcript.write_text(kept)
+            await seen(hub.desk, times(1, SessionEnded), session.id, before)
 
-        await hub.desk.resume(session.id, "Cedar.")
+            await hub.desk.resume(session.id, then)
 
-        told = await until_taken(hub, session, "Cedar.")
-        assert anew(told) == []
-        assert await hub.store.says(session.id) == []
-        last = await until_told(home, "Alder.", "Birch.", "Cedar.")
-        assert [last.count(each) for each in ("Alder.", "Cedar.")] == [1, 1]
-        # Where it is written down and was not answered, Claude reads it there, and takes it up when it is said again.
-        assert last.count("Birch.") <= 1 + written_down
-        assert last.index("Alder.") < last.index("Birch.") < last.index("Cedar.")
+            told = await until_taken(hub, session, then)
+            assert anew(told) == []
+            assert await hub.store.says(session.id) == []
+            last = await until_told(home, "Alder.", cut_off, then)
+            assert [last.count(each) for each in ("Alder.", then)] == [1, 1]
+            # Where it is written down and was not answered, Claude reads it there, and takes it up when it is said.
+            assert last.count(cut_off) <= 1 + is_written
+            assert last.index("Alder.") < last.index(cut_off) < last.index(then)
+            await until_phase(hub.desk, session, "idle")

@@ -13,14 +13,14 @@ from handraise.demo.told import Told
 from handraise.desk.interface import Refused
 from handraise.hub import Hub
 from handraise.model.answers import Choice, Choices
-from handraise.model.items import Content, Notice, SessionChanged, SessionEnded
+from handraise.model.items import Notice, SessionEnded
 from handraise.model.projects import Options
 from handraise.model.sessions import Session
 from handraise.session.memory import Memory
 from handraise.store.changes import Advance, SaveSession
 from handraise.store.sqlite.store import SqliteStore
-from stories.house import House, house, next_ask, seen
-from stories.timeline import kill, only, pid_of, texts, until_turn
+from stories.house import DEADLINE, House, house, next_ask, seen
+from stories.timeline import kill, only, pid_of, texts, until_phase, until_turn
 
 QUESTION = {
     "question": "Which database?",
@@ -46,21 +46,6 @@ def conversation(home: House) -> str:
     return json.dumps([request.body["messages"] for request in home.model.requests("script")])
 
 
-def in_phase(phase: str, times: int = 1) -> "Phases":
-    return Phases(phase, times)
-
-
-class Phases:
-    """Whether a session has changed to a phase so many times."""
-
-    def __init__(self, phase: str, times: int) -> None:
-        self.phase, self.left = phase, times
-
-    def __call__(self, content: Content) -> bool:
-        self.left -= isinstance(content, SessionChanged) and content.phase == self.phase
-        return self.left <= 0
-
-
 async def phase(hub: Hub, session: Session) -> str:
     return (await hub.desk.session(session.id)).session.phase
 
@@ -81,8 +66,45 @@ async def test_an_idle_session_makes_room_and_comes_back_when_it_is_spoken_to(tm
         assert only(SessionEnded, told) == []
         # Claude remembers what was said before it was parked.
         assert "One." in json.dumps(home.model.requests("script")[-1].body["messages"])
-        await seen(hub.desk, in_phase("parked"), second.id)
+        await until_phase(hub.desk, second, "parked")
         assert not only(Notice, [item.read() for item in await hub.desk.items()])
+
+        await is_steered_stopped_and_resumed_like_an_idle_one(hub, second, first)
+        await loses_nothing_that_is_said_at_the_very_moment(home, hub, first, second)
+
+
+async def is_steered_stopped_and_resumed_like_an_idle_one(hub: Hub, parked: Session, idle: Session) -> None:
+    with pytest.raises(Refused, match="nothing to interrupt"):
+        await hub.desk.interrupt(parked.id)
+    await hub.desk.rename(parked.id, "Renamed")
+    # Only Claude knows its modes, so it is brought back: as soon as the other one has made room.
+    with pytest.raises(Refused, match="queued"):
+        await hub.desk.change_mode(parked.id, "plan")
+    await until_phase(hub.desk, parked, "idle")
+    await hub.desk.change_mode(parked.id, "plan")
+    assert await phase(hub, idle) == "parked"
+    await hub.desk.stop(idle.id)
+    ended = (await hub.desk.session(idle.id)).session.ended
+    assert ended is not None
+    assert ended.how == "stopped"
+    await hub.desk.resume(idle.id, "Again.")
+    assert texts(await until_turn(hub.desk, idle, 3))[-1] == "You said: Again."
+    assert (await hub.desk.session(parked.id)).session.title == "Renamed"
+
+
+async def loses_nothing_that_is_said_at_the_very_moment(home: House, hub: Hub, idle: Session, parked: Session) -> None:
+    await until_phase(hub.desk, idle, "idle")
+    await hub.desk.say(parked.id, "Two again.")
+    # Wherever the parking is by now: refused, under way or done.
+    for number in range(3):
+        await hub.desk.say(idle.id, f"Word {number}.")
+        await asyncio.sleep(0)
+    await until_turn(hub.desk, parked, 2)
+    async with asyncio.timeout(DEADLINE), hub.desk.follow(0, idle.id) as follower:
+        async for _ in follower:
+            if not await hub.store.says(idle.id):
+                break
+    assert all(f"Word {number}." in conversation(home) for number in range(3))
 
 
 async def test_the_ninth_of_eight_starts_and_a_queued_one_says_behind_whom(tmp_path: Path) -> None:
@@ -106,81 +128,44 @@ async def test_the_ninth_of_eight_starts_and_a_queued_one_says_behind_whom(tmp_p
         assert await phase(hub, asking) == "parked"
 
 
-async def test_a_projects_own_limit_is_kept_in_the_same_way(tmp_path: Path) -> None:
-    async with house(tmp_path, talk, limit=8) as (home, hub):
-        await hub.desk.add_project(str(home.work), "shop", Options(parallel=1))
-        first = (await hub.desk.start("One.", "shop")).session
-        await until_turn(hub.desk, first)
+async def test_a_hub_that_was_killed_while_it_parked_leaves_an_idle_session(tmp_path: Path) -> None:
+    async with House(tmp_path, talk) as home:
+        async with home.open_hub() as first:
+            await first.desk.add_project(str(home.work), "shop", Options(parallel=1))
+            session = (await first.desk.start("One.", "shop")).session
+            await until_turn(first.desk, session)
+            pid = pid_of(first, session)
+        for turn, moment in enumerate(("alive", "dead", "gone"), 2):
+            await is_parking(home, session)
+            if moment != "alive":
+                await kill(pid)
+            if moment == "gone":
+                shutil.rmtree(home.tmp / "state" / "sessions" / session.id)
+            async with home.open_hub() as next_one:
+                await until_phase(next_one.desk, session, "parked")
+                await next_one.desk.say(session.id, "Still there?")
+                assert texts(await until_turn(next_one.desk, session, turn))[-1] == "You said: Still there?"
+                await until_phase(next_one.desk, session, "idle")
+                pid = pid_of(next_one, session)
+        await a_projects_own_limit_is_kept_in_the_same_way(home, session)
+
+
+async def is_parking(home: House, session: Session) -> None:
+    """Leaves the record of a session as a hub does that is killed while it parks it."""
+    async with SqliteStore(home.tmp / "state" / "hub.db") as store:
+        now = await store.session(session.id)
+        place = await store.place(session.id)
+        assert now is not None
+        assert place is not None
+        assert now.phase == "idle"
+        memory = Memory.load(place.memory)
+        memory.phase = "parking"
+        await store.apply([SaveSession(replace(now, phase="parking")), Advance(replace(place, memory=memory.dump()))])
+
+
+async def a_projects_own_limit_is_kept_in_the_same_way(home: House, first: Session) -> None:
+    async with home.open_hub(limit=8) as hub:
+        assert await phase(hub, first) == "idle"
         second = (await hub.desk.start("Two.", "shop")).session
         assert texts(await until_turn(hub.desk, second)) == ["You said: Two."]
         assert await phase(hub, first) == "parked"
-
-
-async def test_a_parked_session_is_steered_stopped_and_resumed_like_an_idle_one(tmp_path: Path) -> None:
-    async with house(tmp_path, talk, limit=1) as (home, hub):
-        first = (await hub.desk.start("One.", str(home.work))).session
-        await until_turn(hub.desk, first)
-        second = (await hub.desk.start("Two.", str(home.work))).session
-        await until_turn(hub.desk, second)
-
-        with pytest.raises(Refused, match="nothing to interrupt"):
-            await hub.desk.interrupt(first.id)
-        await hub.desk.rename(first.id, "Renamed")
-        # Only Claude knows its modes, so it is brought back: as soon as the other one has made room.
-        with pytest.raises(Refused, match="queued"):
-            await hub.desk.change_mode(first.id, "plan")
-        await seen(hub.desk, in_phase("idle", 3), first.id)
-        await hub.desk.change_mode(first.id, "plan")
-        assert await phase(hub, second) == "parked"
-        await hub.desk.stop(second.id)
-        ended = (await hub.desk.session(second.id)).session.ended
-        assert ended is not None
-        assert ended.how == "stopped"
-        await hub.desk.resume(second.id, "Again.")
-        assert texts(await until_turn(hub.desk, second, 2))[-1] == "You said: Again."
-        assert (await hub.desk.session(first.id)).session.title == "Renamed"
-
-
-async def test_what_is_said_at_the_very_moment_is_not_lost(tmp_path: Path) -> None:
-    async with house(tmp_path, talk, limit=1) as (home, hub):
-        first = (await hub.desk.start("One.", str(home.work))).session
-        await until_turn(hub.desk, first)
-        second = (await hub.desk.start("Two.", str(home.work))).session
-        # Wherever the parking is by now: refused, under way or done.
-        for number in range(3):
-            await hub.desk.say(first.id, f"Word {number}.")
-            await asyncio.sleep(0)
-        await until_turn(hub.desk, second)
-        async with asyncio.timeout(60):
-            while await hub.store.says(first.id):
-                await seen(hub.desk, in_phase("idle", 2), first.id)
-        assert all(f"Word {number}." in conversation(home) for number in range(3))
-
-
-@pytest.mark.parametrize("moment", ["alive", "dead", "gone"])
-async def test_a_hub_that_was_killed_while_it_parked_leaves_an_idle_session(tmp_path: Path, moment: str) -> None:
-    async with House(tmp_path, talk) as home:
-        async with home.open_hub() as first:
-            session = (await first.desk.start("One.", str(home.work))).session
-            await until_turn(first.desk, session)
-            pid = pid_of(first, session)
-        async with SqliteStore(home.tmp / "state" / "hub.db") as store:
-            now = await store.session(session.id)
-            place = await store.place(session.id)
-            assert now is not None
-            assert place is not None
-            memory = Memory.load(place.memory)
-            memory.phase = "parking"
-            await store.apply(
-                [SaveSession(replace(now, phase="parking")), Advance(replace(place, memory=memory.dump()))]
-            )
-        if moment != "alive":
-            await kill(pid)
-        if moment == "gone":
-            shutil.rmtree(home.tmp / "state" / "sessions" / session.id)
-        async with home.open_hub() as second:
-            async with asyncio.timeout(60):
-                while await phase(second, session) != "parked":
-                    await asyncio.sleep(0.05)
-            await second.desk.say(session.id, "Still there?")
-            assert texts(await until_turn(second.desk, session, 2))[-1] == "You said: Still there?"

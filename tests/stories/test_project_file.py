@@ -1,18 +1,21 @@
 """Stories of `.handraise.toml`: what a directory's own file says holds in a hub as a person starts it."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from handraise.demo.model import ScriptedModel
-from handraise.demo.pieces import Script, say, use
+from handraise.demo.model import EACH_SESSION, ScriptedModel
+from handraise.demo.pieces import Script, Scripted, say, use
 from handraise.demo.told import Told
 from handraise.desk.interface import Desk
 from handraise.model.answers import Deny
 from handraise.model.asks import Answered, Ask, Kind
 from handraise.model.projects import Options
 from handraise.model.rules import ProjectRule
+from handraise.model.sessions import Session
 from handraise.model.tools import ASK_USER, qualified
 from stories.serving_house import DEADLINE, desk, serve, settle_in, surroundings
 
@@ -31,119 +34,112 @@ def touch(told: Told) -> Script:
     yield [say(told.result().text)]
 
 
-@pytest.fixture(params=["a project", "a directory"])
-def is_project(request: pytest.FixtureRequest) -> bool:
-    return str(request.param) == "a project"
+def touch_and_ask(told: Told) -> Script:
+    assert qualified(ASK_USER) not in told.tools
+    assert "Speak softly." in told.system
+    yield [use("Bash", command="touch made")]
+    yield [use("AskUserQuestion", questions=[QUESTION])]
+    yield [say("Done.")]
 
 
-async def test_a_directorys_own_file_denies_what_the_settings_allow(tmp_path: Path, is_project: bool) -> None:
-    work = lay_out(tmp_path, ALLOWS, DENIES)
-    async with ScriptedModel({"touch": touch}) as model:
-        environ = surroundings(tmp_path, model.url("touch"))
-        async with serve(tmp_path, environ, "--stop-sessions") as hub, desk(tmp_path) as owner:
-            if is_project:
-                await owner.add_project(str(work), "work", Options())
-            await owner.start("Begin.", str(work))
-            asked = await until_answered(owner)
-
-            assert isinstance(asked.settlement, Answered)
-            assert asked.settlement.answer == Deny("Nothing is made here.")
-            assert asked.why == "Rule .handraise.toml#1 denies `touch made`."
-            assert not (work / "made").exists()
-            await hub.stop()
-
-
-async def test_a_directorys_own_file_cannot_allow_and_until_it_is_mended_a_person_is_asked(tmp_path: Path) -> None:
-    work = lay_out(tmp_path, ALLOWS, ALLOWS)
-    async with ScriptedModel({"touch": touch}) as model:
-        environ = surroundings(tmp_path, model.url("touch"))
-        async with serve(tmp_path, environ, "--stop-sessions") as hub, desk(tmp_path) as owner:
-            await owner.start("Begin.", str(work))
-            asked = await next_ask(owner, "permission")
-
-            assert "[[rule]] 1 must not allow anything" in asked.why
-            await hub.stop()
-
-
-async def test_every_option_of_a_directorys_own_file_reaches_its_sessions(tmp_path: Path, is_project: bool) -> None:
-    own = (
-        'mode = "plan"\nmodel = "claude-haiku-4-5"\nallowed_tools = []\nappend_system_prompt = "Speak softly."\n'
-        'ask_user_enabled = false\n[patience]\nquestion = "for ever"\n'
-    )
-    work = lay_out(tmp_path, 'allowed_tools = ["Bash"]\n[ask.patience]\nquestion = 60\n', own)
-
-    def script(told: Told) -> Script:
-        assert qualified(ASK_USER) not in told.tools
-        assert "Speak softly." in told.system
-        yield [use("Bash", command="touch made")]
-        yield [use("AskUserQuestion", questions=[QUESTION])]
-        yield [say("Done.")]
-
+@asynccontextmanager
+async def served(tmp_path: Path, settings: str, script: Scripted) -> AsyncIterator[Desk]:
+    """The owner's desk in a hub with these settings; each session plays the script from its beginning."""
+    settle_in(tmp_path, settings)
     async with ScriptedModel({"script": script}) as model:
-        environ = surroundings(tmp_path, model.url("script"))
+        environ = surroundings(tmp_path, model.url("script", EACH_SESSION))
         async with serve(tmp_path, environ, "--stop-sessions") as hub, desk(tmp_path) as owner:
-            if is_project:
-                await owner.add_project(str(work), "work", Options())
-            begun = (await owner.start("Begin.", str(work))).session
-            assert (begun.mode, begun.model) == ("plan", "claude-haiku-4-5")
-            permission = await next_ask(owner, "permission")
-            await owner.answer(permission.id, Deny("no"))
-
-            assert (await next_ask(owner, "question")).expires_at is None
+            yield owner
             await hub.stop()
         assert model.errors == []
 
 
-async def test_what_the_owner_set_for_the_project_is_over_its_file(tmp_path: Path) -> None:
-    work = lay_out(tmp_path, "", 'mode = "plan"\nmodel = "claude-haiku-4-5"\n')
-    async with ScriptedModel({"touch": touch}) as model:
-        environ = surroundings(tmp_path, model.url("touch"))
-        async with serve(tmp_path, environ, "--stop-sessions") as hub, desk(tmp_path) as owner:
-            await owner.add_project(str(work), "work", Options(mode="acceptEdits"))
-            begun = (await owner.start("Begin.", str(work))).session
-
-            assert (begun.mode, begun.model) == ("acceptEdits", "claude-haiku-4-5")
-            await hub.stop()
+@pytest.fixture(scope="module")
+async def allowing(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
+    """A hub whose settings allow what its sessions do."""
+    async with served(tmp_path_factory.mktemp("served"), ALLOWS, touch) as owner:
+        yield owner
 
 
-@pytest.mark.parametrize("where", ["work/below", "work/", "link/below"])
-async def test_below_a_projects_directory_its_file_and_its_rules_hold(tmp_path: Path, where: str) -> None:
-    work = lay_out(tmp_path, ALLOWS, 'model = "claude-haiku-4-5"\n')
+async def test_a_directorys_own_file_denies_what_the_settings_allow(tmp_path: Path, allowing: Desk) -> None:
+    for name, is_project in (("project", True), ("directory", False)):
+        work = lay_out(tmp_path / name, DENIES)
+        if is_project:
+            await allowing.add_project(str(work), f"denying {name}", Options())
+        asked = await until_answered(allowing, await begin(allowing, work))
+
+        assert isinstance(asked.settlement, Answered)
+        assert asked.settlement.answer == Deny("Nothing is made here.")
+        assert asked.why == "Rule .handraise.toml#1 denies `touch made`."
+        assert not (work / "made").exists()
+
+
+async def test_a_directorys_own_file_cannot_allow_and_until_it_is_mended_a_person_is_asked(
+    tmp_path: Path, allowing: Desk
+) -> None:
+    session = await begin(allowing, lay_out(tmp_path / "work", ALLOWS))
+    asked = await next_ask(allowing, session, "permission")
+
+    assert "[[rule]] 1 must not allow anything" in asked.why
+
+
+async def test_every_option_of_a_directorys_own_file_reaches_its_sessions(tmp_path: Path) -> None:
+    own = (
+        'mode = "plan"\nmodel = "claude-haiku-4-5"\nallowed_tools = []\nappend_system_prompt = "Speak softly."\n'
+        'ask_user_enabled = false\n[patience]\nquestion = "for ever"\n'
+    )
+    settings = 'allowed_tools = ["Bash"]\n[ask.patience]\nquestion = 60\n'
+    async with served(tmp_path, settings, touch_and_ask) as owner:
+        for name, is_project in (("project", True), ("directory", False)):
+            work = lay_out(tmp_path / name, own)
+            if is_project:
+                await owner.add_project(str(work), name, Options())
+            begun = await begin(owner, work)
+            assert (begun.mode, begun.model) == ("plan", "claude-haiku-4-5")
+            permission = await next_ask(owner, begun, "permission")
+            await owner.answer(permission.id, Deny("no"))
+
+            assert (await next_ask(owner, begun, "question")).expires_at is None
+
+
+async def test_below_a_projects_directory_its_file_and_its_rules_hold(tmp_path: Path, allowing: Desk) -> None:
+    """And what the owner set for the project is over its file."""
+    work = lay_out(tmp_path / "work", 'mode = "plan"\nmodel = "claude-haiku-4-5"\n')
     (work / "below").mkdir()
     (tmp_path / "link").symlink_to(work)
     rules = (ProjectRule("deny", command="touch *", message="Not in the shop."),)
-    async with ScriptedModel({"touch": touch}) as model:
-        environ = surroundings(tmp_path, model.url("touch"))
-        async with serve(tmp_path, environ, "--stop-sessions") as hub, desk(tmp_path) as owner:
-            project = await owner.add_project(str(work), "work", Options(rules=rules))
-            begun = (await owner.start("Begin.", f"{tmp_path}/{where}")).session
-            assert (begun.project, begun.model) == (project.id, "claude-haiku-4-5")
-            asked = await until_answered(owner)
+    project = await allowing.add_project(str(work), "shop", Options(mode="acceptEdits", rules=rules))
+    for where in ("work/below", "work/", "link/below"):
+        begun = (await allowing.start("Begin.", f"{tmp_path}/{where}")).session
+        assert (begun.project, begun.mode, begun.model) == (project.id, "acceptEdits", "claude-haiku-4-5")
+        asked = await until_answered(allowing, begun)
 
-            assert isinstance(asked.settlement, Answered)
-            assert asked.settlement.answer == Deny("Not in the shop.")
-            await hub.stop()
+        assert isinstance(asked.settlement, Answered)
+        assert asked.settlement.answer == Deny("Not in the shop.")
 
 
-def lay_out(tmp_path: Path, settings: str, own: str) -> Path:
-    settle_in(tmp_path, settings)
-    work = tmp_path / "work"
+def lay_out(work: Path, own: str) -> Path:
+    """A directory with a file of its own."""
     work.mkdir()
     (work / ".handraise.toml").write_text(own)
     return work
 
 
-async def next_ask(owner: Desk, kind: Kind) -> Ask:
-    async with asyncio.timeout(DEADLINE), owner.follow(0) as follower:
+async def begin(owner: Desk, work: Path) -> Session:
+    return (await owner.start("Begin.", str(work))).session
+
+
+async def next_ask(owner: Desk, session: Session, kind: Kind) -> Ask:
+    async with asyncio.timeout(DEADLINE), owner.follow(0, session.id) as follower:
         async for _ in follower:
-            for ask in await owner.asks(kind=kind):
+            for ask in await owner.asks(kind=kind, session=session.id):
                 return ask
     raise AssertionError("the feed ended")
 
 
-async def until_answered(owner: Desk) -> Ask:
-    async with asyncio.timeout(DEADLINE), owner.follow(0) as follower:
+async def until_answered(owner: Desk, session: Session) -> Ask:
+    async with asyncio.timeout(DEADLINE), owner.follow(0, session.id) as follower:
         async for _ in follower:
-            for ask in await owner.asks(state="answered"):
+            for ask in await owner.asks(state="answered", session=session.id):
                 return ask
     raise AssertionError("the feed ended")
