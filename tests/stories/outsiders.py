@@ -3,7 +3,7 @@
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -60,9 +60,16 @@ class Yard:
         return {"type": "http", "url": f"{served.base}/mcp", "headers": {"Authorization": f"Bearer {made.secret}"}}
 
     @asynccontextmanager
-    async def agent(self, server: dict[str, Any], *options: str, **variables: str) -> AsyncIterator["Agent"]:
-        """`claude -p` at work, with our server."""
-        config = json.dumps({"mcpServers": {"handraise": {"alwaysLoad": True, **server}}})
+    async def agent(
+        self,
+        server: dict[str, Any],
+        *options: str,
+        beside: Mapping[str, dict[str, Any]] | None = None,
+        **variables: str,
+    ) -> AsyncIterator["Agent"]:
+        """`claude -p` at work, with our server and perhaps others."""
+        servers = {"handraise": server, **(beside or {})}
+        config = json.dumps({"mcpServers": {name: {"alwaysLoad": True, **each} for name, each in servers.items()}})
         words = ("-p", "--output-format", "stream-json", "--verbose", "--strict-mcp-config", "--mcp-config", config)
         process = await asyncio.create_subprocess_exec(
             locate(),
@@ -100,6 +107,11 @@ class Agent:
                 if self.frames[-1]["type"] == "result":
                     return str(self.frames[-1]["result"])
         raise AssertionError(f"no result: {self.frames}")
+
+    def servers(self) -> dict[str, str]:
+        """How it began: each server's name, and what became of it."""
+        began = next(frame for frame in self.frames if frame.get("subtype") == "init")
+        return {each["name"]: each["status"] for each in began["mcp_servers"]}
 
 
 async def next_ask(desk: LocalDesk, but: frozenset[str] = frozenset()) -> Ask:

@@ -1,25 +1,26 @@
 """Stories of `claude -p` that we did not start: it raises its hand over stdio, over HTTP, and in a run."""
 
 import asyncio
-import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from handraise.cli.neighbour import Neighbour
-from handraise.demo.pieces import Script, say, use
+from handraise.demo.pieces import Script, Scripted, say, use
+from handraise.demo.scenarios import propose
 from handraise.demo.told import Told
+from handraise.model.actors import ByRule
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Revise
-from handraise.model.asks import Permission, Plan, Question
+from handraise.model.asks import Answered, Ask, Permission, Plan, Question
 from handraise.model.projects import Options, OwnFile, Patience
 from handraise.model.rules import Rule
 from handraise.model.tools import APPROVAL_PROMPT, ASK_USER, qualified
 from handraise.model.wording import NOBODY, NOBODY_ALLOWED
 from handraise.serving import Serving
-from stories.outsiders import Agent, Yard, next_ask, until_settled
+from stories.outsiders import Yard, next_ask, until_settled
 
 ALLOWED = f"--allowedTools={qualified(ASK_USER)}"
 PROMPT_TOOL = f"--permission-prompt-tool={qualified(APPROVAL_PROMPT)}"
@@ -29,24 +30,27 @@ QUESTION = {
     "options": [{"label": "SQLite", "description": "one file"}, {"label": "Postgres", "description": "a server"}],
     "multiSelect": False,
 }
+FILES = ("changed.txt", "denied.txt", "ruled.txt", "ruled-out.txt")
 
 
-def ask(told: Told) -> Script:
-    told = yield [use(qualified(ASK_USER), question="Which?", options=[{"label": "A"}, {"label": "B"}])]
-    yield [say(f"{told.result().is_error}: {told.result().text}")]
+def asking(heard: list[str]) -> Scripted:
+    """A model that asks in every way there is, and keeps what Claude told it of each answer."""
 
+    def script(told: Told) -> Script:
+        ways = [
+            use(qualified(ASK_USER), question="Which?", options=[{"label": "A"}, {"label": "B"}]),
+            use(qualified(ASK_USER), question="Which now?", options=[{"label": "A"}, {"label": "B"}]),
+            *(use("Write", file_path=f"{told.directory}/{name}", content="one\n") for name in FILES),
+            use("AskUserQuestion", questions=[]),
+            use("AskUserQuestion", questions=[QUESTION]),
+            use(qualified(ASK_USER), question="Still there?"),
+        ]
+        for way in ways:
+            told = yield [way]
+            heard.append(f"{told.result().is_error}: {told.result().text}")
+        yield [say("Nobody hears this.")]
 
-def write(told: Told) -> Script:
-    told = yield [use("Write", file_path=f"{told.directory}/a.txt", content="one\n")]
-    yield [say(f"{told.result().is_error}: {told.result().text}")]
-
-
-@asynccontextmanager
-async def reached(yard: Yard, transport: str, *options: str) -> AsyncIterator[tuple[Serving, Agent]]:
-    async with yard, yard.serve() as served:
-        server, variables = await way(yard, served, transport)
-        async with yard.agent(server, *options, **variables) as agent:
-            yield served, agent
+    return script
 
 
 async def way(yard: Yard, served: Serving, transport: str) -> tuple[dict[str, Any], dict[str, str]]:
@@ -60,164 +64,122 @@ async def way(yard: Yard, served: Serving, transport: str) -> tuple[dict[str, An
     return yard.stdio(yard.tmp / "nowhere"), {"ASK_USER_CONFIG": run["path"]}
 
 
-@pytest.fixture(params=["stdio", "http", "run"])
-def transport(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+@pytest.mark.parametrize("transport", ["stdio", "http", "run"])
+async def test_an_agent_asks_in_every_way_and_reads_each_answer(tmp_path: Path, transport: str) -> None:
+    def own_file(_: str) -> OwnFile:
+        return OwnFile(rules=(Rule("own", "deny", path=f"{work}/ruled-out.txt", message="Nothing is written here."),))
 
-
-async def test_an_agent_asks_and_reads_the_answer(tmp_path: Path, transport: str) -> None:
-    async with reached(Yard(tmp_path, ask), transport, ALLOWED) as (served, agent):
-        raised = await next_ask(served.hub.desk)
-        assert (raised.asker, raised.session, raised.tool) == ("agent", None, ASK_USER)
-        await served.hub.desk.answer(raised.id, Choices((Choice(("B",)),)), raised.digest)
-
-        assert await agent.result() == "False: User selected: B"
-        assert (await served.hub.desk.ask(raised.id)).delivered_at is not None
-
-
-async def test_a_permission_is_asked_for_and_granted_with_another_input(tmp_path: Path, transport: str) -> None:
-    yard = Yard(tmp_path, write)
-    async with reached(yard, transport, PROMPT_TOOL) as (served, agent):
-        raised = await next_ask(served.hub.desk)
-        assert isinstance(raised.body, Permission)
-        assert raised.body.diff is not None
-        await served.hub.desk.answer(raised.id, Allow(input={**raised.body.input, "content": "two\n"}))
-
-        assert (await agent.result()).startswith("False: ")
-        assert (yard.work / "a.txt").read_text() == "two\n"
-
-
-async def test_a_denial_reaches_the_agent_with_its_reason(tmp_path: Path, transport: str) -> None:
-    async with reached(Yard(tmp_path, write), transport, PROMPT_TOOL) as (served, agent):
-        await served.hub.desk.answer((await next_ask(served.hub.desk)).id, Deny("Not in this folder."))
-
-        assert "Not in this folder." in await agent.result()
-
-
-async def test_a_standing_rule_answers_without_a_person(tmp_path: Path, transport: str) -> None:
-    yard = Yard(tmp_path, write, rules=[Rule("r", "allow", tool="Write")])
-    async with reached(yard, transport, PROMPT_TOOL) as (served, agent):
-        assert (await agent.result()).startswith("False: ")
-        [asked] = await served.hub.desk.asks(state="answered")
-        assert asked.settlement is not None
-        assert (yard.work / "a.txt").read_text() == "one\n"
-
-
-async def test_claudes_own_question_comes_as_a_question(tmp_path: Path, transport: str) -> None:
-    def script(told: Told) -> Script:
-        told = yield [use("AskUserQuestion", questions=[QUESTION])]
-        yield [say(told.result().text)]
-
-    async with reached(Yard(tmp_path, script), transport, PROMPT_TOOL) as (served, agent):
-        raised = await next_ask(served.hub.desk)
-        assert isinstance(raised.body, Question)
-        await served.hub.desk.answer(raised.id, Choices((Choice(("Postgres",)),)))
-
-        assert '"Which database?"="Postgres"' in await agent.result()
-
-
-async def test_an_empty_question_is_denied_at_once_with_the_reason(tmp_path: Path) -> None:  # lesson 14
-    def script(told: Told) -> Script:
-        told = yield [use("AskUserQuestion", questions=[])]
-        yield [say(f"{told.result().is_error}: {told.result().text}")]
-
-    async with reached(Yard(tmp_path, script), "stdio", PROMPT_TOOL) as (served, agent):
-        assert (await agent.result()).startswith("True: ")
-        assert await served.hub.desk.asks(state=None) == []
-
-
-async def test_a_plan_is_sent_back_once_and_then_approved(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
-        Path(told.plan_file).parent.mkdir(parents=True, exist_ok=True)
-        Path(told.plan_file).write_text("1. Look\n")
-        told = yield [use("ExitPlanMode", plan="1. Look")]
-        first = told.result().text
-        told = yield [use("ExitPlanMode", plan="1. Look\n2. Leap")]
-        yield [say(f"{first} / {told.result().text}")]
-
-    mode = "--permission-mode=plan"
-    async with reached(Yard(tmp_path, script), "stdio", PROMPT_TOOL, mode) as (served, agent):
-        raised = await next_ask(served.hub.desk)
-        assert isinstance(raised.body, Plan)
-        await served.hub.desk.answer(raised.id, Revise("And then?"))
-        again = await next_ask(served.hub.desk)
-        await served.hub.desk.answer(again.id, Approve("acceptEdits"))
-
-        heard = await agent.result()
-        assert "And then?" in heard
-        assert "approved" in heard
-
-
-async def test_an_agent_that_is_killed_has_withdrawn_its_question(tmp_path: Path, transport: str) -> None:
-    async with reached(Yard(tmp_path, ask), transport, ALLOWED) as (served, agent):
-        raised = await next_ask(served.hub.desk)
-        agent.process.kill()
-
-        assert (await until_settled(served.hub.desk, raised.id)).state == "withdrawn"
-
-
-async def test_the_agent_notices_nothing_of_a_hub_that_is_restarted(tmp_path: Path, transport: str) -> None:
-    async with Yard(tmp_path, ask) as yard:
+    work = tmp_path / "work"
+    heard: list[str] = []
+    rules = [Rule("r", "allow", tool="Write", path=f"{work}/ruled*.txt")]
+    async with Yard(tmp_path, asking(heard), rules=rules, own_file=own_file) as yard, AsyncExitStack() as agents:
         async with yard.serve() as first:
+            desk = first.hub.desk
             port = int(first.base.rpartition(":")[2])
             server, variables = await way(yard, first, transport)
-            agents = yard.agent(server, ALLOWED, **variables)
-            agent = await agents.__aenter__()
-            raised = await next_ask(first.hub.desk)
-        try:
-            async with yard.serve(port) as second:
-                await second.hub.desk.answer(raised.id, Choices((Choice(("A",)),)))
-                assert await agent.result() == "False: User selected: A"
-        finally:
-            await agents.__aexit__(None, None, None)
+            agent = await agents.enter_async_context(yard.agent(server, ALLOWED, PROMPT_TOOL, **variables))
+            asked = await next_ask(desk)
+            assert (asked.asker, asked.session, asked.tool) == ("agent", None, ASK_USER)
+            await desk.answer(asked.id, Choices((Choice(("B",)),)), asked.digest)
+            restarted = await next_ask(desk)
+
+        # The agent notices nothing of a hub that is restarted.
+        async with yard.serve(port) as second:
+            desk = second.hub.desk
+            await desk.answer(restarted.id, Choices((Choice(("A",)),)))
+            changed = await next_ask(desk)
+            assert heard == ["False: User selected: B", "False: User selected: A"]
+            assert (await desk.ask(asked.id)).delivered_at is not None
+
+            assert isinstance(changed.body, Permission)
+            assert changed.body.diff is not None
+            await desk.answer(changed.id, Allow(input={**changed.body.input, "content": "two\n"}))
+            denied = await next_ask(desk)
+            assert heard[2].startswith("False: ")
+            await desk.answer(denied.id, Deny("Not in this folder."))
+
+            # A standing rule answers without a person, and the directory's own rules hold, too.
+            question = await next_ask(desk)
+            assert "Not in this folder." in heard[3]
+            assert heard[4].startswith("False: ")
+            assert "Nothing is written here." in heard[5]
+            written = {name: (work / name).read_text() for name in FILES if (work / name).exists()}
+            assert written == {"changed.txt": "two\n", "ruled.txt": "one\n"}
+            answered = await desk.asks(state="answered")
+            assert ruled(answered) == [f"{work}/ruled.txt", f"{work}/ruled-out.txt"]
+            # An empty question is denied at once, and nobody saw it.  # lesson 14
+            assert heard[6].startswith("True: ")
+            assert len(answered) == 6
+            assert len(await desk.asks(state=None)) == 7
+
+            assert isinstance(question.body, Question)
+            await desk.answer(question.id, Choices((Choice(("Postgres",)),)))
+            last = await next_ask(desk)
+            assert '"Which database?"="Postgres"' in heard[7]
+            agent.process.kill()
+            assert (await until_settled(desk, last.id)).state == "withdrawn"
+        assert yard.model.errors == []
 
 
-async def test_without_a_hub_the_agent_is_told_at_once_and_goes_on(tmp_path: Path) -> None:
-    async with Yard(tmp_path, ask) as yard, yard.agent(yard.stdio(), ALLOWED) as agent:
-        heard = await agent.result()
-        assert heard.startswith("True: No hub of Handraise answers")
+def ruled(asks: Sequence[Ask]) -> list[str]:
+    """The files of those that a rule answered."""
+    return [
+        each.body.input["file_path"]
+        for each in asks
+        if isinstance(each.body, Permission)
+        and isinstance(each.settlement, Answered)
+        and isinstance(each.settlement.by, ByRule)
+    ]
 
 
-async def test_a_server_that_does_not_start_leaves_claude_without_the_tool_and_at_work(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
-        yield [say(f"{qualified(ASK_USER) in told.tools}, going on.")]
-
-    missing = {"command": str(tmp_path / "no-such-program"), "args": ["mcp"]}
-    async with Yard(tmp_path, script) as yard, yard.agent(missing, ALLOWED) as agent:
-        assert await agent.result() == "False, going on."
-
-
-async def test_nobody_decides_in_time_and_nothing_is_allowed(tmp_path: Path) -> None:
+async def test_nobody_decides_in_time_and_nothing_is_allowed_and_a_plan_has_all_the_time(tmp_path: Path) -> None:
     def script(told: Told) -> Script:
         told = yield [use("Write", file_path=f"{told.directory}/a.txt", content="one\n")]
         first = told.result().text
         told = yield [use("AskUserQuestion", questions=[QUESTION])]
-        yield [say(f"{first} / {told.result().is_error}: {told.result().text}")]
+        second = told.result()
+        told = yield [use("EnterPlanMode")]
+        told = yield from propose(told, "1. Look")
+        third = told.result().text
+        told = yield from propose(told, "1. Look\n2. Leap")
+        yield [say(f"{first} / {second.is_error}: {second.text} / {third} / {told.result().text}")]
 
-    yard = Yard(tmp_path, script, options=Options(patience=Patience(question=1, permission=1)))
-    async with reached(yard, "stdio", PROMPT_TOOL) as (served, agent):
-        heard = await agent.result()
-        assert f"{NOBODY_ALLOWED} / True: {NOBODY}" in heard
-        assert [ask.state for ask in await served.hub.desk.asks(state=None)] == ["expired", "expired"]
-        assert not (yard.work / "a.txt").exists()
+    options = Options(patience=Patience(question=1, permission=1))
+    async with Yard(tmp_path, script, options=options) as yard, yard.serve() as served:
+        desk = served.hub.desk
+        # A token that nobody has opens nothing.
+        wrong = {**await yard.over_http(served), "headers": {"Authorization": "Bearer nobody"}}
+        async with yard.agent(yard.stdio(), PROMPT_TOOL, beside={"wrong": wrong}) as agent:
+            sent_back = await until_asked(served, Plan)
+            assert [ask.state for ask in await desk.asks(state=None)][:2] == ["expired", "expired"]
+            assert not (yard.work / "a.txt").exists()
+            await desk.answer(sent_back, Revise("And then?"))
+            await desk.answer(await until_asked(served, Plan), Approve("acceptEdits"))
+
+            heard = await agent.result()
+            assert f"{NOBODY_ALLOWED} / True: {NOBODY}" in heard
+            assert "And then?" in heard
+            assert "approved" in heard.rpartition("And then?")[2]
+            assert agent.servers() == {"handraise": "connected", "wrong": "failed"}
 
 
-async def test_an_agents_token_opens_nothing_but_the_counter(tmp_path: Path) -> None:
-    async with Yard(tmp_path, ask) as yard, yard.serve() as served:
-        server = await yard.over_http(served)
-        wrong = {**server, "headers": {"Authorization": "Bearer nobody"}}
-        async with yard.agent(wrong, ALLOWED) as agent:
-            await agent.result()
-            began = next(frame for frame in agent.frames if frame.get("subtype") == "init")
-            assert [each["status"] for each in began["mcp_servers"]] == ["failed"]
-        assert json.dumps(await served.hub.desk.asks(state=None)) == "[]"
+async def until_asked(served: Serving, kind: type[Plan]) -> str:
+    """The next open ask of this kind."""
+    others: set[str] = set()
+    while True:
+        ask = await next_ask(served.hub.desk, frozenset(others))
+        if isinstance(ask.body, kind):
+            return ask.id
+        others.add(ask.id)
 
 
-async def test_a_directorys_own_rules_hold_for_agents_outside_too(tmp_path: Path) -> None:
-    def own_file(_: str) -> OwnFile:
-        return OwnFile(rules=(Rule("own", "deny", tool="Write", message="Nothing is written here."),))
+async def test_without_a_hub_or_without_a_server_the_agent_is_told_and_goes_on(tmp_path: Path) -> None:
+    def script(told: Told) -> Script:
+        missing = [name for name in told.tools if name.startswith("mcp__missing__")]
+        told = yield [use(qualified(ASK_USER), question="Which?", options=[{"label": "A"}, {"label": "B"}])]
+        yield [say(f"{missing} {told.result().is_error}: {told.result().text}")]
 
-    yard = Yard(tmp_path, write, rules=[Rule("r", "allow", tool="Write")], own_file=own_file)
-    async with reached(yard, "stdio", PROMPT_TOOL) as (_, agent):
-        assert "Nothing is written here." in await agent.result()
-        assert not (yard.work / "a.txt").exists()
+    missing = {"type": "stdio", "command": str(tmp_path / "no-such-program"), "args": ["mcp"]}
+    async with Yard(tmp_path, script) as yard, yard.agent(yard.stdio(), ALLOWED, beside={"missing": missing}) as agent:
+        assert (await agent.result()).startswith("[] True: No hub of Handraise answers")
+        assert agent.servers() == {"handraise": "connected", "missing": "failed"}
