@@ -4,16 +4,19 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from tempfile import mkdtemp
+from typing import Any, NamedTuple
 
 import pytest
 from click.testing import CliRunner, Result
 
 from handraise.claude.locate import locate
 from handraise.cli.main import main
-from handraise.demo.pieces import Script, say, use
+from handraise.demo.pieces import Script, say, use, wait
 from handraise.demo.told import Told
+from handraise.desk.local import LocalDesk
 from handraise.model.answers import Choice, Choices
 from handraise.model.options import MODES
 from handraise.model.tools import ASK_USER, qualified
@@ -31,8 +34,40 @@ QUESTION = {
 
 
 def ask(told: Told) -> Script:
+    # Claude does not wait long for a server: on a busy machine the tool comes after its first requests.
+    while TOOL not in told.tools:
+        told = yield [wait(0.5), use("Read", file_path=f"{told.directory}/.mcp.json")]
     told = yield [use(TOOL, question="Which?")]
     yield [say(f"{told.result().is_error}: {told.result().text}")]
+
+
+def touch_and_ask(told: Told) -> Script:
+    told = yield [use("Bash", command="touch one")]
+    first = told.result().text
+    told = yield [use("AskUserQuestion", questions=[QUESTION])]
+    told = yield [use("Bash", command="touch two")]
+    yield [say(f"{first} / {told.result().text}")]
+
+
+def either(told: Told) -> Script:
+    """One script for our own sessions, another for agents."""
+    return (touch_and_ask if told.text == "Touch." else ask)(told)
+
+
+class Served(NamedTuple):
+    """A hub that serves. Each test has a project of its own in it, with the name of its directory."""
+
+    yard: Yard
+    desk: LocalDesk
+
+    def directory(self) -> Path:
+        return Path(mkdtemp(prefix="project-", dir=self.yard.tmp))
+
+
+@pytest.fixture(scope="module")
+async def served(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+    async with Yard(tmp_path_factory.mktemp("yard"), either) as yard, yard.serve() as serving:
+        yield Served(yard, serving.hub.desk)
 
 
 async def handraise(yard: Yard, *words: str) -> Result:
@@ -40,135 +75,128 @@ async def handraise(yard: Yard, *words: str) -> Result:
     return await asyncio.to_thread(CliRunner().invoke, main, ["project", *words, "--state", str(yard.state)])
 
 
-async def test_a_project_is_added_changed_and_listed(tmp_path: Path) -> None:
-    async with Yard(tmp_path, ask) as yard, yard.serve():
-        added = await handraise(yard, "add", str(yard.work), "mode=plan", "allowed_tools=Read,Bash(ls:*)", "--json")
-        assert json.loads(added.output)["options"]["mode"] == "plan"
-        await handraise(yard, "set", "work", "ask_user_timeout=60", "patience.question=120", "mode=")
-        listed = await handraise(yard, "list", "--json")
+RULES_THAT_CANNOT_BE = [
+    ('[{"decision": "deny", "comand": "ls"}]', "There is no key `comand`"),
+    ('[{"decision": "deny", "comand": "ls"}]', "Perhaps `command` was meant"),
+    ('[{"decision": "deny", "project": "other"}]', "There is no key `project`"),
+    ('[{"decision": "permit"}]', "Invalid enum value 'permit'"),
+    ('[{"decision": "allow"}]', "rules: number 1 would allow everything"),
+    ('[{"decision": "deny", "command": "ls \'"}]', "a quote is not closed"),
+    ('[{"decision": "deny", "expires_at": "2030-01-31T18:00:00"}]', "timezone"),
+    ('{"decision": "deny"}', "Expected `array`"),
+    ("deny ls", "rules must be a JSON list, or @FILE"),
+    ("@nowhere.json", "nowhere.json cannot be read"),
+]
+VALUES_THAT_CANNOT_BE = [
+    ("ask_user_timout=60", "Perhaps ask_user_timeout was meant"),
+    ("ask_user_timeout=10", "ask_user_timeout must be from 30 to 900 seconds, not 10"),
+    ("ask_user_timeout=soon", "ask_user_timeout must be a number"),
+    ("mode=yolo", "mode must be one of default"),
+    ("allowed_tools=Bash(ls", "is not a tool as Claude Code spells it"),
+    ("patience.plan=1e300", "patience.plan must be from 1 second to a year"),
+    ("cost_limit_usd=NaN", "cost_limit_usd must be a number"),
+    ("cost_limit_usd=Infinity", "cost_limit_usd must be a number"),
+    ("ask_user_enabled=perhaps", "ask_user_enabled must be true or false"),
+    ("mode", "is not KEY=VALUE"),
+]
 
-        assert json.loads(listed.output)["options"] == {
+
+async def listed(served: Served, project: str) -> list[dict[str, Any]]:
+    """What is listed of a project."""
+    told = await handraise(served.yard, "list", "--json")
+    return [each for each in map(json.loads, told.output.splitlines()) if each["name"] == project]
+
+
+async def test_a_project_is_added_changed_and_listed(served: Served) -> None:
+    work = served.directory()
+    added = await handraise(served.yard, "add", str(work), "mode=plan", "allowed_tools=Read,Bash(ls:*)", "--json")
+    assert json.loads(added.output)["options"]["mode"] == "plan"
+    await handraise(served.yard, "set", work.name, "ask_user_timeout=60", "patience.question=120", "mode=")
+
+    assert [each["options"] for each in await listed(served, work.name)] == [
+        {
             "allowed_tools": ["Read", "Bash(ls:*)"],
             "ask_user_timeout": 60,
             "patience": {"question": 120.0, "permission": None, "plan": None, "form": None, "trust": None},
         }
-        shown = await handraise(yard, "list")
-        assert "    patience.question = 120.0" in shown.output
+    ]
+    shown = await handraise(served.yard, "list")
+    assert "    patience.question = 120.0" in shown.output
 
 
-async def test_rules_of_a_project_are_set_listed_obeyed_at_once_and_taken_away(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
-        told = yield [use("Bash", command="touch one")]
-        first = told.result().text
-        told = yield [use("AskUserQuestion", questions=[QUESTION])]
-        told = yield [use("Bash", command="touch two")]
-        yield [say(f"{first} / {told.result().text}")]
+async def test_rules_of_a_project_are_set_listed_obeyed_at_once_and_taken_away(served: Served, tmp_path: Path) -> None:
+    desk, work = served.desk, served.directory()
+    before = len(await desk.audit())
+    await handraise(served.yard, "add", str(work), f"rules={json.dumps([DENY, ALLOW])}")
+    shown = (await handraise(served.yard, "list")).output
+    assert f"    rules = {json.dumps([DENY, ALLOW])}" in shown
+    assert [rule.id for rule in await desk.rules()] == [f"project {work.name}#1", f"project {work.name}#2"]
+    session = (await desk.start("Touch.", work.name)).session
+    question = await next_ask(desk)
+    [denied] = await desk.asks(state="answered", kind="permission", session=session.id)
+    assert denied.why == f"Rule project {work.name}#1 denies `touch one`."
 
-    async with Yard(tmp_path, script) as yard, yard.serve() as served:
-        desk = served.hub.desk
-        await handraise(yard, "add", str(yard.work), f"rules={json.dumps([DENY, ALLOW])}")
-        shown = (await handraise(yard, "list")).output
-        assert f"    rules = {json.dumps([DENY, ALLOW])}" in shown
-        assert [rule.id for rule in await desk.rules()] == ["project work#1", "project work#2"]
-        session = (await desk.start("Begin.", "work")).session
-        question = await next_ask(desk)
-        [denied] = await desk.asks(state="answered", kind="permission")
-        assert denied.why == "Rule project work#1 denies `touch one`."
-
-        # The session runs: what is changed meanwhile holds from the next tool on.
-        file = tmp_path / "rules.toml"
-        file.write_text('[[rule]]\ndecision = "allow"\ncommand = "touch *"\nexpires_at = 2130-01-31T18:00:00Z\n')
-        assert (await handraise(yard, "set", "work", f"rules=@{file}")).exit_code == 0
-        await desk.answer(question.id, Choices((Choice(("A",)),)))
-        await until_turn_ended(desk, session.id)
-        assert (yard.work / "two").exists()
-        assert not (yard.work / "one").exists()
-
-        assert (await handraise(yard, "set", "work", "rules=")).exit_code == 0
-        assert await desk.rules() == []
-        changes = [entry.what for entry in await desk.audit() if entry.what.startswith("project")]
-        assert changes == ["project added", "project changed", "project changed"]
-        await desk.stop(session.id)
-
-
-@pytest.mark.parametrize(
-    ("rules", "words"),
-    [
-        ('[{"decision": "deny", "comand": "ls"}]', "There is no key `comand`"),
-        ('[{"decision": "deny", "comand": "ls"}]', "Perhaps `command` was meant"),
-        ('[{"decision": "deny", "project": "other"}]', "There is no key `project`"),
-        ('[{"decision": "permit"}]', "Invalid enum value 'permit'"),
-        ('[{"decision": "allow"}]', "rules: number 1 would allow everything"),
-        ('[{"decision": "deny", "command": "ls \'"}]', "a quote is not closed"),
-        ('[{"decision": "deny", "expires_at": "2030-01-31T18:00:00"}]', "timezone"),
-        ('{"decision": "deny"}', "Expected `array`"),
-        ("deny ls", "rules must be a JSON list, or @FILE"),
-        ("@nowhere.json", "nowhere.json cannot be read"),
-    ],
-)
-async def test_rules_that_cannot_be_are_refused_with_the_reason(tmp_path: Path, rules: str, words: str) -> None:
-    async with Yard(tmp_path, ask) as yard, yard.serve() as served:
-        await handraise(yard, "add", str(yard.work))
-        told = await handraise(yard, "set", "work", f"rules={rules}")
-
-        assert told.exit_code != 0
-        assert words in told.output
-        assert (await served.hub.desk.projects())[0].rules == ()
-
-
-async def test_a_file_of_rules_holds_nothing_else(tmp_path: Path) -> None:
+    # The session runs: what is changed meanwhile holds from the next tool on.
     file = tmp_path / "rules.toml"
-    async with Yard(tmp_path, ask) as yard, yard.serve():
-        await handraise(yard, "add", str(yard.work))
-        for text, words in (("[[rules]]\n", "nothing but [[rule]]"), ("{", "neither JSON nor TOML")):
-            file.write_text(text)
-            told = await handraise(yard, "set", "work", f"rules=@{file}")
-            assert (told.exit_code, words in told.output) == (2, True)
+    file.write_text('[[rule]]\ndecision = "allow"\ncommand = "touch *"\nexpires_at = 2130-01-31T18:00:00Z\n')
+    assert (await handraise(served.yard, "set", work.name, f"rules=@{file}")).exit_code == 0
+    await desk.answer(question.id, Choices((Choice(("A",)),)))
+    await until_turn_ended(desk, session.id)
+    assert (work / "two").exists()
+    assert not (work / "one").exists()
+
+    assert (await handraise(served.yard, "set", work.name, "rules=")).exit_code == 0
+    assert await desk.rules() == []
+    changes = [entry.what for entry in (await desk.audit())[before:] if entry.what.startswith("project")]
+    assert changes == ["project added", "project changed", "project changed"]
+    await desk.stop(session.id)
 
 
-@pytest.mark.parametrize(
-    ("setting", "words"),
-    [
-        ("ask_user_timout=60", "Perhaps ask_user_timeout was meant"),
-        ("ask_user_timeout=10", "ask_user_timeout must be from 30 to 900 seconds, not 10"),
-        ("ask_user_timeout=soon", "ask_user_timeout must be a number"),
-        ("mode=yolo", "mode must be one of default"),
-        ("allowed_tools=Bash(ls", "is not a tool as Claude Code spells it"),
-        ("patience.plan=1e300", "patience.plan must be from 1 second to a year"),
-        ("cost_limit_usd=NaN", "cost_limit_usd must be a number"),
-        ("cost_limit_usd=Infinity", "cost_limit_usd must be a number"),
-        ("ask_user_enabled=perhaps", "ask_user_enabled must be true or false"),
-        ("mode", "is not KEY=VALUE"),
-    ],
-)
-async def test_a_value_that_cannot_be_is_refused_with_the_reason(tmp_path: Path, setting: str, words: str) -> None:
-    async with Yard(tmp_path, ask) as yard, yard.serve():
-        told = await handraise(yard, "add", str(yard.work), setting)
-
-        assert told.exit_code != 0
+async def test_rules_that_cannot_be_are_refused_with_the_reason(served: Served, tmp_path: Path) -> None:
+    work = served.directory()
+    await handraise(served.yard, "add", str(work))
+    for rules, words in RULES_THAT_CANNOT_BE:
+        told = await handraise(served.yard, "set", work.name, f"rules={rules}")
+        assert told.exit_code != 0, rules
         assert words in told.output
-        assert json.loads((await handraise(yard, "list", "--json")).output or "[]") == []
+        assert [each.rules for each in await served.desk.projects() if each.name == work.name] == [()]
+
+    # A file of rules holds nothing else.
+    file = tmp_path / "rules.toml"
+    for text, words in (("[[rules]]\n", "nothing but [[rule]]"), ("{", "neither JSON nor TOML")):
+        file.write_text(text)
+        told = await handraise(served.yard, "set", work.name, f"rules=@{file}")
+        assert (told.exit_code, words in told.output) == (2, True)
 
 
-async def test_the_api_names_the_nearest_key(tmp_path: Path) -> None:
-    async with Yard(tmp_path, ask) as yard, yard.serve() as served:
-        answered = await asyncio.to_thread(_post, yard.state, {"path": str(yard.work), "options": {"modell": "x"}})
+async def test_a_value_that_cannot_be_is_refused_with_the_reason(served: Served) -> None:
+    work = served.directory()
+    for setting, words in VALUES_THAT_CANNOT_BE:
+        told = await handraise(served.yard, "add", str(work), setting)
+        assert told.exit_code != 0, setting
+        assert words in told.output
+        assert await listed(served, work.name) == []
 
-        assert "There is no key `modell`" in answered
-        assert "Perhaps `model` was meant." in answered
-        assert await served.hub.desk.projects() == []
+
+async def test_the_api_names_the_nearest_key(served: Served) -> None:
+    work = served.directory()
+    answered = await asyncio.to_thread(_post, served.yard.state, {"path": str(work), "options": {"modell": "x"}})
+
+    assert "There is no key `modell`" in answered
+    assert "Perhaps `model` was meant." in answered
+    assert work.name not in [each.name for each in await served.desk.projects()]
 
 
 async def test_a_claude_that_is_run_by_hand_in_a_synced_project_raises_its_hand(tmp_path: Path) -> None:
-    async with Yard(tmp_path, ask) as yard, yard.serve() as served:
+    async with Yard(tmp_path, ask) as yard, yard.serve() as serving:
         await handraise(yard, "add", str(yard.work))
         synced = await handraise(yard, "sync", "work")
         assert synced.output == "work: .mcp.json, .claude/settings.local.json, CLAUDE.md\n"
         path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
         async with by_hand(yard, path) as agent:
-            raised = await next_ask(served.hub.desk)
-            assert raised.project == (await served.hub.desk.projects())[0].id
-            await served.hub.desk.answer(raised.id, Choices((Choice(text="that one"),)))
+            raised = await next_ask(serving.hub.desk)
+            assert raised.project == (await serving.hub.desk.projects())[0].id
+            await serving.hub.desk.answer(raised.id, Choices((Choice(text="that one"),)))
 
             assert await agent.result() == "False: that one"
         undone = await handraise(yard, "sync", "--all", "--remove")
@@ -176,15 +204,15 @@ async def test_a_claude_that_is_run_by_hand_in_a_synced_project_raises_its_hand(
         assert sorted(each.name for each in yard.work.iterdir() if each.is_file()) == []
 
 
-async def test_a_file_that_cannot_be_parsed_is_left_alone_with_a_clear_error(tmp_path: Path) -> None:
-    async with Yard(tmp_path, ask) as yard, yard.serve():
-        await handraise(yard, "add", str(yard.work))
-        (yard.work / ".mcp.json").write_text("{ // mine\n}")
-        told = await handraise(yard, "sync", "work")
+async def test_a_file_that_cannot_be_parsed_is_left_alone_with_a_clear_error(served: Served) -> None:
+    work = served.directory()
+    await handraise(served.yard, "add", str(work))
+    (work / ".mcp.json").write_text("{ // mine\n}")
+    told = await handraise(served.yard, "sync", work.name)
 
-        assert told.exit_code == 4
-        assert ".mcp.json is not JSON" in told.output
-        assert (yard.work / ".mcp.json").read_text() == "{ // mine\n}"
+    assert told.exit_code == 4
+    assert ".mcp.json is not JSON" in told.output
+    assert (work / ".mcp.json").read_text() == "{ // mine\n}"
 
 
 async def test_one_project_that_cannot_be_synced_does_not_hold_up_the_others(tmp_path: Path) -> None:
@@ -204,15 +232,15 @@ async def test_one_project_that_cannot_be_synced_does_not_hold_up_the_others(tmp
         assert not (tmp_path / "b").exists()
 
 
-async def test_the_doctor_shows_what_holds_in_a_project_and_where_it_comes_from(tmp_path: Path) -> None:
-    async with Yard(tmp_path, ask) as yard, yard.serve():
-        await handraise(yard, "add", str(yard.work), "ask_user_timeout=60")
-        (yard.work / "below").mkdir()
-        words = ["doctor", "--project", str(yard.work / "below"), "--json", "--state", str(yard.state)]
-        told = await asyncio.to_thread(CliRunner().invoke, main, words)
+async def test_the_doctor_shows_what_holds_in_a_project_and_where_it_comes_from(served: Served) -> None:
+    work = served.directory()
+    await handraise(served.yard, "add", str(work), "ask_user_timeout=60")
+    (work / "below").mkdir()
+    words = ["doctor", "--project", str(work / "below"), "--json", "--state", str(served.yard.state)]
+    told = await asyncio.to_thread(CliRunner().invoke, main, words)
 
-        [found] = [each for each in json.loads(told.output)["settings"] if each["key"] == "ask.ask_user_timeout"]
-        assert found == {"key": "ask.ask_user_timeout", "value": 60, "source": {"kind": "project", "name": "work"}}
+    [found] = [each for each in json.loads(told.output)["settings"] if each["key"] == "ask.ask_user_timeout"]
+    assert found == {"key": "ask.ask_user_timeout", "value": 60, "source": {"kind": "project", "name": work.name}}
 
 
 async def test_the_modes_are_those_that_the_cli_knows(tmp_path: Path) -> None:
@@ -226,10 +254,10 @@ async def test_the_modes_are_those_that_the_cli_knows(tmp_path: Path) -> None:
 
 
 async def test_a_time_limit_of_the_project_holds_for_agents_in_it(tmp_path: Path) -> None:
-    async with Yard(tmp_path, ask) as yard, yard.serve() as served:
+    async with Yard(tmp_path, ask) as yard, yard.serve() as serving:
         await handraise(yard, "add", str(tmp_path), "ask_user_timeout=120")
         async with yard.agent(yard.stdio(), f"--allowedTools={TOOL}"):
-            raised = await next_ask(served.hub.desk)
+            raised = await next_ask(serving.hub.desk)
             assert raised.expires_at is not None
             assert round((raised.expires_at - raised.opened_at).total_seconds()) == 120
 
