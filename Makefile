@@ -25,10 +25,10 @@ test: $(READY) $(PAGE)  ## everything that is tested, with the real CLI and a re
 	@dev/browser
 	@dev/shells
 	@dev/page test
-	@$(BIN)/python dev/test -n $(JOBS) --dist worksteal
+	@$(BIN)/python dev/test -n $(JOBS)
 
 slowest: $(READY) $(PAGE)  ## the same, and which twenty tests took longest
-	@$(BIN)/python dev/test --slowest -n $(JOBS) --dist worksteal
+	@$(BIN)/python dev/test --slowest -n $(JOBS)
 
 check: lint types test  ## format, lint, strict types, import table, tests: what CI runs
 

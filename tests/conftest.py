@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -22,3 +23,16 @@ settings.load_profile(os.environ.get("HANDRAISE_EXAMPLES", "ours"))
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
+
+
+COSTLY = ("stories", "browser", "attacks", "surfaces/terminal", "cli", "demo", "outside", "surfaces", "claude", "desk")
+"""Folders whose files start real programs, the costliest first: begun early, none of them is waited for at the end."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    tests = config.rootpath / "tests"
+    items.sort(key=lambda item: _rank(item.path, tests))
+
+
+def _rank(file: Path, tests: Path) -> int:
+    return next((at for at, each in enumerate(COSTLY) if file.is_relative_to(tests / each)), len(COSTLY))
