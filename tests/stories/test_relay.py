@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -70,14 +70,26 @@ def era(request: pytest.FixtureRequest) -> Era:
     return request.param  # type: ignore[no-any-return]
 
 
-async def test_the_sdks_own_client_finds_both_tools_and_gets_an_answer(tmp_path: Path, era: Era) -> None:
+async def test_the_sdks_own_client_finds_both_tools_and_gets_answers(tmp_path: Path, era: Era) -> None:
     async with serve(tmp_path / "state") as served, Client(relay_to(tmp_path / "state"), mode=era) as client:
         assert [tool.name for tool in (await client.list_tools()).tools] == [ASK_USER, APPROVAL_PROMPT]
+        # A call that is cancelled withdraws its question, and the next one works.
         call = ask(client)
         raised = await next_ask(served.hub.desk)
-        await served.hub.desk.answer(raised.id, words("this one"))
+        call.cancel()
+        assert reason(await until_settled(served.hub.desk, raised.id)) == "the agent cancelled it"
+        again = ask(client, "And now?")
+        await served.hub.desk.answer((await next_ask(served.hub.desk)).id, words("yes"))
+        assert await said(again) == (False, "yes")
 
-        assert await said(call) == (False, "this one")
+        # Several calls at once are several asks.
+        calls = [ask(client, "First?"), ask(client, "Second?")]
+        one = await next_ask(served.hub.desk)
+        other = await next_ask(served.hub.desk, frozenset({one.id}))
+        for raised in (other, one):
+            assert isinstance(raised.body, Question)
+            await served.hub.desk.answer(raised.id, words(f"to {raised.body.questions[0].question}"))
+        assert [await said(call) for call in calls] == [(False, "to First?"), (False, "to Second?")]
 
 
 async def test_the_sdks_own_client_gets_an_answer_over_http(tmp_path: Path, era: Era) -> None:
@@ -95,85 +107,52 @@ async def test_the_sdks_own_client_gets_an_answer_over_http(tmp_path: Path, era:
                 assert await said(call) == (False, "this one")
 
 
-async def test_several_calls_at_once_are_several_asks(tmp_path: Path) -> None:
-    async with serve(tmp_path / "state") as served, Client(relay_to(tmp_path / "state")) as client:
-        calls = [ask(client, "First?"), ask(client, "Second?")]
-        one = await next_ask(served.hub.desk)
-        other = await next_ask(served.hub.desk, frozenset({one.id}))
-        for raised in (other, one):
-            assert isinstance(raised.body, Question)
-            await served.hub.desk.answer(raised.id, words(f"to {raised.body.questions[0].question}"))
-
-        assert [await said(call) for call in calls] == [(False, "to First?"), (False, "to Second?")]
-
-
-async def test_a_hub_that_is_killed_and_started_again_finds_the_question(tmp_path: Path, era: Era) -> None:
+async def test_a_hub_that_is_killed_and_started_again_finds_the_questions_and_their_answers(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    async with hub_process(state) as hub, Client(relay_to(state), mode=era) as client:
-        call = ask(client)
-        [raised] = await open_asks(state)
-        hub.send_signal(signal.SIGKILL)
-        await hub.wait()
-        async with hub_process(state):
-            [found] = await open_asks(state)
-            assert found["id"] == raised["id"]
-            await answer(state, raised["id"], "still here")
-
-            assert await said(call) == (False, "still here")
-
-
-async def test_an_answer_that_was_given_before_the_hub_was_killed_still_arrives(tmp_path: Path) -> None:
-    """The relay is stopped so that it cannot take the answer before the hub is gone."""
-    state = tmp_path / "state"
-    async with hub_process(state) as hub, relay_process(state) as relay:
-        await relay.greet()
-        relay.send(id=1, method="tools/call", params={"name": ASK_USER, "arguments": {"question": "Which?"}})
-        [raised] = await open_asks(state)
-        relay.process.send_signal(signal.SIGSTOP)
-        await answer(state, raised["id"], "in time")
-        hub.send_signal(signal.SIGKILL)
-        await hub.wait()
+    eras: tuple[Era, ...] = ("auto", "legacy")
+    async with AsyncExitStack() as stack:
+        async with hub_process(state) as hub:
+            clients = [await stack.enter_async_context(Client(relay_to(state), mode=era)) for era in eras]
+            calls = [ask(client, f"Which, {era}?") for client, era in zip(clients, eras, strict=True)]
+            raised = await open_asks(state, 2)
+            # This relay is stopped, so that it cannot take its answer before the hub is gone.
+            relay = await stack.enter_async_context(relay_process(state))
+            await relay.greet()
+            relay.send(id=1, method="tools/call", params={"name": ASK_USER, "arguments": {"question": "Which?"}})
+            known = {each["id"] for each in raised}
+            [stopped] = [each for each in await open_asks(state, 3) if each["id"] not in known]
+            relay.process.send_signal(signal.SIGSTOP)
+            await answer(state, stopped["id"], "in time")
+            hub.send_signal(signal.SIGKILL)
+            await hub.wait()
         async with hub_process(state):
             relay.process.send_signal(signal.SIGCONT)
+            found = await open_asks(state, 2)
+            assert {each["id"] for each in found} == known
+            for each in known:
+                await answer(state, each, "still here")
 
+            assert [await said(call) for call in calls] == [(False, "still here")] * 2
             assert (await relay.hear())["result"]["content"][0]["text"] == "in time"
 
 
-async def test_a_relay_that_is_killed_withdraws_its_question(tmp_path: Path) -> None:
+async def test_a_relay_that_is_killed_or_left_by_its_agent_withdraws_its_question(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    async with serve(state) as served, relay_process(state) as relay:
-        await relay.greet()
-        relay.send(id=1, method="tools/call", params={"name": ASK_USER, "arguments": {"question": "Which?"}})
-        raised = await next_ask(served.hub.desk)
+    async with serve(state) as served, relay_process(state) as relay, relay_process(state) as left:
+        raised = []
+        for each in (relay, left):
+            await each.greet()
+            each.send(id=1, method="tools/call", params={"name": ASK_USER, "arguments": {"question": "Which?"}})
+            raised.append(await next_ask(served.hub.desk, frozenset(one.id for one in raised)))
         relay.process.kill()
+        assert left.process.stdin
+        left.process.stdin.close()
 
-        settled = await until_settled(served.hub.desk, raised.id)
+        # At once, where the agent closed its end.
+        assert reason(await until_settled(served.hub.desk, raised[1].id)) == "the agent is gone"
+        assert await left.process.wait() == 0
+        settled = await until_settled(served.hub.desk, raised[0].id)
         assert reason(settled) == "the agent went away and did not come back"
-
-
-async def test_an_agent_that_closes_its_end_withdraws_its_question_at_once(tmp_path: Path) -> None:
-    state = tmp_path / "state"
-    async with serve(state) as served, relay_process(state) as relay:
-        await relay.greet()
-        relay.send(id=1, method="tools/call", params={"name": ASK_USER, "arguments": {"question": "Which?"}})
-        raised = await next_ask(served.hub.desk)
-        assert relay.process.stdin
-        relay.process.stdin.close()
-
-        assert reason(await until_settled(served.hub.desk, raised.id)) == "the agent is gone"
-        assert await relay.process.wait() == 0
-
-
-async def test_a_cancelled_call_withdraws_its_question_and_the_next_one_works(tmp_path: Path, era: Era) -> None:
-    async with serve(tmp_path / "state") as served, Client(relay_to(tmp_path / "state"), mode=era) as client:
-        call = ask(client)
-        raised = await next_ask(served.hub.desk)
-        call.cancel()
-        assert reason(await until_settled(served.hub.desk, raised.id)) == "the agent cancelled it"
-
-        again = ask(client, "And now?")
-        await served.hub.desk.answer((await next_ask(served.hub.desk)).id, words("yes"))
-        assert await said(again) == (False, "yes")
 
 
 async def test_nobody_answers_in_time(tmp_path: Path) -> None:
@@ -198,45 +177,35 @@ async def test_no_hub_is_an_error_result_at_once_and_a_hub_that_comes_later_is_f
             assert await said(call) == (False, "here I am")
 
 
-@pytest.mark.parametrize("fields", [("socket", "apiUrl"), ("apiUrl",)])
-async def test_a_run_reaches_the_hub_as_its_file_says(tmp_path: Path, fields: tuple[str, ...]) -> None:
+async def test_a_run_reaches_the_hub_as_its_file_says(tmp_path: Path) -> None:
     state, nowhere = tmp_path / "state", tmp_path / "nowhere"
     async with serve(state) as served:
         project = await served.hub.desk.add_project(str(tmp_path), "here", Options())
         run = await asyncio.to_thread(Neighbour(state).post, "/api/runs", {"project": "here", "timeout": 60})
         told = json.loads(Path(run["path"]).read_text())
         assert told["projectId"] == project.id
-        own = tmp_path / "own.json"
-        own.touch(0o600)
-        own.write_text(json.dumps({key: told[key] for key in told if key in fields or key not in ("socket", "apiUrl")}))
-        async with Client(relay_to(nowhere, ASK_USER_CONFIG=str(own))) as client:
-            call = ask(client)
-            raised = await next_ask(served.hub.desk)
-            assert raised.project == project.id
-            assert raised.expires_at is not None
-            assert (raised.expires_at - raised.opened_at).total_seconds() == pytest.approx(60, abs=1)
-            await served.hub.desk.answer(raised.id, words("by file"))
-            assert await said(call) == (False, "by file")
+        for without in ("neither", "socket"):
+            own = tmp_path / f"without-{without}.json"
+            own.touch(0o600)
+            own.write_text(json.dumps({key: told[key] for key in told if key != without}))
+            async with Client(relay_to(nowhere, ASK_USER_CONFIG=str(own))) as client:
+                call = ask(client)
+                raised = await next_ask(served.hub.desk)
+                assert raised.project == project.id
+                assert raised.expires_at is not None
+                assert (raised.expires_at - raised.opened_at).total_seconds() == pytest.approx(60, abs=1)
+                await served.hub.desk.answer(raised.id, words("by file"))
+                assert await said(call) == (False, "by file")
 
+        # One that has ended is told so.
         await asyncio.to_thread(Neighbour(state).delete, f"/api/runs/{run['streamToken']}")
         assert not Path(run["path"]).exists()
-
-
-async def test_a_run_that_has_ended_is_told_so(tmp_path: Path) -> None:
-    state = tmp_path / "state"
-    async with serve(state) as served:
-        await served.hub.desk.add_project(str(tmp_path), "here", Options())
-        run = await asyncio.to_thread(Neighbour(state).post, "/api/runs", {"project": "here"})
-        kept = tmp_path / "kept.json"
-        kept.touch(0o600)
-        kept.write_bytes(Path(run["path"]).read_bytes())
-        await asyncio.to_thread(Neighbour(state).delete, f"/api/runs/{run['streamToken']}")
-        async with relay_process(state, ASK_USER_CONFIG=str(kept)) as relay:
+        async with relay_process(state, ASK_USER_CONFIG=str(own)) as relay:
             relay.send(id=1, method="tools/call", params={"name": ASK_USER, "arguments": {"question": "Which?"}})
-            told = await relay.hear()
+            heard = await relay.hear()
 
-            assert told["result"]["isError"]
-            assert "not active" in told["result"]["content"][0]["text"]
+            assert heard["result"]["isError"]
+            assert "not active" in heard["result"]["content"][0]["text"]
 
 
 @pytest.mark.parametrize(
@@ -320,13 +289,14 @@ def owner(state: Path) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(transport=transport, base_url="http://hub", timeout=DEADLINE)
 
 
-async def open_asks(state: Path) -> list[dict[str, Any]]:
-    """As soon as there is one."""
+async def open_asks(state: Path, many: int) -> list[dict[str, Any]]:
+    """As soon as there are so many."""
     async with owner(state) as client, client.stream("GET", "/api/feed", params={"after": 0}) as feed:
         async for line in feed.aiter_lines():
             if '"ask.opened"' in line:
-                told = await client.get("/api/asks", params={"state": "open"})
-                return list(told.json()["asks"])
+                found = list((await client.get("/api/asks", params={"state": "open"})).json()["asks"])
+                if len(found) == many:
+                    return found
     raise AssertionError("the feed ended")
 
 
