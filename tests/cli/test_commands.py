@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from handraise.cli.main import main
-from handraise.model.asks import Answered, Form, Option, Permission, Plan, Prompt, Question
+from handraise.model.asks import Answered, Body, Form, Option, Permission, Plan, Prompt, Question
 from surfaces.web.served import Served, served
 
 
@@ -17,34 +17,32 @@ async def typed(hub: Served | Path, *words: str) -> Result:
     return await asyncio.to_thread(CliRunner().invoke, main, [*words, "--state", str(state)])
 
 
-@pytest.mark.parametrize(
-    ("body", "words", "answer"),
-    [
-        (Question((Prompt("Q?", "", (Option("A"), Option("B"))),)), ["--choose", "A"], {"labels": ["A"], "text": None}),
-        (Question((Prompt("Q?", "", (Option("A"), Option("B"))),)), ["--text", "C"], {"labels": [], "text": "C"}),
-        (Permission("Bash", {"command": "ls"}), ["--allow"], {"allow": True, "for": "once"}),
-        (
-            Permission("Bash", {"command": "ls"}),
-            ["--allow", "--input", '{"command":"pwd"}'],
-            {"input": {"command": "pwd"}},
-        ),
-        (Permission("Bash", {"command": "ls"}), ["--deny", "No."], {"allow": False, "message": "No."}),
-        (Plan("1."), ["--approve", "--mode", "acceptEdits"], {"approve": True, "mode": "acceptEdits"}),
-        (Plan("1."), ["--revise", "Shorter."], {"approve": False, "message": "Shorter."}),
-        (Plan("1."), ["--outline"], {"outline": True}),
-        (Form("?", "s", {"properties": {"n": {"type": "integer"}}}), ["--fill", '{"n":1}'], {"content": {"n": 1}}),
-        (Form("?", "s", {"properties": {}}), ["--decline"], {"action": "decline"}),
-    ],
-)
-async def test_every_kind_of_ask_is_answered_from_a_script(
-    tmp_path: Path, body: object, words: list[str], answer: dict[str, object]
-) -> None:
+ANSWERS: list[tuple[Body, list[str], dict[str, object]]] = [
+    (Question((Prompt("Q?", "", (Option("A"), Option("B"))),)), ["--choose", "A"], {"labels": ["A"], "text": None}),
+    (Question((Prompt("Q?", "", (Option("A"), Option("B"))),)), ["--text", "C"], {"labels": [], "text": "C"}),
+    (Permission("Bash", {"command": "ls"}), ["--allow"], {"allow": True, "for": "once"}),
+    (
+        Permission("Bash", {"command": "ls"}),
+        ["--allow", "--input", '{"command":"pwd"}'],
+        {"input": {"command": "pwd"}},
+    ),
+    (Permission("Bash", {"command": "ls"}), ["--deny", "No."], {"allow": False, "message": "No."}),
+    (Plan("1."), ["--approve", "--mode", "acceptEdits"], {"approve": True, "mode": "acceptEdits"}),
+    (Plan("1."), ["--revise", "Shorter."], {"approve": False, "message": "Shorter."}),
+    (Plan("1."), ["--outline"], {"outline": True}),
+    (Form("?", "s", {"properties": {"n": {"type": "integer"}}}), ["--fill", '{"n":1}'], {"content": {"n": 1}}),
+    (Form("?", "s", {"properties": {}}), ["--decline"], {"action": "decline"}),
+]
+
+
+async def test_every_kind_of_ask_is_answered_from_a_script(tmp_path: Path) -> None:
     async with served(tmp_path) as hub:
-        ask = await hub.ask(body)  # type: ignore[arg-type]
-        done = await typed(hub, "answer", ask.id, *words, "--json")
-        assert done.exit_code == 0, done.output
-        given = json.loads(done.output)["settlement"]["answer"]
-        assert answer.items() <= (given["answers"][0] if "answers" in given else given).items()
+        for body, words, answer in ANSWERS:
+            ask = await hub.ask(body)
+            done = await typed(hub, "answer", ask.id, *words, "--json")
+            assert done.exit_code == 0, done.output
+            given = json.loads(done.output)["settlement"]["answer"]
+            assert answer.items() <= (given["answers"][0] if "answers" in given else given).items(), words
 
 
 async def test_what_went_wrong_is_a_sentence_and_a_code(tmp_path: Path) -> None:
@@ -153,26 +151,22 @@ async def test_a_rule_holds_in_a_directory_that_is_no_project(tmp_path: Path) ->
         assert rule.project == project["id"]
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "why"),
-    [
-        (["add", "allow"], 1, "A rule needs a tool, a command, a path or a server."),
-        (["add", "allow", "--tool", "Read", "--project", "nowhere"], 1, "There is no project nowhere."),
-        (["add", "perhaps", "--tool", "Read"], 2, "perhaps"),
-        (["add", "deny", "--tool", "Read", "--expires", "soon"], 1, "expires_at"),
-        (["revoke", "r_none"], 1, "There is no rule r_none"),
-    ],
-)
-async def test_a_rule_that_makes_no_sense_is_refused(tmp_path: Path, words: list[str], code: int, why: str) -> None:
-    async with served(tmp_path) as hub:
-        done = await typed(hub, "rules", *words)
-        assert done.exit_code == code, done.output
-        assert why in done.output
-        assert (await typed(hub, "rules", "list", "--json")).output == ""
+SENSELESS: list[tuple[list[str], int, str]] = [
+    (["add", "allow"], 1, "A rule needs a tool, a command, a path or a server."),
+    (["add", "allow", "--tool", "Read", "--project", "nowhere"], 1, "There is no project nowhere."),
+    (["add", "perhaps", "--tool", "Read"], 2, "perhaps"),
+    (["add", "deny", "--tool", "Read", "--expires", "soon"], 1, "expires_at"),
+    (["revoke", "r_none"], 1, "There is no rule r_none"),
+]
 
 
-async def test_a_rule_cannot_colour_its_line(tmp_path: Path) -> None:
+async def test_a_rule_that_makes_no_sense_is_refused_and_none_colours_its_line(tmp_path: Path) -> None:
     async with served(tmp_path) as hub:
+        for words, code, why in SENSELESS:
+            done = await typed(hub, "rules", *words)
+            assert done.exit_code == code, done.output
+            assert why in done.output
+            assert (await typed(hub, "rules", "list", "--json")).output == ""
         done = await typed(hub, "rules", "add", "deny", "--tool", "X", "--message", "No \x1b[31mway.")
         assert "\x1b" not in done.output
 

@@ -19,6 +19,7 @@ from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say
 from handraise.demo.told import Told
 from handraise.model.items import Notice, SessionEnded, TurnEnded
+from handraise.model.projects import Options
 from stories.house import seen
 from stories.serving_house import DEADLINE, desk, settle_in, surroundings
 
@@ -64,7 +65,7 @@ async def served(tmp: Path, environ: dict[str, str]) -> AsyncIterator[str]:
             await child.wait()
 
 
-async def test_every_surface_says_that_there_is_no_sandbox(tmp_path: Path) -> None:
+async def test_every_surface_says_that_there_is_no_sandbox_and_what_needs_one_does_not_start(tmp_path: Path) -> None:
     settle_in(tmp_path)
     (tmp_path / "work").mkdir()
     async with ScriptedModel({"script": script}) as model:
@@ -79,20 +80,16 @@ async def test_every_surface_says_that_there_is_no_sandbox(tmp_path: Path) -> No
             heard = await seen(owner, lambda each: isinstance(each, TurnEnded | SessionEnded), session.id)
             assert isinstance(heard[-1], TurnEnded)
             assert [each.about for each in heard if isinstance(each, Notice)] == ["sandbox"]
-        doctor = await asyncio.create_subprocess_exec(*HANDRAISE, "doctor", env=environ, stdout=subprocess.PIPE)
-        found = (await doctor.communicate())[0].decode()
-        assert "No sandbox" in found
-        assert ADVICE in found
 
-
-async def test_a_session_that_needs_one_does_not_start(tmp_path: Path) -> None:
-    settle_in(tmp_path, '[sandbox]\npreset = "project"\n')
-    (tmp_path / "work").mkdir()
-    async with ScriptedModel({"script": script}) as model:
-        environ = surroundings(tmp_path, model.url("script"))
-        async with served(tmp_path, environ), desk(tmp_path) as owner:
-            session = (await owner.start("Go.", str(tmp_path / "work"))).session
+            # A session that needs one does not start.
+            (tmp_path / "walled").mkdir()
+            await owner.add_project(str(tmp_path / "walled"), None, Options(sandbox="project"))
+            session = (await owner.start("Go.", str(tmp_path / "walled"))).session
             heard = await seen(owner, lambda each: isinstance(each, TurnEnded | SessionEnded), session.id)
             assert isinstance(heard[-1], SessionEnded)
             assert heard[-1].how == "failed"
             assert ADVICE in heard[-1].reason
+        doctor = await asyncio.create_subprocess_exec(*HANDRAISE, "doctor", env=environ, stdout=subprocess.PIPE)
+        found = (await doctor.communicate())[0].decode()
+        assert "No sandbox" in found
+        assert ADVICE in found
