@@ -6,9 +6,10 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from handraise.claude import wall
 from handraise.claude.wall import Wall
@@ -49,8 +50,7 @@ class StateUnreachable(Exception):
     """That folder cannot be made or used."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hub:
+class Hub(Struct, frozen=True):
     """A running hub."""
 
     desk: LocalDesk

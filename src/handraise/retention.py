@@ -8,10 +8,11 @@ import logging
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Self
+
+from msgspec import Struct
 
 from handraise.model.sessions import Session
 from handraise.store.changes import Prune
@@ -29,8 +30,7 @@ _LEFT = 1000
 log = logging.getLogger("handraise.retention")
 
 
-@dataclass(frozen=True, slots=True)
-class Keep:
+class Keep(Struct, frozen=True):
     """How long, and how much; None is without a limit."""
 
     days: float | None = 90
@@ -38,8 +38,7 @@ class Keep:
     journals: int | None = 2048 * MIB
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """What one process of a session left behind. `changed` is in seconds since 1970."""
 
     path: Path

@@ -7,11 +7,11 @@ import signal
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
 import platformdirs
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from handraise.desk.gate import Gate
@@ -56,8 +56,7 @@ class Exposed(Exception):
     """The hub would be reachable in the clear from other machines."""
 
 
-@dataclass(frozen=True, slots=True)
-class Service:
+class Service(Struct, frozen=True):
     """What a serving hub needs to know."""
 
     state: Path
@@ -92,8 +91,7 @@ class Service:
     """Where the built page lies, if not beside the code."""
 
 
-@dataclass(frozen=True, slots=True)
-class Serving:
+class Serving(Struct, frozen=True):
     """A hub that is up. `base` is its address, `named` the one that browsers elsewhere know."""
 
     hub: Hub

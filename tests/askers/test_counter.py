@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from handraise.askers.counter import Caller, Counter, Knowledge, Whereabouts, ask_id
 from handraise.model.answers import Allow, Choice, Choices

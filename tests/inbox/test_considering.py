@@ -1,8 +1,7 @@
 """The rules of a directory's own file, which Claude could write: they make a ruling stricter, never softer."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from handraise.inbox.considering import consider
 from handraise.model.answers import Deny

@@ -1,11 +1,11 @@
 """One table of keys for every surface."""
 
 import json
-from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import asdict
 
 from handraise.model.keys import TABLE, key_of
 

@@ -5,12 +5,12 @@ import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from handraise.askers import reading
@@ -31,8 +31,7 @@ PROGRESS = 15.0
 log = logging.getLogger("handraise.askers")
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(Struct, frozen=True):
     """An agent outside. `conversation` is secret enough that nobody else finds its asks."""
 
     conversation: str
@@ -53,8 +52,7 @@ class Whereabouts(NamedTuple):
     """Where the project begins."""
 
 
-@dataclass(frozen=True, slots=True)
-class Knowledge:
+class Knowledge(Struct, frozen=True):
     """What the counter has to know of the rest of the hub."""
 
     clock: Callable[[], datetime]

@@ -3,8 +3,9 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
+
+from msgspec import Struct
 
 from handraise.model import fit
 from handraise.model.answers import (
@@ -34,8 +35,7 @@ _NAMES: dict[Kind, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Flags:
+class Flags(Struct, frozen=True):
     """The options as they were typed; a sequence holds each time that an option was given."""
 
     choose: Sequence[str] = ()

@@ -6,12 +6,13 @@ import shlex
 import signal
 import sys
 from collections.abc import Coroutine
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from handraise.cli.neighbour import INTERRUPTED, Failed, NoHub
 from handraise.cli.places import here
@@ -43,8 +44,7 @@ _HISTORY = 60
 """How many items of what happened before are shown to somebody who joins."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """The session to start, or to go on with."""
 
     words: Words | None
@@ -55,8 +55,7 @@ class Wanted:
     fork: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
+class Where(Struct, frozen=True):
     """The hub of this machine, or another one by its address and a token."""
 
     state: Path
@@ -71,8 +70,7 @@ class Where:
         return RemoteDesk(self.state / "hub.sock", source="terminal", seat=this_terminal())
 
 
-@dataclass(frozen=True, slots=True)
-class Manner:
+class Manner(Struct, frozen=True):
     """How to stay."""
 
     plain: bool = False

@@ -5,29 +5,27 @@ comes back from the `yield`.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from msgspec import Struct, field
 
 from handraise.demo.told import Told
 
 
-@dataclass(frozen=True, slots=True)
-class Say:
+class Say(Struct, frozen=True):
     """Text; with a pace, that many seconds between its words."""
 
     text: str
     pace: float = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Think:
+class Think(Struct, frozen=True):
     """A thinking block."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """A tool call. The running script gives it its id."""
 
     tool: str
@@ -35,8 +33,7 @@ class Use:
     id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(Struct, frozen=True):
     """A sub-agent that plays a script of its own."""
 
     description: str
@@ -45,22 +42,19 @@ class Agent:
     background: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Struct, frozen=True):
     """Silence in the middle of a reply."""
 
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(Struct, frozen=True):
     """Silence until the name is released."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fail:
+class Fail(Struct, frozen=True):
     """The request is refused with an HTTP status; only silence may come before it."""
 
     status: int
@@ -69,21 +63,18 @@ class Fail:
     retry_after: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """The connection breaks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Error:
+class Error(Struct, frozen=True):
     """An `error` event ends the stream."""
 
     kind: str
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Spend:
+class Spend(Struct, frozen=True):
     """The tokens the reply claims to have used, instead of an estimate."""
 
     input_tokens: int

@@ -9,7 +9,8 @@ repetition. After any other reply the same reply is given again, tool ids includ
 import hashlib
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from handraise.demo.pieces import Agent, Fail, Hold, Piece, Say, Script, Scripted, Spoken, Use, Wait
 from handraise.demo.reply import Refusal, Reply, Speech

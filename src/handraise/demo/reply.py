@@ -6,8 +6,9 @@ A beat is either bytes to send or something to do between them; whoever performs
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
+
+from msgspec import Struct
 
 from handraise.demo.pieces import Agent, Cut, Error, Fail, Hold, Say, Spend, Spoken, Think, Use, Wait
 from handraise.demo.told import Request
@@ -20,8 +21,7 @@ _INPUT_CHUNK = 48
 _SIGNATURE = "c2NyaXB0ZWQ="
 
 
-@dataclass(frozen=True, slots=True)
-class Speech:
+class Speech(Struct, frozen=True):
     """A reply in words and tool calls; each tool call has its id, each sub-agent is also a tool call."""
 
     id: str
@@ -33,8 +33,7 @@ class Speech:
         return any(isinstance(piece, Cut | Error) for piece in self.pieces)
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """A reply that is an HTTP error, after the silence before it."""
 
     silence: tuple[Wait | Hold, ...]

@@ -7,8 +7,9 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 _DIRECTORY = re.compile(r"Primary working directory: (.+)")
@@ -20,16 +21,14 @@ _COMPACTION = "CRITICAL: Respond with TEXT ONLY."
 _SUBAGENT_MARK = "cc_is_subagent=true"
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
+class Image(Struct, frozen=True):
     """An image as Claude sent it: base64 text and its type."""
 
     media_type: str
     base64: str
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """What became of one tool call."""
 
     tool_use_id: str
@@ -38,8 +37,7 @@ class Result:
     images: tuple[Image, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """One `POST /v1/messages`, as it came, with what tells it from others."""
 
     body: Mapping[str, Any]
@@ -116,8 +114,7 @@ class Request:
         return next(_texts(self.messages[-1].get("content")), "") if self.messages else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """What is new in a request: what a person said, what tools gave back, and what Claude put beside it."""
 
     text: str

@@ -3,9 +3,10 @@
 Pure; time is an argument.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 T = TypeVar("T")
 
@@ -13,8 +14,7 @@ FIRST = timedelta(minutes=1)
 LONGEST = timedelta(hours=1)
 
 
-@dataclass(slots=True)
-class _Row(Generic[T]):
+class _Row(Struct, Generic[T]):
     latest: T
     until: datetime
     span: timedelta = FIRST

@@ -1,11 +1,11 @@
 """What becomes of an ask before a person sees it: a rule answers, or it is made ready to be decided. Pure."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from handraise.model import ids
@@ -27,8 +27,7 @@ FROM_RULE = "rule"
 _DENIED = "A standing rule denies this. Go on without it, or ask the person."
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """Where the asker works, and how to look at files there."""
 
     directory: str
@@ -46,8 +45,7 @@ class Surroundings:
     """Where the project begins, if not in the directory itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Objection:
+class Objection(Struct, frozen=True):
     """What the rules have against a call; `why` is a sentence, `message` is for Claude."""
 
     decision: Literal["deny", "ask"]

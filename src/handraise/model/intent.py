@@ -7,8 +7,10 @@ and asking back wait for nothing; only a key that repeats is ignored.
 The page has the same rule in `web/src/intent.ts`. Both pass the cases in `tests/model/intent.json`.
 """
 
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 CALM = {"terminal": 1000, "page": 700, "push": 1000}
 """Milliseconds for which a card stands still, and the person types and clicks nothing, before an act counts."""
@@ -25,8 +27,7 @@ Verdict = Literal["meant", "repeated", "moved", "busy", "unseen"]
 moved or changed. `busy`: the person has only just typed or clicked. `unseen`: some evidence was not on screen."""
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
+class Act(Struct, frozen=True):
     """A key, a click or a tap that would answer a card."""
 
     weight: Weight
@@ -40,8 +41,7 @@ class Act:
         return self.at + BURST if self.letter and self.weight == "grant" else self.at
 
 
-@dataclass(frozen=True, slots=True)
-class Attention:
+class Attention(Struct, frozen=True):
     """How one card stands before one person. Each event gives another value. Times in milliseconds."""
 
     surface: Surface

@@ -6,8 +6,9 @@ gap, so that *Deny* is never where *Allow* was. The options of a question are nu
 The page has the same table in `web/src/cards/table.ts`. Both are compared with `tests/model/keys.json`.
 """
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from handraise.model.intent import Weight
 
@@ -15,8 +16,7 @@ On = Literal["permission", "plan", "form", "question", "trust", "any"]
 """The kind of card that a key belongs to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """What can be done on a card, with its letter and its digit; empty and None where it has none."""
 
     on: On

@@ -1,8 +1,9 @@
 """The call: one use of a tool, as a rule sees it, and what kinds of tools there are."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 SHELL_TOOLS = frozenset({"Bash"})
 _COMMANDS = frozenset({"command", "cmd", "commands", "shell_command", "bash_command", "script", "argv"})
@@ -29,8 +30,7 @@ _PEOPLE_ENDINGS = ("__ask_user", "__approval_prompt")
 _SHELL_INPUT = frozenset({"command", "description", "timeout", "timeout_ms", "run_in_background", "persistent"})
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A tool, its input, and where it is used. `directory` is the project's, absolute."""
 
     tool: str

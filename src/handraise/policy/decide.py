@@ -2,9 +2,10 @@
 only a person can answer."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
+
+from msgspec import Struct
 
 from handraise.model.hidden import reveal
 from handraise.model.rules import Rule
@@ -20,8 +21,7 @@ OPEN_FILE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
+class Ruling(Struct, frozen=True):
     """What becomes of a call. `why` is a sentence; `message` is what Claude reads when a rule denies."""
 
     decision: Literal["allow", "deny", "ask"]

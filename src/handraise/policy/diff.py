@@ -1,9 +1,10 @@
 """The diff: what a file-changing call would do to the file as it is now. Never reads the file: its text comes in."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
+
+from msgspec import Struct
 
 from handraise.policy.notebooks import NotANotebook, read_cell
 
@@ -16,8 +17,7 @@ _UNTRIED = "This is too large to try out in the file as it is now; each edit is 
 _UNPAIRED = "The change is too large to pair its lines; everything between its first and last difference is shown."
 
 
-@dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(Struct, frozen=True):
     """`text` is a unified diff without file names, empty when nothing changes; `note` is a sentence, or empty."""
 
     text: str

@@ -2,12 +2,12 @@
 and a hostile pattern makes them go back for ever."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class NameGlob:
+
+class NameGlob(Struct, frozen=True):
     """The texts around the stars of a name or a word; one text alone means exactly this."""
 
     pieces: tuple[str, ...]

@@ -3,9 +3,10 @@ guesses: an option that is not listed, or a word that could become one, is not c
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+
+from msgspec import Struct
 
 from handraise.policy.words import Word
 
@@ -48,8 +49,7 @@ _BUNDLE = re.compile(r"-[^-=].*", re.DOTALL)
 _NUMBER = re.compile(r"[-+]?\d+[A-Za-z]?")
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """`operands` are what may stand in each place, the last for all that follow; `after` is the usage behind `--`."""
 
     standing: Standing

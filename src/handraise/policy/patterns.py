@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from handraise.policy.globs import NameGlob
 from handraise.policy.words import Word
@@ -15,8 +16,7 @@ _QUOTED_ESCAPE = re.compile(r'\\([$`"\\])')
 _BARE = re.compile(r"[\w./:=,@%+^-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Struct, frozen=True):
     """One glob for each leading word; `rest` when a last `*` stands for any further words."""
 
     words: tuple[NameGlob, ...]

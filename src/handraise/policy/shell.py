@@ -3,10 +3,11 @@ never guesses: what cannot be read with certainty is opaque."""
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import tree_sitter_bash
+from msgspec import Struct
+from msgspec.structs import replace
 from tree_sitter import Language, Node, Parser
 
 from handraise.policy.doubts import doubt_about, doubt_in
@@ -31,8 +32,7 @@ _REDIRECTING = frozenset({"<", ">", ">>", "&>", "&>>", ">&", "<&", ">|", "<>", "
 _ARITHMETIC_NAMES = frozenset({"variable_name", "word", "subscript", "simple_expansion", "expansion"})
 
 
-@dataclass(frozen=True, slots=True)
-class Redirection:
+class Redirection(Struct, frozen=True):
     """`writes` is true where a file would be made or changed; `target` is None for `2>&1` and here-documents."""
 
     operator: str
@@ -40,16 +40,14 @@ class Redirection:
     writes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(Struct, frozen=True):
     """`NAME=value`, before a command, alone, or by a loop."""
 
     name: str
     value: Word
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """One simple command. The first word is the program; a word that is not literal there could be any program."""
 
     words: tuple[Word, ...] = ()
@@ -64,15 +62,13 @@ class Part:
         return self.words[0].text if self.words and self.words[0].literal else None
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(Struct, frozen=True):
     """A command that was read: all its parts, in the order of their text."""
 
     parts: tuple[Part, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Opaque:
+class Opaque(Struct, frozen=True):
     """A command that could not be read with certainty, and why."""
 
     reason: str

@@ -2,11 +2,11 @@
 nothing where the words would promise more than a person can oversee."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from posixpath import dirname, relpath
 from typing import Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from handraise.model.rules import Rule
@@ -23,8 +23,7 @@ MAX_RULES = 6
 _ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """What would be granted. The rules have no id yet: whoever stores them gives one, and says who made them."""
 
     rules: tuple[Rule, ...]

@@ -1,8 +1,8 @@
 """The shell word: what one word of a command says once its quotes are gone, if that can be known without running it."""
 
 import re
-from dataclasses import dataclass
 
+from msgspec import Struct
 from tree_sitter import Node
 
 _QUOTED_ESCAPE = re.compile(r'\\([$`"\\])')
@@ -18,8 +18,7 @@ class Unreadable(Exception):
     """The command cannot be read with certainty; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Struct, frozen=True):
     """`text` is the word itself when `literal`, and its source when only the shell could say what it becomes."""
 
     text: str

@@ -1,98 +1,85 @@
 """What a session machine wants done. The runner performs it."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from handraise.model.asks import Ask
 from handraise.model.items import Content
 from handraise.session.facts import Timer
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(Struct, frozen=True):
     """A line for Claude. It goes out before the batch is stored, and again after a crash, which does no harm."""
 
     line: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Raise:
+class Raise(Struct, frozen=True):
     """Put this to people, unless a rule answers it; `mode` held when Claude asked."""
 
     ask: Ask
     mode: str
 
 
-@dataclass(frozen=True, slots=True)
-class Consult:
+class Consult(Struct, frozen=True):
     """Give the fact `Ruled` at once: Claude is about to make this call; `mode` holds."""
 
     ask: Ask
     mode: str
 
 
-@dataclass(frozen=True, slots=True)
-class Withdraw:
+class Withdraw(Struct, frozen=True):
     """Claude no longer waits for this ask."""
 
     ask: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Deliver:
+class Deliver(Struct, frozen=True):
     """Claude took the answer."""
 
     ask: str
 
 
-@dataclass(frozen=True, slots=True)
-class Take:
+class Take(Struct, frozen=True):
     """Claude took up what was said."""
 
     say: str
 
 
-@dataclass(frozen=True, slots=True)
-class Return:
+class Return(Struct, frozen=True):
     """Claude took this up and may have lost it: it waits again."""
 
     say: str
 
 
-@dataclass(frozen=True, slots=True)
-class Publish:
+class Publish(Struct, frozen=True):
     """An entry for the feed."""
 
     content: Content
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(Struct, frozen=True):
     """The session's own record is another one now."""
 
 
-@dataclass(frozen=True, slots=True)
-class WakeMe:
+class WakeMe(Struct, frozen=True):
     """Give the fact `Woke` after so many seconds; None takes the timer back."""
 
     timer: Timer
     seconds: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerAgain:
+class AnswerAgain(Struct, frozen=True):
     """Give the fact `Settled` again for each answer that Claude has not shown to have taken."""
 
 
-@dataclass(frozen=True, slots=True)
-class Terminate:
+class Terminate(Struct, frozen=True):
     """End Claude; the line asks it to."""
 
     farewell: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Alarm:
+class Alarm(Struct, frozen=True):
     """Something went around us: end Claude and all that it started, at once, and put it into the audit."""
 
     reason: str

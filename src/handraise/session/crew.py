@@ -5,13 +5,13 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from uuid import UUID
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from handraise.claude import claude, connections, family, lock, sandbox
@@ -48,8 +48,7 @@ _UNHARMED: dict[Phase, Phase] = {"starting": "queued", "parking": "parked"}
 log = logging.getLogger("handraise.session")
 
 
-@dataclass(frozen=True, slots=True)
-class Means:
+class Means(Struct, frozen=True):
     """What it takes to run Claude."""
 
     program: Path
@@ -75,8 +74,7 @@ class Means:
         return str(UUID(bytes=self.entropy(16), version=4))
 
 
-@dataclass(frozen=True, slots=True)
-class Adoption:
+class Adoption(Struct, frozen=True):
     """What a starting hub found: who lives, and who was lost."""
 
     living: tuple[str, ...] = ()

@@ -1,7 +1,8 @@
 """What a session machine is told: facts, which are absorbed in every phase, and wishes, which may be refused."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from handraise.inbox.considering import Objection
 from handraise.model.asks import Ask
@@ -11,42 +12,36 @@ from handraise.wire.frames import Frame
 Timer = Literal["move", "idle"]
 
 
-@dataclass(frozen=True, slots=True)
-class Began:
+class Began(Struct, frozen=True):
     """A process of Claude is there: just started, or adopted."""
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(Struct, frozen=True):
     """A frame from the journal."""
 
     frame: Frame
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Struct, frozen=True):
     """An ask of this session was settled, and that is stored. It may come more than once."""
 
     ask: Ask
 
 
-@dataclass(frozen=True, slots=True)
-class Ruled:
+class Ruled(Struct, frozen=True):
     """What the rules have against a tool call, if anything."""
 
     ask: Ask
     objection: Objection | None
 
 
-@dataclass(frozen=True, slots=True)
-class Woke:
+class Woke(Struct, frozen=True):
     """A timer that the machine had wished for."""
 
     timer: Timer
 
 
-@dataclass(frozen=True, slots=True)
-class Gone:
+class Gone(Struct, frozen=True):
     """The process has ended, and its journal was heard to the end."""
 
     exit_code: int | None
@@ -58,41 +53,35 @@ class Gone:
 Fact = Began | Heard | Settled | Ruled | Woke | Gone
 
 
-@dataclass(frozen=True, slots=True)
-class Speak:
+class Speak(Struct, frozen=True):
     """A person says something; it is stored already."""
 
     say: Say
 
 
-@dataclass(frozen=True, slots=True)
-class Interrupt:
+class Interrupt(Struct, frozen=True):
     """The turn is to end."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeMode:
+class ChangeMode(Struct, frozen=True):
     """Another permission mode, by Claude's own name for it."""
 
     mode: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeModel:
+class ChangeModel(Struct, frozen=True):
     """Another model."""
 
     model: str
 
 
-@dataclass(frozen=True, slots=True)
-class Rename:
+class Rename(Struct, frozen=True):
     """Another title; granted in every phase."""
 
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(Struct, frozen=True):
     """Claude is to end; the session can be resumed."""
 
     reason: str = "the session was stopped"
@@ -100,8 +89,7 @@ class Stop:
     """The name of the person who wants it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Park:
+class Park(Struct, frozen=True):
     """Another session needs the place of this one, which is idle. It is brought back by what is said to it next."""
 
 

@@ -1,14 +1,14 @@
 """On what a session starts: with what of its directory, and with what instead. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _MEMORY = {"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD": "1"}
 """Without a project's settings Claude reads `CLAUDE.md` only of directories that are added, and only with this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Footing:
+class Footing(Struct, frozen=True):
     """On what a session starts. Untrusted, nothing that the directory brings is used; its texts can be read."""
 
     trusted: bool = False

@@ -4,9 +4,9 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from handraise.claude.claude import Claude
@@ -35,24 +35,20 @@ _AHEAD = 32
 log = logging.getLogger("handraise.session")
 
 
-@dataclass(frozen=True, slots=True)
-class _Wished:
+class _Wished(Struct, frozen=True):
     wish: Wish
     done: asyncio.Future[None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
+class _Said(Struct, frozen=True):
     """Something that was said waits in the store."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Grown:
+class _Grown(Struct, frozen=True):
     """Claude said more: it waits in `_chunks`."""
 
 
-@dataclass(frozen=True, slots=True)
-class _ShowPreviews:
+class _ShowPreviews(Struct, frozen=True):
     """Partial text was held back to be joined."""
 
 

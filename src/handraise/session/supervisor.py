@@ -1,10 +1,10 @@
 """What people may want of sessions: start, say, steer, rename, stop, resume, fork."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from handraise.inbox import guidance
@@ -37,8 +37,7 @@ class NoSuchSession(Exception):
         self.id = session
 
 
-@dataclass(frozen=True, slots=True)
-class Beginning:
+class Beginning(Struct, frozen=True):
     """What a person wants a new session to be."""
 
     content: Words

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from handraise.claude import brought, repository
 from handraise.inbox.inbox import Inbox
@@ -110,8 +111,7 @@ class Trusting:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
+class _Look(Struct, frozen=True):
     body: Trust | None
     reading_list: str | None
     own_servers: str | None

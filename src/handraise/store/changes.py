@@ -1,7 +1,8 @@
 """The changes that a store takes: values, applied together or not at all."""
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from handraise.model.asks import Answered, Ask, Settlement
 from handraise.model.audit import Entry
@@ -13,15 +14,13 @@ from handraise.model.sessions import Place, Session
 from handraise.model.tokens import Token
 
 
-@dataclass(frozen=True, slots=True)
-class SaveSession:
+class SaveSession(Struct, frozen=True):
     """Inserts the session or replaces it."""
 
     session: Session
 
 
-@dataclass(frozen=True, slots=True)
-class Advance:
+class Advance(Struct, frozen=True):
     """The journal was taken in up to here. Everything it said is in the same batch.
 
     A place behind the one that is kept fails the batch: what it says was kept before.
@@ -30,8 +29,7 @@ class Advance:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Publish:
+class Publish(Struct, frozen=True):
     """Appends to the feed."""
 
     session: str | None
@@ -39,8 +37,7 @@ class Publish:
     content: Content
 
 
-@dataclass(frozen=True, slots=True)
-class OpenAsk:
+class OpenAsk(Struct, frozen=True):
     """Inserts an ask and publishes `ask.opened` (and `ask.settled`, if it comes settled, by a rule).
 
     Nothing happens if this asker (session, or agent without one) has opened one with the same reference already.
@@ -49,8 +46,7 @@ class OpenAsk:
     ask: Ask
 
 
-@dataclass(frozen=True, slots=True)
-class SettleAsk:
+class SettleAsk(Struct, frozen=True):
     """Settles an open ask and publishes `ask.settled`; an ask that is settled stays as it is.
 
     `rules` are what the answer grants for longer: kept with it, or not at all. So is trust in a directory.
@@ -61,105 +57,91 @@ class SettleAsk:
     rules: tuple[Rule, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RecordLate:
+class RecordLate(Struct, frozen=True):
     """Keeps the first late answer to an expired ask and publishes `ask.settled` again, with it."""
 
     ask: str
     answered: Answered
 
 
-@dataclass(frozen=True, slots=True)
-class DeliverAsk:
+class DeliverAsk(Struct, frozen=True):
     """Claude took the answer: publishes `ask.delivered`, once."""
 
     ask: str
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class QueueSay:
+class QueueSay(Struct, frozen=True):
     """Keeps what a person said until Claude takes it, and publishes `said`; a known id is left alone."""
 
     say: Say
 
 
-@dataclass(frozen=True, slots=True)
-class TakeSay:
+class TakeSay(Struct, frozen=True):
     """Claude echoed it: publishes `said.taken`, once."""
 
     say: str
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class ReturnSay:
+class ReturnSay(Struct, frozen=True):
     """Claude took it and may have lost it: it waits again, in its place, and `said` is published again."""
 
     say: str
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class SaveRule:
+class SaveRule(Struct, frozen=True):
     """Inserts a rule behind all others, or replaces it in its place."""
 
     rule: Rule
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveRule:
+class RemoveRule(Struct, frozen=True):
     """Takes a rule away."""
 
     rule: str
 
 
-@dataclass(frozen=True, slots=True)
-class RevokeTrust:
+class RevokeTrust(Struct, frozen=True):
     """Forgets what was decided about a directory. Decisions are kept by the answers that make them."""
 
     directory: str
 
 
-@dataclass(frozen=True, slots=True)
-class SaveProject:
+class SaveProject(Struct, frozen=True):
     """Inserts the project or replaces it; a name or path that another project has fails the batch."""
 
     project: Project
 
 
-@dataclass(frozen=True, slots=True)
-class SaveToken:
+class SaveToken(Struct, frozen=True):
     """Inserts the token or replaces it, but a revocation stays; a secret that another token has fails the batch."""
 
     token: Token
 
 
-@dataclass(frozen=True, slots=True)
-class SpendCode:
+class SpendCode(Struct, frozen=True):
     """Revokes a good one-time code; takes effect once."""
 
     token: str
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class PruneTokens:
+class PruneTokens(Struct, frozen=True):
     """Forgets codes that were revoked or expired before the one time, and other tokens before the other."""
 
     codes: datetime
     others: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """Appends to the audit. Settlements record themselves."""
 
     entry: Entry
 
 
-@dataclass(frozen=True, slots=True)
-class Prune:
+class Prune(Struct, frozen=True):
     """Forgets feed items up to and including this cursor, and says and settled asks that only they mention.
 
     The audit stays. So does what somebody still waits for: says not taken, and answers that a session which has not
@@ -192,8 +174,7 @@ Change = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(Struct, frozen=True):
     """What came of a batch: for each change whether it took effect, and the items it put into the feed."""
 
     took: tuple[bool, ...]

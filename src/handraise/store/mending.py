@@ -1,7 +1,5 @@
 """Text that no encoder takes, made readable. What it meant is not guessed: what is lost shows as U+FFFD."""
 
-from collections.abc import Iterable
-from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -29,12 +27,6 @@ def _mended(value: Any) -> Any:  # noqa: ANN401 - any of our values, or what JSO
         case tuple():
             return tuple(_mended(each) for each in value)
         case Struct():
-            return _rebuilt(value, value.__struct_fields__)
-        case _ if is_dataclass(value):
-            return _rebuilt(value, (field.name for field in fields(value)))
+            return type(value)(**{name: _mended(getattr(value, name)) for name in value.__struct_fields__})
         case _:
             return value
-
-
-def _rebuilt(value: Any, names: Iterable[str]) -> Any:  # noqa: ANN401 - a Struct or a dataclass
-    return type(value)(**{name: _mended(getattr(value, name)) for name in names})

@@ -1,11 +1,11 @@
 """Cards, as lines."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from handraise.model.asks import Body, Option, Permission, Plan, Prompt, Question
 from handraise.surfaces.terminal.cards import Frame, card, read

@@ -1,11 +1,11 @@
 """Everything that a store keeps, in dicts, and what each change does to them. Never awaits, never tells anybody."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Self, TypeVar, assert_never
 
-from msgspec import json, structs
+from msgspec import Struct, field, json, structs
+from msgspec.structs import replace
 
 from handraise.model.asks import Answered, Ask, Expired, Settlement
 from handraise.model.audit import Entry
@@ -44,8 +44,7 @@ from handraise.store.interface import StoreConflict
 T = TypeVar("T", Ask, Say)
 
 
-@dataclass
-class Shelves:
+class Shelves(Struct):
     """What is kept, by id; in the order in which it came."""
 
     sessions: dict[str, Session] = field(default_factory=dict)

@@ -4,13 +4,13 @@ The queue is as long as there are callers, since each waits for its batch.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Generic, TypeVar
 
 import apsw
+from msgspec import Struct
 
 from handraise.store.changes import Applied, Change
 from handraise.store.mending import mended
@@ -24,8 +24,7 @@ Outcome = Applied | Exception
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Order(Generic[T]):
+class Order(Struct, Generic[T], frozen=True):
     """A batch to be kept, and whom to tell."""
 
     changes: Sequence[Change]
@@ -35,18 +34,18 @@ class Order(Generic[T]):
 Report = Callable[[Sequence[Order[T]], Sequence[Outcome]], None]
 
 
-@dataclass
 class Writer(Generic[T]):
-    """Owns its connection, and closes it when all that was ordered before `close` is kept."""
+    """Owns its connection, and closes it when all that was ordered before `close` is kept.
 
-    connection: apsw.Connection
-    path: Path
-    report: Report[T]
-    """Called on the writer's thread after each commit, before the next one begins."""
-    _orders: SimpleQueue[Order[T] | None] = field(default_factory=SimpleQueue)
-    _newest: int = 0
+    `report` is called on the writer's thread after each commit, before the next one begins.
+    """
 
-    def __post_init__(self) -> None:
+    def __init__(self, connection: apsw.Connection, path: Path, report: Report[T]) -> None:
+        self.connection = connection
+        self.path = path
+        self.report = report
+        self._orders: SimpleQueue[Order[T] | None] = SimpleQueue()
+        self._newest = 0
         self._thread = Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 

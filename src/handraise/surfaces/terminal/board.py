@@ -1,6 +1,6 @@
 """The board: what one person has before them: a session with its timeline, or the inbox, and the tray. Pure."""
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from handraise.model.items import Content, SessionChanged, SessionEnded
 from handraise.model.sessions import Session
@@ -8,8 +8,7 @@ from handraise.surfaces.terminal.timeline import Timeline
 from handraise.surfaces.terminal.tray import Tray
 
 
-@dataclass(slots=True)
-class Board:
+class Board(Struct):
     """`session` is the one that is stayed with; None for the inbox."""
 
     session: Session | None

@@ -4,10 +4,12 @@ A card never takes more rows than it is given: long evidence folds, says how muc
 """
 
 import difflib
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple, assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
 from handraise.model.trust import Trust
@@ -39,8 +41,7 @@ _KEYS = 9
 _KEPT = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """Where a card is shown."""
 
     width: int

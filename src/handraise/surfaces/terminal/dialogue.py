@@ -5,8 +5,10 @@ without a choice decides nothing, and nothing is sent that was not chosen or wri
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from handraise.model.answers import Answer, Misfit
 from handraise.model.asks import Ask
@@ -17,8 +19,7 @@ FREE_TEXT = "free text"
 EDIT = "edit"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """Something to choose. `then`: it is chosen, or a text is asked for first, or an editor opens.
 
     `weight`: what choosing it does. What grants is only pointed at by its key, and takes Enter. `digit` is its place,
@@ -41,8 +42,7 @@ def keyed(key: Key, label: str, says: str = "", then: Literal["chosen", "write",
     return Row(key.act, label, says, key.letter, then, digit=key.digit, weight=key.weight)
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One thing to decide: one row, several, or a text where there are no rows."""
 
     name: str
@@ -63,8 +63,7 @@ class Step:
     """The rows that are marked to begin with."""
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct, frozen=True):
     """What was chosen or written at a step."""
 
     rows: tuple[str, ...] = ()
@@ -89,31 +88,27 @@ class Matter(Protocol):
     def answer(self, given: Mapping[str, Given]) -> Answer: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(Struct, frozen=True):
     """Answer the ask with this."""
 
     answer: Answer
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """Open an editor with this text, and bring back what it became."""
 
     text: str
     suffix: str
 
 
-@dataclass(frozen=True, slots=True)
-class PutAside:
+class PutAside(Struct, frozen=True):
     """Not now: the ask stays open."""
 
 
 Effect = Send | Edit | PutAside
 
 
-@dataclass(frozen=True, slots=True)
-class Dialogue:
+class Dialogue(Struct, frozen=True):
     """Where a person is with an ask. A value: each key gives another one."""
 
     ask: Ask

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from handraise.model import fit
 from handraise.model.answers import Answer, Filled, Misfit
@@ -22,8 +23,7 @@ _FORMATS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FormMatter:
+class FormMatter(Struct, frozen=True):
     """Fill in or decline; then field by field; then a look at all of it before it is sent."""
 
     form: Form

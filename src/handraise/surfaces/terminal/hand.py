@@ -5,9 +5,11 @@ who types words, are never a choice: what they had chosen is taken back, and the
 something by one key waits until it is clear that no word follows; Enter does not wait.
 """
 
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from handraise.model.intent import BURST, CALM, Act, Attention, Weight, is_typing
 from handraise.surfaces.terminal import cards
@@ -23,24 +25,21 @@ LARGER = "Make the window larger to answer."
 _MOVES = ("up", "down", "pageup", "pagedown", "home", "end")
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
+class Before(Struct, frozen=True):
     """How things stood before the letters of a run."""
 
     dialogue: Dialogue
     attention: Attention
 
 
-@dataclass(frozen=True, slots=True)
-class Pressed:
+class Pressed(Struct, frozen=True):
     """What came of a key. `typed`: text that belongs to the line for Claude."""
 
     effect: Effect | None = None
     typed: str = ""
 
 
-@dataclass(slots=True)
-class Hand:
+class Hand(Struct):
     """One person's keys. `speaks`: there is a line to Claude."""
 
     tray: Tray

@@ -3,8 +3,10 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Literal, assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Misfit, Outline, Revise
 from handraise.model.asks import Ask, Form, Permission, Plan, Prompt, Question
@@ -42,8 +44,7 @@ def matter_of(ask: Ask) -> Matter:
             assert_never(ask.body)
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionMatter:
+class QuestionMatter(Struct, frozen=True):
     """One step for each prompt; with several, a look at all of them before they are sent."""
 
     prompts: tuple[Prompt, ...]
@@ -78,8 +79,7 @@ class QuestionMatter:
         return Step("review", "\n".join(told), "Ready to send", rows, first="send")
 
 
-@dataclass(frozen=True, slots=True)
-class PermissionMatter:
+class PermissionMatter(Struct, frozen=True):
     """Allow, for how long, with what; or deny, and why. What was edited is looked at once more."""
 
     body: Permission
@@ -171,8 +171,7 @@ class PermissionMatter:
         return read
 
 
-@dataclass(frozen=True, slots=True)
-class PlanMatter:
+class PlanMatter(Struct, frozen=True):
     """Approve into a mode, edit first, send back, or have the steps outlined."""
 
     plan: str

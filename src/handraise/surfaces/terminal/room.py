@@ -4,7 +4,8 @@ The row that would be confirmed and what is asked come first. A card never takes
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from handraise.surfaces.terminal.lines import EMPTY, Line, cut, line
 
@@ -12,8 +13,7 @@ _SOME = 3
 """How many rows of the evidence are shown before anything else gets more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(Struct, frozen=True):
     """How much of a card is on the screen, out of `total` rows of what is asked and its evidence."""
 
     first: int = 0
@@ -32,8 +32,7 @@ class Fit:
         return not self.tiny and not self.hidden
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(Struct, frozen=True):
     """What a card is made of. `story`: what is asked and its evidence. `pointed`: the choice that Enter would take."""
 
     head: Sequence[Line]

@@ -3,8 +3,10 @@
 Claude's words stand two columns in; only Handraise writes into the first column. So no text can look like a card.
 """
 
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from handraise.desk.interface import Partial
 from handraise.model.items import (
@@ -36,8 +38,7 @@ _LEVELS = {"info": "class:dim", "warning": "class:warning", "error": "class:dang
 """How a notice of each level looks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Doing:
+class Doing(Struct, frozen=True):
     """An action under way."""
 
     title: str
@@ -48,8 +49,7 @@ class Doing:
     """Its card tells all of it."""
 
 
-@dataclass(slots=True)
-class Timeline:
+class Timeline(Struct):
     """Give it items and partial text; it gives lines, each once."""
 
     working: bool = False

@@ -3,8 +3,10 @@
 Time is an argument. A settled ask leaves the tray for good: neither an old list nor a late item brings it back.
 """
 
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from handraise.model.asks import Ask
 from handraise.model.intent import Attention, attend
@@ -22,8 +24,7 @@ def milliseconds(now: datetime) -> int:
     return int(now.timestamp() * 1000)
 
 
-@dataclass(slots=True)
-class Tray:
+class Tray(Struct):
     """Oldest first. `aside`: the person looks at something else, and no card is on top."""
 
     aside: bool = False

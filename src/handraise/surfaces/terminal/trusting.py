@@ -1,8 +1,10 @@
 """Trust in a directory at the terminal: the matter, and everything the directory brings, whole. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import cast
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from handraise.model.answers import Answer, Misfit, Trusting
 from handraise.model.keys import key_of
@@ -16,8 +18,7 @@ EXACTLY = "Trust these exactly as they are"
 NEVER = "Never use them, and do not ask again here"
 
 
-@dataclass(frozen=True, slots=True)
-class TrustMatter:
+class TrustMatter(Struct, frozen=True):
     """Run without them, trust them, or never. What cannot be shown whole cannot be trusted."""
 
     body: Trust

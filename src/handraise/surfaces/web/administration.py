@@ -1,10 +1,10 @@
 """Administration over HTTP: projects, rules, tokens, audit."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from typing import Any, get_args
 
 import msgspec
+from msgspec import Struct
 from starlette.responses import Response, StreamingResponse
 
 from handraise.desk.interface import Desk
@@ -122,8 +122,7 @@ async def _lines(search: "_Search", limit: int | None) -> AsyncIterator[bytes]:
         left = None if left is None else left - len(page)
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
+class _Search(Struct, frozen=True):
     """The entries that are wanted, from either end."""
 
     desk: Desk

@@ -4,10 +4,9 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from msgspec import MsgspecError
+from msgspec import MsgspecError, Struct, field
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -58,8 +57,7 @@ class Unreachable(Exception):
         self.code = code
 
 
-@dataclass(frozen=True, slots=True)
-class TrustedProxy:
+class TrustedProxy(Struct, frozen=True):
     """A reverse proxy, known by its addresses, that says who somebody is, if it has a header for that."""
 
     header: str | None
@@ -67,8 +65,7 @@ class TrustedProxy:
     role: Role = "approver"
 
 
-@dataclass(frozen=True, slots=True)
-class Door:
+class Door(Struct, frozen=True):
     """`is_agent` tells by both ends of a TCP connection whether a Claude that we run, or its kin, may be at it."""
 
     desk: LocalDesk

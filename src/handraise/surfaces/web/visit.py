@@ -1,7 +1,6 @@
 """One request, by somebody who was let in: what they sent, and the desk they sit at."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -30,8 +29,7 @@ class BadRequest(Exception):
         self.code = code
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
+class Visit(Struct, frozen=True):
     """What an act gets."""
 
     request: Request
@@ -86,8 +84,7 @@ class Visit:
 Act = Callable[[Visit], Awaitable[Response]]
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """A query parameter; one that a way does not name is refused there."""
 
     name: str
@@ -104,8 +101,7 @@ class Parameter:
 ORDER = Parameter("order", "which come first; the oldest, unless it says otherwise", choices=("oldest", "newest"))
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Struct, frozen=True):
     """One route: who may use it, what it takes and gives. The table of these is the API."""
 
     method: str
