@@ -41,7 +41,7 @@ async def answer_all(desk: LocalDesk) -> set[str]:
     return kinds
 
 
-async def test_a_newcomer_meets_every_kind_of_ask(tmp_path: Path) -> None:
+async def test_a_newcomer_meets_every_kind_of_ask_and_starts_a_session_of_their_own(tmp_path: Path) -> None:
     async with asyncio.timeout(DEADLINE), demonstration(tmp_path, 0) as served:
         assert await answer_all(served.hub.desk) == {"question", "permission", "plan", "form"}
 
@@ -51,9 +51,7 @@ async def test_a_newcomer_meets_every_kind_of_ask(tmp_path: Path) -> None:
         assert "all tests pass" in words
         assert "Shipped 1.2.0 to staging" in words
 
-
-async def test_a_session_of_ones_own_is_told_what_the_demo_knows(tmp_path: Path) -> None:
-    async with asyncio.timeout(DEADLINE), demonstration(tmp_path, 0) as served:
+        # A session of one's own is told what the demo knows.
         desk = served.hub.desk
         own = (await desk.start("Hello?", str(tmp_path / "toy-service"))).session
         assert own.title not in SESSIONS

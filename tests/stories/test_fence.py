@@ -7,17 +7,17 @@ import asyncio
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from handraise.claude.locate import locate
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, Scripted, say, use
 from handraise.demo.told import Told
+from handraise.hub import hub
+from handraise.model.items import TurnEnded
 from handraise.model.projects import Options
 from handraise.model.rules import Rule
 from handraise.serving import Service, serving
@@ -32,7 +32,7 @@ base = sys.argv[1]
 sent = json.dumps({"answer": {"answers": [{"labels": ["A"]}]}}).encode()
 headers = {"x-user": "ana", "origin": base, "content-type": "application/json"}
 try:
-    print(urllib.request.urlopen(urllib.request.Request(f"{base}/api/asks/a_1/answer", sent, headers)).status)
+    print(urllib.request.urlopen(urllib.request.Request(f"{base}/api/asks/a_2/answer", sent, headers)).status)
 except urllib.error.HTTPError as error:
     print(error.code, error.read())
 """
@@ -50,12 +50,13 @@ for more in ({"authorization": f"Bearer {token}"}, {"cookie": f"{cookie}={token}
 ALLOWED = Rule("r_bash", "allow", tool="Bash", source="settings")
 
 
-def runs(line: str) -> Scripted:
-    """A model that has Bash run this, and says what came of it."""
+def runs(*turns: Sequence[str]) -> Scripted:
+    """A model that has Bash run these: some lines each time it is told something."""
 
     def script(told: Told) -> Script:
-        told = yield [use("Bash", command=line, description="Answer for the person")]
-        yield [say(told.result().text)]
+        for lines in turns:
+            told = yield [use("Bash", command=line, description="Answer for the person") for line in lines]
+            told = yield [say(told.result().text)]
 
     return script
 
@@ -76,93 +77,104 @@ WAYS_OUT = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS_OUT)
-async def test_a_tool_of_claude_cannot_answer_for_the_person(tmp_path: Path, way: str) -> None:  # lesson 45
-    out = tmp_path / "out.txt"
-    script = tmp_path / "answer.sh"
-    line = answering(tmp_path)
-    script.write_text(f"{line} > {out} 2>&1; echo exit $? >> {out}\n")
-    quoted = line.replace("'", '"') if way == "detached" else line
-    typed = WAYS_OUT[way].format(answer=quoted, out=out, python=sys.executable, script=script)
-    async with _hub(tmp_path, runs(typed), options=Options(sandbox="off")) as (hub, work):
-        ask = await hub.ask()
-        assert ask.id == "a_1"
-        desk = hub.up.hub.desk
-        await desk.start("Go on.", str(work))
-        async with asyncio.timeout(60):
-            while not out.exists() or "exit" not in out.read_text():
-                await asyncio.sleep(0.05)
-        assert out.read_text().endswith("exit 4\n"), out.read_text()
-        assert "The role 'agent' may not do this" in out.read_text()
-        assert (await desk.ask(ask.id)).state == "open"
-        tried = await desk.audit(what="refused")
-        assert [(each.source, each.ask) for each in tried] == [("terminal", "a_1")]
-        assert "a tool of Claude" in tried[0].by.name
+async def test_a_tool_of_claude_cannot_answer_for_the_person(tmp_path: Path) -> None:  # lesson 45
+    typed = []
+    outs = {way: tmp_path / f"{way}.txt" for way in WAYS_OUT}
+    for way, out in outs.items():
+        script = tmp_path / f"{way}.sh"
+        line = answering(tmp_path)
+        script.write_text(f"{line} > {out} 2>&1; echo exit $? >> {out}\n")
+        quoted = line.replace("'", '"') if way == "detached" else line
+        typed.append(WAYS_OUT[way].format(answer=quoted, out=out, python=sys.executable, script=script))
+    session = ""
+    async with _model(tmp_path, runs(*([each] for each in typed))) as (environ, work):
+        # Each hub writes down the first of many alike attempts at once.
+        for number, (way, out) in enumerate(outs.items(), 1):
+            async with _served(tmp_path, environ, options=Options(sandbox="off")) as served:
+                desk = served.up.hub.desk
+                before = await desk.newest()
+                if session:
+                    await desk.say(session, "Go on.")
+                else:
+                    assert (await served.ask()).id == "a_1"
+                    session = (await desk.start("Go on.", str(work))).session.id
+                async with asyncio.timeout(60):
+                    while not out.exists() or "exit" not in out.read_text():
+                        await asyncio.sleep(0.05)
+                assert out.read_text().endswith("exit 4\n"), (way, out.read_text())
+                assert "The role 'agent' may not do this" in out.read_text(), way
+                assert (await desk.ask("a_1")).state == "open"
+                tried = await desk.audit(what="refused")
+                assert [(each.source, each.ask) for each in tried] == [("terminal", "a_1")] * number, way
+                assert "a tool of Claude" in tried[-1].by.name
+                await seen(desk, lambda content: isinstance(content, TurnEnded), session, before)
 
-        # The person's own terminal is let in.
-        code, said = await command(surroundings(tmp_path), "answer", "a_1", "--choose", "A")
-        assert (code, said) == (0, "Answered.\n")
-        await seen(desk, lambda content: type(content).__name__ == "TurnEnded")
+                # The person's own terminal is let in.
+                if number == len(outs):
+                    code, said = await command(surroundings(tmp_path), "answer", "a_1", "--choose", "A")
+                    assert (code, said) == (0, "Answered.\n")
 
 
-async def test_a_tool_of_claude_is_no_proxy_that_we_trust(tmp_path: Path) -> None:
-    out, speaker = tmp_path / "out.txt", tmp_path / "speak.py"
+async def test_a_tool_of_claude_that_found_a_token_is_still_an_agent_and_no_proxy_that_we_trust(tmp_path: Path) -> None:
+    """On loopback, by an admin's token and by a browser's cookie, and then as the proxy of the next hub."""
+    out, thief, secret = tmp_path / "out.txt", tmp_path / "steal.py", tmp_path / "secret.txt"
+    proxied, speaker = tmp_path / "proxied.txt", tmp_path / "speak.py"
+    thief.write_text(STOLEN)
     speaker.write_text(SPEAKER)
-    proxy = TrustedProxy("x-user", frozenset({"127.0.0.1"}))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    line = f"{sys.executable} {speaker} http://127.0.0.1:{port} > {out} 2>&1"
-    async with _hub(tmp_path, runs(line), port=port, proxy=proxy, behind_proxy=True) as (hub, work):
-        ask = await hub.ask()
-        desk = hub.up.hub.desk
-        await desk.start("Go on.", str(work))
-        await seen(desk, lambda content: type(content).__name__ == "TurnEnded")
-        assert "403" in out.read_text(), out.read_text()
-        assert (await desk.ask(ask.id)).state == "open"
-        tried = await desk.audit(what="refused")
-        assert [(each.by.name, each.source, each.ask) for each in tried] == [("a tool of Claude", "web", "a_1")]
+    base = f"http://127.0.0.1:{port}"
+    stealing = f"{sys.executable} {thief} {base} {secret} > {out} 2>&1"
+    speaking = f"{sys.executable} {speaker} {base} > {proxied} 2>&1"
+    async with _model(tmp_path, runs([stealing], [speaking])) as (environ, work):
+        async with _served(tmp_path, environ, port=port) as served:
+            ask, other = await served.ask(), await served.ask()
+            assert (ask.id, other.id) == ("a_1", "a_2")
+            secret.write_text(f"handraise_{port} {await served.token('admin')}")
+            desk = served.up.hub.desk
+            session = (await desk.start("Go on.", str(work))).session
+            await seen(desk, lambda content: isinstance(content, TurnEnded))
+            assert out.read_text().split() == ["403", "403"]
+            assert (await desk.ask(ask.id)).state == "open"
+            tried = await desk.audit(what="refused")
+            assert {each.by.name for each in tried} == {"a tool of Claude"}
 
-        # Whoever else speaks from there is the proxy.
-        spoken = await asyncio.create_subprocess_exec(sys.executable, speaker, hub.up.base, stdout=subprocess.PIPE)
-        assert (await spoken.communicate())[0] == b"200\n"
-        assert (await desk.ask(ask.id)).state == "answered"
+            # The same program, when a person runs it.
+            spoken = await asyncio.create_subprocess_exec(sys.executable, thief, base, secret, stdout=subprocess.PIPE)
+            assert (await spoken.communicate())[0].split() == [b"200", b"200"]
 
+        proxy = TrustedProxy("x-user", frozenset({"127.0.0.1"}))
+        async with _served(tmp_path, environ, port=port, proxy=proxy, behind_proxy=True) as served:
+            desk = served.up.hub.desk
+            before = await desk.newest()
+            await desk.say(session.id, "Go on.")
+            await seen(desk, lambda content: isinstance(content, TurnEnded), session.id, before)
+            assert "403" in proxied.read_text(), proxied.read_text()
+            assert (await desk.ask(other.id)).state == "open"
+            [last] = (await desk.audit(what="refused"))[len(tried) :]
+            assert (last.by.name, last.source, last.ask) == ("a tool of Claude", "web", "a_2")
 
-async def test_a_tool_of_claude_that_found_a_token_is_still_an_agent(tmp_path: Path) -> None:
-    """On loopback, by an admin's token and by a browser's cookie."""
-    out, speaker, secret = tmp_path / "out.txt", tmp_path / "speak.py", tmp_path / "secret.txt"
-    speaker.write_text(STOLEN)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    line = f"{sys.executable} {speaker} http://127.0.0.1:{port} {secret} > {out} 2>&1"
-    async with _hub(tmp_path, runs(line), port=port) as (hub, work):
-        ask = await hub.ask()
-        token = await hub.token("admin")
-        secret.write_text(f"handraise_{port} {token}")
-        desk = hub.up.hub.desk
-        await desk.start("Go on.", str(work))
-        await seen(desk, lambda content: type(content).__name__ == "TurnEnded")
-        assert out.read_text().split() == ["403", "403"]
-        assert (await desk.ask(ask.id)).state == "open"
-        tried = await desk.audit(what="refused")
-        assert {each.by.name for each in tried} == {"a tool of Claude"}
-
-        # The same program, when a person runs it.
-        spoken = await asyncio.create_subprocess_exec(
-            sys.executable, speaker, hub.up.base, secret, stdout=subprocess.PIPE
-        )
-        assert (await spoken.communicate())[0].split() == [b"200", b"200"]
+            # Whoever else speaks from there is the proxy.
+            spoken = await asyncio.create_subprocess_exec(sys.executable, speaker, base, stdout=subprocess.PIPE)
+            assert (await spoken.communicate())[0] == b"200\n"
+            assert (await desk.ask(other.id)).state == "answered"
 
 
 @asynccontextmanager
-async def _hub(tmp: Path, script: Scripted, **settings: Any) -> AsyncIterator[tuple[Served, Path]]:
+async def _model(tmp: Path, script: Scripted) -> AsyncIterator[tuple[dict[str, str], Path]]:
     work = tmp / "work"
     work.mkdir()
     async with ScriptedModel({"script": script}) as model:
         environ = surroundings(tmp, model.url("script"))
-        service = Service(tmp / "state", locate(), environ, rules=(ALLOWED,), **{"port": 0, **settings})
-        async with serving(service) as up:
-            try:
-                yield Served(up, tmp / "state"), work
-            finally:
-                await up.hub.crew.stop_all()
+        try:
+            yield environ, work
+        finally:
+            async with hub(tmp / "state", locate(), environ) as last:
+                await last.crew.stop_all()
+
+
+@asynccontextmanager
+async def _served(tmp: Path, environ: dict[str, str], **settings: Any) -> AsyncIterator[Served]:
+    service = Service(tmp / "state", locate(), environ, rules=(ALLOWED,), **{"port": 0, **settings})
+    async with serving(service) as up:
+        yield Served(up, tmp / "state")
