@@ -48,11 +48,14 @@ async def load(terminal: Pseudo, shell: str) -> None:
     await terminal.until("loaded")
 
 
-async def test_commands_options_sessions_and_asks_are_completed(tmp_path: Path, shell: str) -> None:
-    async with table(tmp_path) as laid:
-        await laid.session("s_0123456789abcdef")
-        ask = await laid.ask(NPM)
-        async with opened(laid, shell) as terminal:
+async def test_commands_sessions_and_asks_are_completed_no_title_does_harm_and_without_a_hub_nothing_is_known(
+    tmp_path: Path, shell: str
+) -> None:
+    terminal = opened(Table(tmp_path), shell)
+    async with terminal:
+        async with table(tmp_path) as laid:
+            await laid.session("s_0123456789abcdef")
+            ask = await laid.ask(NPM)
             await load(terminal, shell)
             terminal.type("handraise att", TAB)
             await terminal.until("handraise attach")
@@ -64,23 +67,16 @@ async def test_commands_options_sessions_and_asks_are_completed(tmp_path: Path, 
             await terminal.until(f"handraise answer {ask.id}")
             assert "not found" not in terminal.everything
 
-
-async def test_a_title_does_no_harm_to_a_shell(tmp_path: Path, shell: str) -> None:
-    async with table(tmp_path) as laid:
-        for number in range(2):
-            await laid.session(f"s_{number}_x", title=f"{number} {HOSTILE}")
-        async with opened(laid, shell) as terminal:
-            await load(terminal, shell)
-            terminal.type("handraise stop s_", TAB)
+            # A title does no harm to a shell.
+            for number in range(2):
+                await laid.session(f"s_{number}_x", title=f"{number} {HOSTILE}")
+            terminal.type(CTRL_U, "handraise stop s_", TAB)
             await terminal.until("s_0_x", "s_1_x")
-            assert "pwned" not in " ".join(terminal.emulator.titles)
-            assert b"\x1b]0;pwned" not in terminal.raw
             if shell != "bash":
                 await terminal.until("working: 0 Fix, it: �]0;pwned�")
+            assert "pwned" not in " ".join(terminal.emulator.titles)
+            assert b"\x1b]0;pwned" not in terminal.raw
 
-
-async def test_what_no_hub_can_tell_is_not_completed(tmp_path: Path, shell: str) -> None:
-    async with opened(Table(tmp_path), shell) as terminal:
-        await load(terminal, shell)
-        terminal.type("handraise stop s", TAB, "_typed", ENTER)
-        await terminal.until("No hub answers here.")
+        # What no hub can tell is not completed.
+        terminal.type(CTRL_U, "handraise stop s", TAB, "_typed", ENTER)
+        await terminal.until("stop s_typed", "No hub answers here.")
