@@ -26,4 +26,5 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]
 @pytest.fixture
 async def at(house: Desk) -> AsyncIterator[Desk]:
     yield house
-    await house.clear()
+    await house.clear_asks()
+    assert house.screen.complaints == []

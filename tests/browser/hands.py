@@ -11,8 +11,7 @@ from typing import Any
 
 from playwright.async_api import Locator, Page, ViewportSize, expect
 
-from browser.window import PAGE, PATIENCE, Window, window
-from handraise.model.actors import TheHub
+from browser.window import PAGE, PATIENCE, Window, log_in, window
 from handraise.model.answers import Answer
 from handraise.model.asks import Answered, Ask, Body, Origin, Permission, Withdrawn
 from handraise.store.changes import OpenAsk, SettleAsk
@@ -29,17 +28,22 @@ class Desk:
     hub: Served
     screen: Window
     asks: list[str] = field(default_factory=list)
-    pages: list[Page] = field(default_factory=list)
+    pages: dict[str, Page] = field(default_factory=dict)
+    """One for each kind of browser; a test finds it as if it had just been opened."""
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     async def sit(self, path: str = "/", **context: Any) -> Page:
         """A page whose time stands still, until a test passes it: a slow machine decides nothing."""
         context.setdefault("viewport", LOW)
-        page = await self.screen.stranger(self.hub.up, **context)
-        self.pages.append(page)
-        await page.clock.install()
-        code = await self.hub.up.gate.make_code("owner", "admin", TheHub(), "test")
-        await page.goto(f"/login?code={code}")
+        page = self.pages.get(str(context))
+        if page:
+            await page.evaluate("localStorage.clear()")
+            await page.set_viewport_size(context["viewport"])
+            await page.clock.resume()
+        else:
+            page = self.pages[str(context)] = await self.screen.stranger(self.hub.up, **context)
+            await page.clock.install()
+            await log_in(page, self.hub.up)
         await page.goto(path)
         await expect(page.locator(".connection.live").first).to_be_attached()
         await page.clock.pause_at(await page.evaluate("Date.now() / 1000 + 1"))
@@ -73,12 +77,6 @@ class Desk:
         await until(page, card_of(page, ask))
         await page.clock.run_for(1500)
         return (await self.hub.up.hub.desk.ask(ask.id)).settlement is None
-
-    async def clear(self) -> None:
-        for page in self.pages:
-            await page.context.close()
-        self.pages.clear()
-        await self.clear_asks()
 
     async def clear_asks(self) -> None:
         """What is left of them is withdrawn."""

@@ -21,6 +21,7 @@ from playwright.async_api import (
 )
 
 from handraise.model.actors import TheHub
+from handraise.model.tokens import Role
 from handraise.serving import Serving
 
 PROGRAM = next(
@@ -85,6 +86,13 @@ async def nothing_waits(page: Page) -> None:
     await expect(page.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
 
 
+async def log_in(page: Page, up: Serving, name: str = "owner", role: Role = "admin") -> None:
+    """By a link, as a browser would follow it, but without drawing the page that it leads to."""
+    code = await up.gate.make_code(name, role, TheHub(), "test")
+    entered = await page.context.request.get(f"{up.base}/login?code={code}", max_redirects=0)
+    assert entered.status == 303
+
+
 class Reachable(Protocol):
     """Somewhere that a hub is up."""
 
@@ -105,8 +113,7 @@ class Window:
     async def open(self, up: Serving, path: str = "/", *, script: str | None = None, **context: Any) -> Page:
         """A page that is logged in, at this address."""
         page = await self.stranger(up, script=script, **context)
-        code = await up.gate.make_code("owner", "admin", TheHub(), "test")
-        await page.goto(f"{up.base}/login?code={code}")
+        await log_in(page, up)
         await page.goto(up.base + path)
         await expect(page.locator(".connection.live").first).to_be_attached()
         return page
@@ -119,7 +126,10 @@ class Window:
         made.set_default_timeout(PATIENCE)
         if script:
             await made.add_init_script(script)
-        page = await made.new_page()
+        return self.listen(await made.new_page())
+
+    def listen(self, page: Page) -> Page:
+        """To what it complains about, and asks for."""
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("console", self._hear)
         page.on("request", lambda request: self.requested.add(request.url))

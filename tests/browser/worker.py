@@ -22,6 +22,7 @@ SUBSCRIBING = """
     toJSON: () => told,
     unsubscribe: async () => (localStorage.removeItem(keep), true),
   };
+  self.subscribeReally = PushManager.prototype.subscribe;
   PushManager.prototype.subscribe = async (options) => {
     if (!options.userVisibleOnly || options.applicationServerKey !== %s) throw new Error("not for this hub");
     localStorage.setItem(keep, "yes");
@@ -35,6 +36,7 @@ READ = """
     actions: each.actions.map(({action, title}) => [action, title]),
   })))
 """
+PUT_AWAY = "self.registration.getNotifications().then((all) => all.forEach((each) => each.close()))"
 PAGES = "self.clients.matchAll({ type: 'window', includeUncontrolled: true }).then((all) => all.length)"
 # An event that a script makes cannot be waited for; whoever made it waits for what it was given.
 CLICK = """
@@ -56,10 +58,10 @@ CLICK = """
 WATCH = """
   () => {
     self.everShown = [];
-    const show = self.registration.showNotification.bind(self.registration);
+    self.show ??= self.registration.showNotification.bind(self.registration);
     self.registration.showNotification = (title, options) => {
       self.everShown.push([title, options.body ?? ""]);
-      return show(title, options);
+      return self.show(title, options);
     };
   }
 """
@@ -133,12 +135,11 @@ class Screen:
 
 
 async def screen_of(page: Page, base: str) -> Screen:
-    """Closes the page, and goes on with its worker."""
+    """Leaves the page for an empty one, and goes on with its worker. Nothing is shown yet."""
     context = page.context
     await page.evaluate("navigator.serviceWorker.ready.then(() => true)")
-    blank = await context.new_page()
-    await page.close()
-    cdp = await context.new_cdp_session(blank)
+    await page.goto("about:blank")
+    cdp = await context.new_cdp_session(page)
     found: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     def hear(event: dict[str, Any]) -> None:
@@ -153,4 +154,5 @@ async def screen_of(page: Page, base: str) -> Screen:
         # While somebody looks at the page, nothing is shown beside it.
         while await screen.evaluate(PAGES):
             await asyncio.sleep(0.05)
-        return screen
+    await screen.evaluate(PUT_AWAY)
+    return screen
