@@ -60,7 +60,7 @@ async def survive(tmp_path: Path, kills: int) -> None:
 
 
 async def test_claude_survives_writers_that_are_killed_in_the_middle_of_a_line(tmp_path: Path) -> None:
-    await survive(tmp_path, kills=12)
+    await survive(tmp_path, kills=5)
 
 
 @pytest.mark.torture

@@ -6,6 +6,8 @@ import struct
 import zlib
 from pathlib import Path
 
+import pytest
+
 from handraise.claude.fifo import WANTED_SIZE
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.told import Told
@@ -15,6 +17,7 @@ from stories import own_tool
 from stories.bed import Bed, answered
 
 MEGABYTE = 1_000_000
+SIZES = pytest.mark.parametrize("many", [4, pytest.param(20, marks=pytest.mark.torture)])
 
 
 def noise(width: int, height: int) -> bytes:
@@ -28,57 +31,54 @@ def noise(width: int, height: int) -> bytes:
     )
 
 
-async def test_a_picture_that_is_longer_than_the_fifo_arrives_whole(tmp_path: Path) -> None:
+@SIZES
+async def test_a_tool_result_of_many_megabytes_goes_in_and_comes_back_as_one_line(tmp_path: Path, many: int) -> None:
+    """And a picture that is longer than the FIFO, too, arrives whole after it."""
     shown: list[bytes] = []
 
     def script(told: Told) -> Script:
+        told = yield [use("mcp__handraise__ask_user", question="How long?")]
+        told = yield [say(f"{told.result().is_error}: {told.result().text}")]
         shown.extend(base64.b64decode(image.base64) for image in told.images)
         told = yield [say("I see.")]
         yield [say(f"And I hear: {told.text}")]
 
     async with Bed(tmp_path, script=script) as bed:
-        talk = await bed.start("script")
+        tool = await own_tool.start(bed, "script")
+        request_id, call = await tool.until_called()
+        text = "many megabytes of it " * (many * MEGABYTE // 21 + 1)
+        await tool.reply(request_id, mcp.tool_result(call.id, text))
+
+        # Claude echoes what we told it.
+        talk = tool.talk
+        echo = await talk.until(ControlResponse, lambda told: told.response.request_id == request_id)
+        assert echo.response.response["mcp_response"]["result"]["content"] == [{"type": "text", "text": text}]
+        # To the model it gives the name of a file.
+        heard = answered(await talk.until(Result))
+        [kept] = (bed.tmp / "home").rglob("tool-results/*")
+        assert f"saved to {kept}" in heard
+        assert kept.read_text() == text
+
         picture = base64.b64encode(noise(1000, 1000)).decode()
         assert len(picture) > 3 * WANTED_SIZE
         source = {"type": "base64", "media_type": "image/png", "data": picture}
         await talk.say([{"type": "text", "text": "Look"}, {"type": "image", "source": source}])
         # Said at once, and yet after the picture: the next line waits until the long one is through.
         await talk.say("hello")
-
         assert answered(await talk.until(Result)) == "I see."
         assert answered(await talk.until(Result)) == "And I hear: hello"
         # Claude makes another picture of it, of the same size.
         assert struct.pack(">HH", 1000, 1000) in shown[0]
 
 
-async def test_a_tool_result_of_twenty_megabytes_goes_in_and_comes_back_as_one_line(tmp_path: Path) -> None:
-    def ask(told: Told) -> Script:
-        told = yield [use("mcp__handraise__ask_user", question="How long?")]
-        yield [say(f"{told.result().is_error}: {told.result().text}")]
-
-    async with Bed(tmp_path, ask=ask) as bed:
-        tool = await own_tool.start(bed, "ask")
-        request_id, call = await tool.until_called()
-        text = "twenty megabytes of it " * (20 * MEGABYTE // 23 + 1)
-        await tool.reply(request_id, mcp.tool_result(call.id, text))
-
-        # Claude echoes what we told it.
-        echo = await tool.talk.until(ControlResponse, lambda told: told.response.request_id == request_id)
-        assert echo.response.response["mcp_response"]["result"]["content"] == [{"type": "text", "text": text}]
-        # To the model it gives the name of a file.
-        heard = answered(await tool.talk.until(Result))
-        [kept] = (bed.tmp / "home").rglob("tool-results/*")
-        assert f"saved to {kept}" in heard
-        assert kept.read_text() == text
-
-
-async def test_twenty_megabytes_that_somebody_says_are_echoed_as_one_line(tmp_path: Path) -> None:
+@SIZES
+async def test_many_megabytes_that_somebody_says_are_echoed_as_one_line(tmp_path: Path, many: int) -> None:
     def script(told: Told) -> Script:
         yield [say("Short is better.")]
 
     async with Bed(tmp_path, script=script) as bed:
         talk = await bed.start("script")
-        text = "on and on 🦉 " * (20 * MEGABYTE // 15)
+        text = "on and on 🦉 " * (many * MEGABYTE // 15)
         say_id = await talk.say(text)
 
         echo = await talk.until(User, lambda told: told.uuid == say_id)

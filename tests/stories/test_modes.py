@@ -3,6 +3,9 @@
 import asyncio
 from pathlib import Path
 
+from click.testing import CliRunner
+
+from handraise.cli.main import main
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.told import Told
@@ -10,7 +13,8 @@ from handraise.desk.interface import Desk, Partial
 from handraise.model.answers import Allow, Choice, Choices
 from handraise.model.asks import Ask
 from handraise.model.items import TurnEnded
-from stories.serving_house import DEADLINE, command, desk, serve, settle_in, surroundings
+from stories.outsiders import Yard
+from stories.serving_house import DEADLINE, desk, serve, settle_in, surroundings
 
 QUESTION = {
     "question": "Which?",
@@ -35,23 +39,27 @@ def touch_and_ask(told: Told) -> Script:
 
 
 async def test_a_mode_that_is_chosen_during_a_session_holds_from_the_next_tool_on(tmp_path: Path) -> None:
-    settle_in(tmp_path)
-    (tmp_path / "work").mkdir()
-    async with ScriptedModel({"script": write_three}) as model:
-        environ = surroundings(tmp_path, model.url("script"))
-        async with serve(tmp_path, environ, "--stop-sessions") as hub, desk(tmp_path) as owner:
-            session = (await owner.start("Write.", str(tmp_path / "work"))).session
-            first = await next_ask(owner)
-            assert (await command(environ, "mode", session.id, "acceptEdits"))[0] == 0
-            await owner.answer(first.id, Allow())
-            await turns_ended(owner, 1)
-            assert (tmp_path / "work" / "two.txt").exists()
-            assert (await owner.session(session.id)).session.mode == "acceptEdits"
+    async with Yard(tmp_path, write_three) as yard, yard.serve() as served:
+        owner = served.hub.desk
+        session = (await owner.start("Write.", str(yard.work))).session
+        first = await next_ask(owner)
+        await change_mode(yard, session.id, "acceptEdits")
+        await owner.answer(first.id, Allow())
+        await turns_ended(owner, 1)
+        assert (yard.work / "two.txt").exists()
+        assert (await owner.session(session.id)).session.mode == "acceptEdits"
 
-            assert (await command(environ, "mode", session.id, "default"))[0] == 0
-            await owner.say(session.id, "And the third.")
-            assert "three.txt" in str((await next_ask(owner)).body)
-            await hub.stop()
+        await change_mode(yard, session.id, "default")
+        await owner.say(session.id, "And the third.")
+        assert "three.txt" in str((await next_ask(owner)).body)
+        await owner.stop(session.id)
+
+
+async def change_mode(yard: Yard, session: str, mode: str) -> None:
+    """As somebody types it."""
+    words = ["mode", session, mode, "--state", str(yard.state)]
+    told = await asyncio.to_thread(CliRunner().invoke, main, words)
+    assert told.exit_code == 0, told.output
 
 
 async def test_with_dangerously_skip_permissions_nothing_is_asked_but_questions(tmp_path: Path) -> None:
