@@ -115,6 +115,7 @@ async def until(page: Page, shown: Locator) -> int:
         while not await shown.count():
             await page.clock.run_for(TICK)
             passed += TICK
+            await asyncio.sleep(0.005)  # for what comes from the hub, whose time goes on
     return passed
 
 

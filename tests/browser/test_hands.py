@@ -15,31 +15,29 @@ from handraise.model.asks import Ask, Option, Permission, Plan, Prompt, Question
 pytestmark = needs_browser
 
 ANN = Person("ann")
-GAPS = (50, 137, 264, 325, 420, 560, 690)
-SENTENCES = (
-    "ask the owner first",
-    "stop, that is wrong",
-    "always say why",
-    "a lot is wrong",
-    "yes",
-    "wait a sec",
-    "aa",
-)
+GAPS = (50, 325, 690)
+MORE_GAPS = (137, 264, 420, 560)
+SENTENCES = ("ask the owner first", "yes", "aa")
+MORE_SENTENCES = ("stop, that is wrong", "always say why", "a lot is wrong", "wait a sec")
+long = pytest.mark.torture
 GO = "(path) => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
 WAIT = "Wait a moment"
 
 
 @pytest.mark.parametrize("where", ["inbox", "chat"])
-async def test_a_double_click_never_answers_the_card_behind(at: Desk, where: str) -> None:
+@pytest.mark.parametrize("gaps", [GAPS, pytest.param(MORE_GAPS, marks=long)], ids=["few", "more"])
+async def test_a_double_click_never_answers_the_card_behind(at: Desk, where: str, gaps: tuple[int, ...]) -> None:
     page = await at.sit()
-    for gap in GAPS:
+    for gap in gaps:
         session = (await at.hub.session(phase="working")).id if where == "chat" else None
         if session:
             await page.evaluate(GO, f"/sessions/{session}")
         first, second = await at.run("rm one", session=session), await at.run("rm two", session=session)
         await calm(page, first, seen=True)
         x, y = await middle(allow_of(page, first))
-        await page.mouse.click(x, y)
+        # The page's time stands still until the hub has taken it, however long that takes.
+        async with page.expect_response(re.compile("/answer$")):
+            await page.mouse.click(x, y)
         passed = await until(page, page.locator(f"#card-{first.id}.line-card"))
         passed += await until(page, card_of(page, second))
         await page.clock.run_for(max(0, gap - passed))
@@ -66,8 +64,9 @@ async def test_the_second_click_of_two_is_none(at: Desk) -> None:
     assert await at.still_open(page, behind)
 
 
-async def test_whoever_looks_at_each_card_is_not_held_up(at: Desk) -> None:
-    asks = [await at.run(f"touch file-{number}") for number in range(14)]
+@pytest.mark.parametrize("count", [5, pytest.param(14, marks=long)])
+async def test_whoever_looks_at_each_card_is_not_held_up(at: Desk, count: int) -> None:
+    asks = [await at.run(f"touch file-{number}") for number in range(count)]
     page = await at.sit()
     for ask in asks:
         await until(page, card_of(page, ask))
@@ -77,11 +76,14 @@ async def test_whoever_looks_at_each_card_is_not_held_up(at: Desk) -> None:
 
 
 @pytest.mark.parametrize("body", [Permission("Bash", {"command": "rm one"}), Plan("# Steps")], ids=["command", "plan"])
-async def test_a_sentence_that_no_field_takes_allows_nothing(at: Desk, body: Permission | Plan) -> None:
+@pytest.mark.parametrize("said", [SENTENCES, pytest.param(MORE_SENTENCES, marks=long)], ids=["few", "more"])
+async def test_a_sentence_that_no_field_takes_allows_nothing(
+    at: Desk, body: Permission | Plan, said: tuple[str, ...]
+) -> None:
     ask = await at.put(body)
     page = await at.sit()
     for pace in (30, 180, 390):
-        for sentence in SENTENCES:
+        for sentence in said:
             await calm(page, ask, seen=True)
             await write(page, sentence, pace)
             assert await at.still_open(page, ask), sentence
@@ -240,9 +242,10 @@ async def test_a_page_that_comes_into_sight_is_looked_at_first(at: Desk) -> None
     assert await at.answered(page, ask) == Allow()
 
 
-async def test_two_taps_on_a_phone_answer_one_card(at: Desk) -> None:
+@pytest.mark.parametrize("gaps", [(60, 650), pytest.param((150, 300, 450), marks=long)], ids=["few", "more"])
+async def test_two_taps_on_a_phone_answer_one_card(at: Desk, gaps: tuple[int, ...]) -> None:
     page = await at.sit(viewport=PHONE, has_touch=True, is_mobile=True)
-    for gap in (60, 300, 650):
+    for gap in gaps:
         first, second = await at.run("rm one"), await at.run("rm two")
         await calm(page, first, seen=True)
         x, y = await middle(allow_of(page, first))
