@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
-import pexpect
 import pyte
+
+from surfaces.terminal.ready import start
 
 DEADLINE = 60.0
 UP, DOWN, LEFT, RIGHT = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[C"
@@ -50,37 +51,37 @@ class Pseudo:
         self.emulator = Emulator(columns, rows, self._send)
         self._stream = pyte.ByteStream(self.emulator)
         self._changed = asyncio.Event()
+        self._lines: list[str] | None = None
         self.raw = b""
         self.ended = False
 
     async def __aenter__(self) -> Self:
-        size = (self.emulator.lines, self.emulator.columns)
-        self.child = pexpect.spawn(
-            self._command[0],
-            list(self._command[1:]),
-            env=self._environment,
-            cwd=self._cwd,
-            dimensions=size,
-            timeout=DEADLINE,
-        )
-        self.before = self.modes()
-        asyncio.get_running_loop().add_reader(self.child.child_fd, self._read)
+        self._end, theirs = os.openpty()
+        termios.tcsetwinsize(theirs, (self.emulator.lines, self.emulator.columns))
+        try:
+            self.before = self.modes()
+            self._child = await start(self._command, self._environment, self._cwd, [theirs] * 3)
+        finally:
+            os.close(theirs)
+        asyncio.get_running_loop().add_reader(self._end, self._read)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
     ) -> None:
         if not self.ended:
-            asyncio.get_running_loop().remove_reader(self.child.child_fd)
-        await asyncio.to_thread(self.child.close, True)
+            asyncio.get_running_loop().remove_reader(self._end)
+        os.close(self._end)
+        await self._child.kill()
 
     @property
     def lines(self) -> list[str]:
         """What is on the screen, without empty lines at its end."""
-        shown = [row.rstrip() for row in self.emulator.display]
-        while shown and not shown[-1]:
-            shown.pop()
-        return shown
+        if self._lines is None:
+            self._lines = [row.rstrip() for row in self.emulator.display]
+            while self._lines and not self._lines[-1]:
+                self._lines.pop()
+        return self._lines
 
     @property
     def screen(self) -> str:
@@ -124,12 +125,17 @@ class Pseudo:
     async def enter(self, text: str) -> None:
         """Types a text, sees it, and ends it with Enter: in one piece it would be a paste."""
         self.type(text)
-        await self.until(text.strip())
+        shown = text.strip()
+        await self.wait(lambda: any("› " in row and row.endswith(shown) for row in self.lines), f"› … {shown}")
         self.type(ENTER)
 
-    def resize(self, columns: int, rows: int) -> None:
+    async def resize(self, columns: int, rows: int, *texts: str) -> None:
+        """Until the program has drawn these texts again: what it drew before is cut by the emulator itself."""
+        before = len(self.raw)
         self.emulator.resize(rows, columns)
-        self.child.setwinsize(rows, columns)
+        self._lines = None
+        termios.tcsetwinsize(self._end, (rows, columns))
+        await self.wait(lambda: all(text.encode() in self.raw[before:] for text in texts), f"{texts} anew")
 
     async def end(self) -> int:
         """The exit code, once the command has ended by itself."""
@@ -140,31 +146,30 @@ class Pseudo:
                     await self._changed.wait()
         except TimeoutError:
             raise AssertionError(f"it does not end:\n{self.screen}") from None
-        await asyncio.to_thread(self.child.wait)
-        code: int | None = self.child.exitstatus
-        return code if code is not None else -int(self.child.signalstatus)
+        return await self._child.wait()
 
     def signal(self, number: signal.Signals) -> None:
-        os.kill(self.child.pid, number)
+        os.kill(self._child.pid, number)
 
     def modes(self) -> list[Any]:
         """How the terminal is set: what must be the same afterwards."""
-        return termios.tcgetattr(self.child.child_fd)
+        return termios.tcgetattr(self._end)
 
     def _send(self, text: str) -> None:
-        os.write(self.child.child_fd, text.encode())
+        os.write(self._end, text.encode())
 
     def _read(self) -> None:
         try:
-            piece = os.read(self.child.child_fd, 65536)
+            piece = os.read(self._end, 65536)
         except OSError:
             piece = b""
         if not piece:
-            asyncio.get_running_loop().remove_reader(self.child.child_fd)
+            asyncio.get_running_loop().remove_reader(self._end)
             self.ended = True
         else:
             self.raw += piece
             self._stream.feed(piece)
+            self._lines = None
         self._changed.set()
 
 

@@ -131,7 +131,7 @@ async def test_a_long_diff_is_folded_and_can_be_read_whole(tmp_path: Path) -> No
         await laid.ask(Permission("Write", {"file_path": "/a.py", "content": "x"}, diff=diff))
         await terminal.until("lines not shown: v to read", READY)
         terminal.type("v")
-        await terminal.until("of 303 lines", "+line 0")
+        await terminal.until("Space for more", "+line 0", gone="Allow once")
         terminal.type(*[PAGE_DOWN] * 12)
         await terminal.until("+line 299")
         terminal.type(ESCAPE)

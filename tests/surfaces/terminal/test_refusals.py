@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-from asyncio.subprocess import Process
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from handraise.model.actors import Person
 from handraise.model.answers import Allow
 from surfaces.terminal.asked import NPM
 from surfaces.terminal.pseudo import CTRL_C, CTRL_D, DEADLINE, handraise
+from surfaces.terminal.ready import Started, start
 from surfaces.terminal.table import Table, table
 
 READY = "Esc to postpone"
@@ -63,20 +63,36 @@ async def test_a_token_that_is_revoked_ends_the_stay_with_the_reason(tmp_path: P
             assert terminal.modes() == terminal.before
 
 
-@asynccontextmanager
-async def unattended(laid: Table, *arguments: str, stdout: int) -> AsyncIterator[Process]:
+class Unattended:
     """The command without a terminal."""
+
+    def __init__(self, started: Started, errors: int) -> None:
+        self._started = started
+        self._errors = errors
+
+    async def end(self) -> tuple[int, bytes]:
+        """Its exit code, and what it told."""
+        told = await asyncio.to_thread(self._read)
+        return await self._started.wait(), told
+
+    def _read(self) -> bytes:
+        with open(self._errors, "rb", closefd=False) as errors:
+            return errors.read()
+
+
+@asynccontextmanager
+async def unattended(laid: Table, *arguments: str, stdout: int) -> AsyncIterator[Unattended]:
     environment = {"PATH": os.environ["PATH"], "HANDRAISE_STATE": str(laid.state), "HOME": str(laid.tmp)}
-    started = await asyncio.create_subprocess_exec(
-        *handraise(*arguments), stdout=stdout, stderr=asyncio.subprocess.PIPE, env=environment
-    )
+    heard, told = os.pipe()
+    with open(os.devnull, "rb") as nothing:
+        started = await start(handraise(*arguments), environment, os.getcwd(), [nothing.fileno(), stdout, told])
+    os.close(told)
     try:
         async with asyncio.timeout(DEADLINE):
-            yield started
+            yield Unattended(started, heard)
     finally:
-        if started.returncode is None:
-            started.kill()
-            await started.wait()
+        await started.kill()
+        os.close(heard)
 
 
 @pytest.mark.parametrize("arguments", [["attach", "s_1"], ["attach", "s_1", "--json"]])
@@ -92,8 +108,8 @@ async def test_a_reader_that_has_enough_ends_the_command_and_not_the_session(
             await asyncio.to_thread(os.read, heard, 1)
             os.close(heard)
             await laid.publish("Two.")
-            _, errors = await started.communicate()
-            assert started.returncode == 1
+            code, errors = await started.end()
+            assert code == 1
             assert b"Traceback" not in errors
             assert (b"Come back with: handraise attach s_1" in errors) == ("--json" not in arguments)
 
@@ -105,8 +121,8 @@ async def test_a_full_disk_is_told_in_a_sentence(tmp_path: Path, arguments: list
         await laid.publish("One.")
         with open("/dev/full", "wb") as full:
             async with unattended(laid, *arguments, stdout=full.fileno()) as started:
-                _, errors = await started.communicate()
-                assert started.returncode == 1
+                code, errors = await started.end()
+                assert code == 1
                 assert b"Nothing more can be printed: No space left on device." in errors
                 assert b"Traceback" not in errors
 
@@ -120,8 +136,8 @@ async def test_a_list_that_nobody_reads_is_no_error_to_speak_of(tmp_path: Path, 
         os.close(heard)
         async with unattended(laid, *arguments, stdout=told) as started:
             os.close(told)
-            _, errors = await started.communicate()
-            assert started.returncode == 1
+            code, errors = await started.end()
+            assert code == 1
             assert errors == b""
 
 

@@ -31,8 +31,9 @@ async def test_a_terminal_that_is_resized_shows_the_card_once(tmp_path: Path) ->
         await laid.ask(TWO_QUESTIONS)
         await terminal.until("Which database?", READY)
         for columns, rows in ((50, 20), (120, 40), (40, 15), (100, 30)):
-            terminal.resize(columns, rows)
+            await terminal.resize(columns, rows, "Which database?", READY)
             await terminal.until("Which database?", READY)
+            assert terminal.screen.count("Which database?") == 1
         terminal.type("1")
         await terminal.until("Which checks?", gone="Which database?")
 
@@ -54,6 +55,7 @@ async def test_nothing_in_an_ask_or_a_text_reaches_the_terminal_as_a_command(tmp
                 plan = await laid.ask(Plan("\n\n".join(some)), session="s_1")
                 await terminal.until("Claude has a plan.")
                 await laid.hub.inbox.withdraw(plan.id, "".join(some))
+                await terminal.wait(lambda: not any(row.startswith("▌") for row in terminal.lines), "no card")
             await laid.publish("That was all.")
             await terminal.until("That was all.")
             assert terminal.emulator.titles == []

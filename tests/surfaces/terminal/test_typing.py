@@ -29,7 +29,7 @@ async def test_sentences_while_cards_appear_are_said_and_grant_nothing(tmp_path:
         await laid.session()
         async with laid.terminal("attach", "s_1") as terminal:
             await terminal.until("Ctrl-D leaves")
-            for number, sentence in enumerate([*SENTENCES, *SENTENCES]):
+            for number, sentence in enumerate(SENTENCES):
                 half = len(sentence) // 2 if number % 2 else 0
                 await type_at(terminal, sentence[:half])
                 ask = await laid.ask(NPM if number % 3 else PLAN, session="s_1")

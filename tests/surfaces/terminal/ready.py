@@ -1,0 +1,84 @@
+"""Starts our command in a process of its own, without the half second that Python needs to import it each time.
+
+A process that has everything imported is kept ready, one for each test worker, and forks. That the command also starts
+from nothing is seen by the tests with a shell, and by those in `tests/cli`.
+"""
+
+import array
+import asyncio
+import atexit
+import functools
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+KEPT = Path(__file__).with_name("kept_ready.py")
+
+
+class Started:
+    """The command as it runs; `code` once it has ended, negative for a signal."""
+
+    def __init__(self, pid: int, status: int) -> None:
+        self.pid = pid
+        self.code: int | None = None
+        self._status = status
+
+    async def wait(self) -> int:
+        if self.code is None:
+            self.code = await asyncio.to_thread(_number, self._status)
+            os.close(self._status)
+        return self.code
+
+    async def kill(self) -> None:
+        """If it still runs."""
+        if self.code is None:
+            os.kill(self.pid, signal.SIGKILL)
+            await self.wait()
+
+
+async def start(command: Sequence[str], environment: Mapping[str, str], cwd: str, files: Sequence[int]) -> Started:
+    """`files` are its standard input, output and error. If the first is a terminal, it is the command's own.
+
+    What is not our command is executed as usual.
+    """
+    status, told = os.pipe()
+    wish = {"command": command, "environment": dict(environment), "cwd": cwd}
+    passed = array.array("i", [*files, told])
+    _kept().sendmsg([json.dumps(wish).encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, passed)])
+    os.close(told)
+    return Started(await asyncio.to_thread(_number, status), status)
+
+
+def _number(status: int) -> int:
+    """The next number that is told: first the process, then how it ended."""
+    line = b""
+    while not line.endswith(b"\n"):
+        piece = os.read(status, 1)
+        if not piece:
+            raise AssertionError("the process that is kept ready has ended")
+        line += piece
+    return int(line)
+
+
+@functools.cache
+def _kept() -> socket.socket:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-P", str(KEPT), str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "LANG": "C.UTF-8"},
+        )
+
+    def end() -> None:
+        ours.close()
+        process.wait(60)
+
+    atexit.register(end)
+    return ours
