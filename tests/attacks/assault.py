@@ -46,7 +46,8 @@ def opens(path, flags):
 
 
 def python(source: str) -> str:
-    return f"python3 - <<'END'\n{CLAUDES}\n{source}\nEND"
+    # The interpreter itself: a `python3` of PATH may be a script that looks for it, and takes longer than the attack.
+    return f"{sys.executable} -IS - <<'END'\n{CLAUDES}\n{source}\nEND"
 
 
 ATTACKS: dict[str, str] = {

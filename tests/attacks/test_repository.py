@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from attacks.repositories import USED, git, lay, marked
-from handraise.claude.locate import locate
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.told import Told
-from handraise.hub import Hub, hub
+from handraise.hub import Hub
 from handraise.model.answers import Allow, Deny, Trusting
 from handraise.model.asks import Ask, Permission
 from handraise.model.projects import Options, Patience
@@ -18,7 +17,6 @@ from handraise.model.sessions import Session
 from handraise.model.trust import Trust, TrustLevel
 from stories.house import House, house, next_ask
 from stories.terminal_desk import desk, opened
-from stories.timeline import until_turn
 
 RUN = "uname; bash -c true; touch ran"
 
@@ -65,31 +63,34 @@ async def allow_all(opened: Hub, session: Session, known: set[str]) -> list[str]
     raise AssertionError("the feed ended")
 
 
-async def test_nothing_of_an_untrusted_repository_runs_or_holds(tmp_path: Path) -> None:
+async def test_nothing_of_an_untrusted_repository_runs_or_holds_and_the_next_hub_goes_on_asking(tmp_path: Path) -> None:
     marks, script = tmp_path / "marks", Curious()
-    async with house(tmp_path, script) as (home, opened):
+    async with House(tmp_path, script) as home:
         lay(home.work, marks)
-        session = await begin(home, opened)
-        waiting = await next_ask(opened.desk, session)
-        assert (marked(marks), script.told) == (set(), [])
-        await decide(opened, session, "never")
+        async with home.open_hub() as first:
+            session = await begin(home, first)
+            waiting = await next_ask(first.desk, session)
+        async with home.open_hub() as opened:
+            assert [each.id for each in await opened.desk.asks()] == [waiting.id]
+            assert (marked(marks), script.told) == (set(), [])
+            await decide(opened, session, "never")
 
-        # Its permissions allow Bash and its hook allows everything: a person is asked all the same.
-        assert await allow_all(opened, session, {waiting.id}) == ["Bash"]
-        assert marked(marks) == set()
-        assert (home.work / "ran").exists()
-        # Instructions are text, and stay; a skill can be read.
-        for text in ("MARK-CLAUDE", "MARK-MORE", "MARK-SKILL"):
-            assert text in script.told[0]
-        assert "MARK-STYLE" not in script.told[0]
+            # Its permissions allow Bash and its hook allows everything: a person is asked all the same.
+            assert await allow_all(opened, session, {waiting.id}) == ["Bash"]
+            assert marked(marks) == set()
+            assert (home.work / "ran").exists()
+            # Instructions are text, and stay; a skill can be read.
+            for text in ("MARK-CLAUDE", "MARK-MORE", "MARK-SKILL"):
+                assert text in script.told[0]
+            assert "MARK-STYLE" not in script.told[0]
 
-        # The decision is kept: the next session starts at once.
-        again = await begin(home, opened)
-        assert await allow_all(opened, again, set()) == ["Bash"]
-        assert marked(marks) == set()
+            # The decision is kept: the next session starts at once.
+            again = await begin(home, opened)
+            assert await allow_all(opened, again, set()) == ["Bash"]
+            assert marked(marks) == set()
 
 
-async def test_everything_is_shown_and_works_once_it_is_trusted(tmp_path: Path) -> None:
+async def test_everything_is_shown_and_works_once_trusted_until_it_changes_or_trust_is_revoked(tmp_path: Path) -> None:
     marks, script = tmp_path / "marks", Curious()
     async with house(tmp_path, script) as (home, opened):
         lay(home.work, marks, home.model.url("script"))
@@ -108,15 +109,6 @@ async def test_everything_is_shown_and_works_once_it_is_trusted(tmp_path: Path) 
         assert "MARK-STYLE" in script.told[0]
         (trust,) = await opened.desk.trusts()
         assert (trust.directory, trust.level, trust.digest) == (str(home.work), "exactly", ask.digest)
-
-
-async def test_what_changes_is_asked_about_again_and_trust_can_be_revoked(tmp_path: Path) -> None:
-    async with house(tmp_path, Curious()) as (home, opened):
-        marks = tmp_path / "marks"
-        lay(home.work, marks, home.model.url("script"))
-        first = await begin(home, opened)
-        ask = await decide(opened, first, "exactly")
-        await allow_all(opened, first, {ask.id})
 
         # A script that a setting names, not a setting itself.
         (home.work / "env.sh").write_text("touch somewhere-else\n")
@@ -203,21 +195,6 @@ async def test_nobody_answers_and_the_session_starts_without_it(tmp_path: Path) 
         assert (await opened.desk.answer(ask.id, Trusting("never"), ask.digest)).late
         assert [each.level for each in await opened.desk.trusts()] == ["never"]
         assert await opened.store.says(session.id) == []
-
-
-async def test_a_hub_that_was_killed_goes_on_asking(tmp_path: Path) -> None:
-    marks = tmp_path / "marks"
-    async with House(tmp_path, Curious()) as home:
-        lay(home.work, marks)
-        async with hub(tmp_path / "state", locate(), home.environment) as first:
-            session = await begin(home, first)
-            ask = await next_ask(first.desk, session)
-        async with hub(tmp_path / "state", locate(), home.environment) as second:
-            assert [each.id for each in await second.desk.asks()] == [ask.id]
-            await decide(second, session, "without")
-            assert await allow_all(second, session, {ask.id}) == ["Bash"]
-            await until_turn(second.desk, session)
-        assert marked(marks) == set()
 
 
 async def test_stopping_and_other_sessions_take_the_ask_back(tmp_path: Path) -> None:

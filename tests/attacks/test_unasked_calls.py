@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from handraise.demo.pieces import Script, Use, agent, hold, say, use
 from handraise.demo.told import Result, Told
 from handraise.desk.local import LocalDesk
@@ -18,7 +16,6 @@ from handraise.model.rules import Rule
 from handraise.model.sessions import Session
 from stories.house import DEADLINE, House, next_ask, seen
 
-MODES = ("default", "acceptEdits", "dontAsk", "bypassPermissions")
 EVERYTHING = Rule("r_all", "deny", tool="*", message="Not here.")
 QUESTION = {
     "question": "Which?",
@@ -67,7 +64,7 @@ class Played:
         self._calls = calls
 
     def script(self, told: Told) -> Script:
-        while True:  # once for each session that follows
+        while True:  # once for each turn that follows
             told = yield unasked(told.directory) if self._calls is None else self._calls
             self.results += told.results
             told = yield [say("Done.")]
@@ -76,12 +73,15 @@ class Played:
 async def test_a_rule_denies_every_call_in_every_mode(tmp_path: Path) -> None:
     played = Played()
     async with BypassHouse(tmp_path, played.script, rules=[EVERYTHING]) as home, home.open_hub() as hub:
-        for mode in MODES:
+        for mode, other in (("bypassPermissions", "acceptEdits"), ("dontAsk", "default")):
             session = (await hub.desk.start("Look.", str(home.work), mode=mode)).session
-            told = await ended(hub.desk, session)
+            await ended(hub.desk, session)
+            await hub.desk.change_mode(session.id, other)
+            await hub.desk.say(session.id, "Look.")
+            told = await ended(hub.desk, session, turns=2)
             assert [content for content in told if isinstance(content, ActionEnded) and content.ok] == []
 
-        calls = len(unasked("")) * len(MODES)
+        calls = len(unasked("")) * 4
         assert len(played.results) == calls
         assert all(result.is_error and "Not here." in result.text for result in played.results)
         # Each is kept, with the rule that denied it, and nobody was asked.
@@ -95,18 +95,20 @@ async def test_a_rule_denies_every_call_in_every_mode(tmp_path: Path) -> None:
 
 async def test_a_rule_that_asks_makes_one_ask_in_every_mode(tmp_path: Path) -> None:
     def script(told: Told) -> Script:
-        while True:  # once for each session that follows
+        while True:  # once for each turn that follows
             told = yield [use("Read", file_path=f"{told.directory}/.env")]
             told = yield [use("Bash", command="ls && cat .env")]
             told = yield [use("AskUserQuestion", questions=[QUESTION])]
             told = yield [say("Done.")]
 
     # In dontAsk Claude denies questions by itself, and asks us about what a rule wants to be asked about.
-    modes = [mode for mode in MODES if mode != "dontAsk"]
     rules = [Rule("r_env", "ask", path="**/.env"), Rule("r_cat", "ask", command="cat *")]
     async with BypassHouse(tmp_path, script, rules=rules) as home, home.open_hub() as hub:
-        for mode in modes:
-            session = (await hub.desk.start("Look.", str(home.work), mode=mode)).session
+        session = (await hub.desk.start("Look.", str(home.work), mode="bypassPermissions")).session
+        for turn, mode in enumerate(("", "acceptEdits", "default"), 1):
+            if mode:
+                await hub.desk.change_mode(session.id, mode)
+                await hub.desk.say(session.id, "Look.")
             read = await next_ask(hub.desk, session)
             assert (read.tool, "r_env" in read.why) == ("Read", True)
             await hub.desk.answer(read.id, Allow())
@@ -115,14 +117,11 @@ async def test_a_rule_that_asks_makes_one_ask_in_every_mode(tmp_path: Path) -> N
             await hub.desk.answer(cat.id, Deny("No."))
             question = await next_ask(hub.desk, session, {read.id, cat.id})
             await hub.desk.answer(question.id, Choices((Choice(("A",)),)))
-            told = await ended(hub.desk, session)
+            told = await ended(hub.desk, session, turns=turn)
 
-            assert [content.ok for content in told if isinstance(content, ActionEnded)] == [True, False, True]
-            assert [ask.kind for ask in await hub.desk.asks(state=None, session=session.id)] == [
-                "permission",
-                "permission",
-                "question",
-            ]
+            assert [content.ok for content in told if isinstance(content, ActionEnded)] == [True, False, True] * turn
+            kinds = [ask.kind for ask in await hub.desk.asks(state=None, session=session.id)]
+            assert kinds == ["permission", "permission", "question"] * turn
         assert home.model.errors == []
 
 
@@ -186,22 +185,25 @@ async def test_a_call_that_is_made_while_no_hub_runs_waits_for_the_next_one(tmp_
             assert [denied_by(ask) for ask in await hub.desk.asks(state=None)] == ["r_all"]
 
 
-@pytest.mark.parametrize("command", ['eval "$(echo Y2F0IC5lbnY= | base64 -d)"', "$X .env"])
-async def test_a_command_that_cannot_be_read_is_asked_about_where_commands_are_denied(
-    tmp_path: Path, command: str
-) -> None:
-    played = Played([use("Bash", command=command)])
+async def test_a_command_that_cannot_be_read_is_asked_about_where_commands_are_denied(tmp_path: Path) -> None:
+    commands = ('eval "$(echo Y2F0IC5lbnY= | base64 -d)"', "$X .env")
+    played = Played([use("Bash", command=each) for each in commands])
     rules = [Rule("r_cat", "deny", command="cat *")]
     async with BypassHouse(tmp_path, played.script, rules=rules) as home, home.open_hub() as hub:
         session = (await hub.desk.start("Look.", str(home.work), mode="bypassPermissions")).session
-        await hub.desk.answer((await next_ask(hub.desk, session)).id, Deny("No."))
+        asked: set[str] = set()
+        for _ in commands:
+            asked.add((ask := await next_ask(hub.desk, session, asked)).id)
+            await hub.desk.answer(ask.id, Deny("No."))
         await ended(hub.desk, session)
 
-        assert [result.is_error for result in played.results] == [True]
+        assert [result.is_error for result in played.results] == [True, True]
 
 
-async def ended(desk: LocalDesk, session: Session) -> list[Any]:
-    return await seen(desk, lambda content: isinstance(content, TurnEnded), session.id)
+async def ended(desk: LocalDesk, session: Session, turns: int = 1) -> list[Any]:
+    """All that is told until so many turns are over."""
+    left = iter(range(turns - 1, -1, -1))
+    return await seen(desk, lambda content: isinstance(content, TurnEnded) and next(left) == 0, session.id)
 
 
 async def heard(home: House, session: Session, words: bytes) -> None:
