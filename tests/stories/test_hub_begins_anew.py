@@ -6,7 +6,7 @@ import os
 import random
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from handraise.demo.told import Told
 from handraise.hub import Hub
 from handraise.model.actors import Person, TheHub
 from handraise.model.answers import Choice, Choices
-from handraise.model.items import Content, Notice, Said, SaidTaken, SessionEnded, SessionStarted
+from handraise.model.items import Content, Notice, Said, SaidTaken, SessionEnded, SessionStarted, Text
 from handraise.model.says import Say
 from handraise.model.sessions import Ended, Place, Session
 from handraise.session.memory import Memory
@@ -29,7 +29,7 @@ from handraise.store.changes import Advance, QueueSay, SaveSession
 from stories.house import DEADLINE, House, house, next_ask, seen
 from stories.hub_process import Order
 from stories.test_hub_lives import NOON, QUESTION, never_started
-from stories.timeline import Stay, claude_of, kill, only, pid_of, texts, times, until_phase, until_turn
+from stories.timeline import Stay, claude_of, kill, only, pid_of, texts, times, until_turn
 
 SQLITE = Choices((Choice(("SQLite",)),))
 ANSWER = "Which database? — SQLite"
@@ -61,6 +61,11 @@ def keep_the_queue(home: House, session: Session) -> None:
 
 def anew(contents: list[Content]) -> list[Notice]:
     return [each for each in only(Notice, contents) if each.about == "begins anew"]
+
+
+def is_heard(words: str) -> Callable[[Content], bool]:
+    """Fits what Claude says when it has heard these words."""
+    return lambda content: isinstance(content, Text) and words in content.text
 
 
 async def until_told(home: House, *words: str) -> str:
@@ -137,23 +142,47 @@ async def began_anew(home: House, hub: Hub, session: Session) -> None:
     assert (await hub.desk.session(session.id)).session.claude_id != session.claude_id
 
 
-async def test_a_claude_killed_before_it_wrote_anything_down_begins_anew_and_nothing_is_lost(tmp_path: Path) -> None:
-    async with house(tmp_path, asks_once) as (home, hub):
-        session = await answered_and_killed(home, hub)
-        forget_all(home, session)
+def thinks_once(told: Told) -> Script:
+    """`Choose.` is asked about the first time, and what begins with `Think` is not finished then."""
+    finished: set[str] = set()
+    while True:
+        words = (told.text.splitlines() or [""])[-1]
+        if words == "Choose." and words not in finished:
+            finished.add(words)
+            told = yield [use("AskUserQuestion", questions=[QUESTION])]
+            continue
+        if words.startswith("Think") and words not in finished:
+            finished.add(words)
+            told = yield [say("It"), hold(words), say("is never heard.")]
+        else:
+            told = yield [say(f"You said: {told.text}")]
 
-        await hub.desk.resume(session.id, "And be quick.")
 
-        await began_anew(home, hub, session)
+@pytest.fixture(scope="module")
+async def stay(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stay]:
+    async with house(tmp_path_factory.mktemp("house"), thinks_once, clock=lambda: NOON) as (home, hub):
+        yield Stay(home, hub)
 
-        # From here on there is something to resume.
-        await hub.desk.stop(session.id)
-        await seen(hub.desk, times(2, SessionEnded), session.id)
-        await hub.desk.resume(session.id, "Still there?")
-        told = await until_taken(hub, session, "Still there?")
-        assert [each.run for each in only(SessionStarted, told)] == [1, 2, 3, 4]
-        assert len(anew(told)) == 1
-        assert home.model.errors == []
+
+async def test_a_claude_killed_before_it_wrote_anything_down_begins_anew_and_nothing_is_lost(stay: Stay) -> None:
+    home, hub = stay.home, stay.hub
+    session = await answered_and_killed(home, hub)
+    forget_all(home, session)
+
+    await hub.desk.resume(session.id, "And be quick.")
+
+    await began_anew(home, hub, session)
+
+    # From here on there is something to resume.
+    await hub.desk.stop(session.id)
+    await seen(hub.desk, times(2, SessionEnded), session.id)
+    await hub.desk.resume(session.id, "Still there?")
+    told = await until_taken(hub, session, "Still there?")
+    assert [each.run for each in only(SessionStarted, told)] == [1, 2, 3, 4]
+    assert len(anew(told)) == 1
+    assert home.model.errors == []
+    stay.go_on_with(session)
+    await stay.until_idle()
 
 
 async def test_the_next_hub_goes_on_when_the_last_one_was_gone_before_claude_could_say_so(tmp_path: Path) -> None:
@@ -202,7 +231,7 @@ async def test_a_hub_that_is_killed_in_the_midst_of_it_neither_loses_nor_repeats
         order.write_bytes(msgspec.json.encode(wanted))
         dice = random.Random(seed)
 
-        moments = [dice.randint(1, 90) for _ in range(3 if seed == 1 else 40)]
+        moments = [dice.randint(1, 90) for _ in range(2 if seed == 1 else 40)]
         finished = [await lives(order, session, moment) for moment in moments]
         assert True in finished or await lives(order, session, 0)
 
@@ -214,24 +243,6 @@ async def test_a_hub_that_is_killed_in_the_midst_of_it_neither_loses_nor_repeats
             told = [item.read() for item in await last.desk.items(session.id)]
             assert len(anew(told)) == 1
             assert home.model.errors == []
-
-
-def thinks_once(told: Told) -> Script:
-    """What begins with `Think` is not finished the first time."""
-    finished: set[str] = set()
-    while True:
-        words = told.text.splitlines()[-1]
-        if words.startswith("Think") and words not in finished:
-            finished.add(words)
-            told = yield [say("It"), hold(words), say("is never heard.")]
-        else:
-            told = yield [say(f"You said: {told.text}")]
-
-
-@pytest.fixture(scope="module")
-async def stay(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stay]:
-    async with house(tmp_path_factory.mktemp("house"), thinks_once) as (home, hub):
-        yield Stay(home, hub)
 
 
 async def test_a_fork_killed_before_it_wrote_anything_down_is_forked_again(stay: Stay) -> None:
@@ -278,13 +289,14 @@ async def test_a_long_conversation_whose_record_is_gone_is_not_done_again(stay: 
     await hub.desk.resume(session.id, "And now?")
 
     told = await until_taken(hub, session, "And now?")
-    assert len(anew(told)) == 1
+    assert len(anew(await stay.seen(is_heard("And now?")))) == 1
     reminder = [each for each in only(Said, told) if opening.text in each.text][-1]
     assert reminder.by == TheHub()
     assert "do nothing of it again" in reminder.text
     last = await until_told(stay.home, reminder.text.splitlines()[0], "And now?")
     assert [last.count(each) for each in (opening.text, "And now?", "Thanks.")] == [1, 1, 0]
     assert last.index(opening.text) < last.index("And now?")
+    await stay.until_idle()
 
 
 async def test_a_claude_killed_before_its_first_turn_is_started_under_another_name(stay: Stay) -> None:
@@ -302,31 +314,29 @@ async def test_a_claude_killed_before_its_first_turn_is_started_under_another_na
     assert anew(told) == []
 
 
-async def test_what_was_said_just_before_claude_was_killed_still_reaches_it(tmp_path: Path) -> None:
-    async with house(tmp_path, thinks_once, clock=lambda: NOON) as (home, hub):
-        session = (await hub.desk.start("Alder.", str(home.work))).session
-        await until_turn(hub.desk, session)
-        for is_written, cut_off, then in ((True, "Think of a birch.", "Cedar."), (False, "Think of an elm.", "Fir.")):
-            before = await hub.desk.newest()
-            said = await hub.desk.say(session.id, cut_off)
-            await until_taken(hub, session, cut_off)
-            await home.model.held(cut_off)
-            (transcript,) = transcripts(home, session)
-            await written(transcript, said.id)
-            await kill(pid_of(hub, session))
-            if not is_written:
-                kept, _, _ = transcript.read_text().partition(next(line_of(transcript, said.id)))
-                transcript.write_text(kept)
-            await seen(hub.desk, times(1, SessionEnded), session.id, before)
+async def test_what_was_said_just_before_claude_was_killed_still_reaches_it(stay: Stay) -> None:
+    home, hub = stay.home, stay.hub
+    await stay.begin("Alder.")
+    await stay.until_turn()
+    for is_written, cut_off, then in ((True, "Think of a birch.", "Cedar."), (False, "Think of an elm.", "Fir.")):
+        session = await stay.begin(cut_off)
+        (said,) = [each for each in only(Said, await until_taken(hub, session, cut_off)) if each.text == cut_off]
+        await home.model.held(cut_off)
+        (transcript,) = transcripts(home, session)
+        await written(transcript, said.say)
+        await kill(pid_of(hub, session))
+        if not is_written:
+            kept, _, _ = transcript.read_text().partition(next(line_of(transcript, said.say)))
+            transcript.write_text(kept)
+        await stay.seen(times(1, SessionEnded))
 
-            await hub.desk.resume(session.id, then)
+        await hub.desk.resume(session.id, then)
 
-            told = await until_taken(hub, session, then)
-            assert anew(told) == []
-            assert await hub.store.says(session.id) == []
-            last = await until_told(home, "Alder.", cut_off, then)
-            assert [last.count(each) for each in ("Alder.", then)] == [1, 1]
-            # Where it is written down and was not answered, Claude reads it there, and takes it up when it is said.
-            assert last.count(cut_off) <= 1 + is_written
-            assert last.index("Alder.") < last.index(cut_off) < last.index(then)
-            await until_phase(hub.desk, session, "idle")
+        assert anew(await stay.seen(is_heard(then))) == []
+        assert await hub.store.says(session.id) == []
+        last = await until_told(home, "Alder.", cut_off, then)
+        assert [last.count(each) for each in ("Alder.", then)] == [1, 1]
+        # Where it is written down and was not answered, Claude reads it there, and takes it up when it is said.
+        assert last.count(cut_off) <= 1 + is_written
+        assert last.index("Alder.") < last.index(cut_off) < last.index(then)
+        await stay.until_idle()

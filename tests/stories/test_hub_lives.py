@@ -32,7 +32,7 @@ from handraise.model.items import (
     TurnEnded,
 )
 from handraise.model.says import Say
-from handraise.model.sessions import Place, Session
+from handraise.model.sessions import Ended, Place, Session
 from handraise.session.memory import Memory
 from handraise.store.changes import Advance, QueueSay, SaveSession
 from handraise.store.sqlite.store import SqliteStore
@@ -295,7 +295,8 @@ async def test_a_session_that_the_hub_lost_track_of_can_still_be_stopped(life: L
 
 async def test_a_fork_knows_what_was_said_and_leaves_the_first_alone(life: Life) -> None:
     async with life.home.open_hub() as hub:
-        await hub.store.apply([SaveSession(never_started(life.home))])
+        stopped = Ended("stopped", "ana stopped it", NOON)
+        await hub.store.apply([SaveSession(replace(never_started(life.home), phase="ended", ended=stopped))])
         with pytest.raises(Refused, match="taken up anything"):
             await hub.desk.fork("s_new", "And now?")
         session = await life.say(hub, "My name is Odeon.")
@@ -309,6 +310,7 @@ async def test_a_fork_knows_what_was_said_and_leaves_the_first_alone(life: Life)
         assert "My name is Odeon." in str(last.messages)
         assert (await hub.desk.session(session.id)).session.run == session.run
         assert fork.claude_id != session.claude_id
+        await hub.desk.stop(fork.id)
 
 
 async def test_a_session_that_the_last_hub_did_not_get_to_start_is_started(life: Life) -> None:
@@ -323,6 +325,7 @@ async def test_a_session_that_the_last_hub_did_not_get_to_start_is_started(life:
         assert session.id not in (*second.crew.adoption.living, *second.crew.adoption.lost)
         assert texts(await until_turn(second.desk, session)) == ["You said: Hello."]
         assert (await second.desk.session(session.id)).session.run == 2
+        await second.desk.stop(session.id)
 
 
 async def test_a_long_line_that_is_cut_off_starts_claude_again_by_itself(life: Life) -> None:
@@ -348,37 +351,41 @@ async def test_a_long_line_that_is_cut_off_starts_claude_again_by_itself(life: L
         async with asyncio.timeout(DEADLINE):
             while await hub.store.says(session.id):
                 await asyncio.sleep(0.05)
+        await until_phase(hub.desk, session, "idle")
 
 
-async def test_sessions_beyond_the_limit_wait_in_a_queue_that_can_be_seen(tmp_path: Path) -> None:  # lesson 24
-    def busy_at_first(told: Told) -> Script:
-        while True:
-            asks = told.text == "One."
-            told = yield [use("AskUserQuestion", questions=[QUESTION]) if asks else say(f"You said: {told.text}")]
-
-    async with house(tmp_path, busy_at_first, limit=1) as (home, hub):
-        first = (await hub.desk.start("One.", str(home.work))).session
-        second = (await hub.desk.start("Two.", str(home.work))).session
-        third = (await hub.desk.start("One.", str(home.work))).session
-        assert [first.phase, second.phase, third.phase] == ["starting", "queued", "queued"]
+async def test_sessions_beyond_the_limit_wait_in_a_queue_that_can_be_seen(life: Life) -> None:  # lesson 24
+    work = str(life.home.work)
+    async with life.home.open_hub(limit=1) as hub:
+        await life.ask(hub)
+        first = life.session
+        second = (await hub.desk.start("Two.", work)).session
+        third = (await hub.desk.start("Choose.", work)).session
+        assert [second.phase, third.phase] == ["queued", "queued"]
         waiting = await seen(hub.desk, times(1, SessionChanged), third.id)
         assert only(SessionChanged, waiting)[0].phase == "queued"
+        told = await seen(hub.desk, lambda content: isinstance(content, Notice), third.id)
+        assert [each.about for each in only(Notice, told)] == ["queued"]
+        assert (
+            f"Queued behind 1 session: “{first.title}” ({first.id}, waiting for your answer)"
+            in only(Notice, told)[0].text
+        )
 
         await hub.desk.stop(second.id)
         stopped = (await hub.desk.session(second.id)).session
         assert stopped.ended is not None
         assert stopped.ended.how == "stopped"
-        await next_ask(hub.desk, first)
         assert (await hub.desk.session(third.id)).session.phase == "queued"
         await hub.desk.stop(first.id)
 
         ask = await next_ask(hub.desk, third)
         assert (await hub.desk.session(second.id)).session.run == 0
         # Whoever waits when a hub is told to stop everything is not started by that; what was asked is not lost.
-        assert (await hub.desk.start("Four.", str(home.work))).session.phase == "queued"
+        fourth = (await hub.desk.start("Four.", work)).session
+        assert fourth.phase == "queued"
         await hub.crew.stop_all()
         assert (await hub.desk.ask(ask.id)).state == "withdrawn"
-        assert [each.session.phase for each in await hub.desk.sessions()].count("queued") == 1
+        assert [each.session.id for each in await hub.desk.sessions() if each.session.phase == "queued"] == [fourth.id]
 
 
 async def test_one_hub_at_a_time_has_a_state_folder(tmp_path: Path) -> None:  # lesson 19

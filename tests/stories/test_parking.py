@@ -70,7 +70,7 @@ async def test_an_idle_session_makes_room_and_comes_back_when_it_is_spoken_to(tm
         assert not only(Notice, [item.read() for item in await hub.desk.items()])
 
         await is_steered_stopped_and_resumed_like_an_idle_one(hub, second, first)
-        await loses_nothing_that_is_said_at_the_very_moment(home, hub, first, second)
+        await loses_nothing_that_is_said_at_the_very_moment(home, hub, second, first)
 
 
 async def is_steered_stopped_and_resumed_like_an_idle_one(hub: Hub, parked: Session, idle: Session) -> None:
@@ -87,19 +87,16 @@ async def is_steered_stopped_and_resumed_like_an_idle_one(hub: Hub, parked: Sess
     ended = (await hub.desk.session(idle.id)).session.ended
     assert ended is not None
     assert ended.how == "stopped"
-    await hub.desk.resume(idle.id, "Again.")
-    assert texts(await until_turn(hub.desk, idle, 3))[-1] == "You said: Again."
     assert (await hub.desk.session(parked.id)).session.title == "Renamed"
 
 
-async def loses_nothing_that_is_said_at_the_very_moment(home: House, hub: Hub, idle: Session, parked: Session) -> None:
-    await until_phase(hub.desk, idle, "idle")
-    await hub.desk.say(parked.id, "Two again.")
-    # Wherever the parking is by now: refused, under way or done.
+async def loses_nothing_that_is_said_at_the_very_moment(home: House, hub: Hub, idle: Session, ended: Session) -> None:
+    await hub.desk.resume(ended.id, "Again.")
+    # Wherever the parking of the idle one is by now: refused, under way or done.
     for number in range(3):
         await hub.desk.say(idle.id, f"Word {number}.")
         await asyncio.sleep(0)
-    await until_turn(hub.desk, parked, 2)
+    assert texts(await until_turn(hub.desk, ended, 3))[-1] == "You said: Again."
     async with asyncio.timeout(DEADLINE), hub.desk.follow(0, idle.id) as follower:
         async for _ in follower:
             if not await hub.store.says(idle.id):
@@ -107,32 +104,31 @@ async def loses_nothing_that_is_said_at_the_very_moment(home: House, hub: Hub, i
     assert all(f"Word {number}." in conversation(home) for number in range(3))
 
 
-async def test_the_ninth_of_eight_starts_and_a_queued_one_says_behind_whom(tmp_path: Path) -> None:
-    async with house(tmp_path, talk, limit=2) as (home, hub):
-        asking = (await hub.desk.start("Choose.", str(home.work), title="Pick one")).session
+async def test_a_queued_session_says_behind_whom_and_a_projects_own_limit_is_kept_like_the_hubs(tmp_path: Path) -> None:
+    async with house(tmp_path, talk, limit=8) as (home, hub):
+        await hub.desk.add_project(str(home.work), "shop", Options(parallel=2))
+        asking = (await hub.desk.start("Choose.", "shop", title="Pick one")).session
         ask = await next_ask(hub.desk, asking)
-        idle = (await hub.desk.start("Hello.", str(home.work))).session
-        await until_turn(hub.desk, idle)
-        third = (await hub.desk.start("Choose.", str(home.work))).session
-        await next_ask(hub.desk, third)
+        second = (await hub.desk.start("Choose.", "shop")).session
+        await next_ask(hub.desk, second)
 
-        fourth = (await hub.desk.start("Four.", str(home.work))).session
-        told = await seen(hub.desk, lambda each: isinstance(each, Notice), fourth.id)
+        third = (await hub.desk.start("Three.", "shop")).session
+        told = await seen(hub.desk, lambda each: isinstance(each, Notice), third.id)
         (notice,) = only(Notice, told)
         assert notice.about == "queued"
-        assert f"Queued behind 2 sessions: “Pick one” ({asking.id}, waiting for your answer)" in notice.text
+        waits_for = f"Queued behind 2 sessions in this project: “Pick one” ({asking.id}, waiting for your answer)"
+        assert waits_for in notice.text
         assert f"handraise stop {asking.id}" in notice.text
         # An answer makes room: the turn ends, and what is idle is parked.
         await hub.desk.answer(ask.id, Choices((Choice(("SQLite",)),)))
-        assert texts(await until_turn(hub.desk, fourth)) == ["You said: Four."]
+        assert texts(await until_turn(hub.desk, third)) == ["You said: Three."]
         assert await phase(hub, asking) == "parked"
 
 
 async def test_a_hub_that_was_killed_while_it_parked_leaves_an_idle_session(tmp_path: Path) -> None:
     async with House(tmp_path, talk) as home:
         async with home.open_hub() as first:
-            await first.desk.add_project(str(home.work), "shop", Options(parallel=1))
-            session = (await first.desk.start("One.", "shop")).session
+            session = (await first.desk.start("One.", str(home.work))).session
             await until_turn(first.desk, session)
             pid = pid_of(first, session)
         for turn, moment in enumerate(("alive", "dead", "gone"), 2):
@@ -147,7 +143,6 @@ async def test_a_hub_that_was_killed_while_it_parked_leaves_an_idle_session(tmp_
                 assert texts(await until_turn(next_one.desk, session, turn))[-1] == "You said: Still there?"
                 await until_phase(next_one.desk, session, "idle")
                 pid = pid_of(next_one, session)
-        await a_projects_own_limit_is_kept_in_the_same_way(home, session)
 
 
 async def is_parking(home: House, session: Session) -> None:
@@ -161,11 +156,3 @@ async def is_parking(home: House, session: Session) -> None:
         memory = Memory.load(place.memory)
         memory.phase = "parking"
         await store.apply([SaveSession(replace(now, phase="parking")), Advance(replace(place, memory=memory.dump()))])
-
-
-async def a_projects_own_limit_is_kept_in_the_same_way(home: House, first: Session) -> None:
-    async with home.open_hub(limit=8) as hub:
-        assert await phase(hub, first) == "idle"
-        second = (await hub.desk.start("Two.", "shop")).session
-        assert texts(await until_turn(hub.desk, second)) == ["You said: Two."]
-        assert await phase(hub, first) == "parked"

@@ -63,10 +63,15 @@ class Stay:
         if now and now.phase == "idle":
             if now.mode != mode:
                 await self.desk.change_mode(now.id, mode)
+            self._session = now
             await self.desk.say(now.id, words)
         else:
             self._session = (await self.desk.start(words, str(self.home.work), mode=mode)).session
         return self.session
+
+    def go_on_with(self, session: Session) -> None:
+        """What is begun next is said in this session."""
+        self._session = session
 
     async def next_ask(self, but: set[str] | None = None) -> Ask:
         return await next_ask(self.desk, self.session, but)
