@@ -15,6 +15,7 @@ from handraise.model.asks import Withdrawn
 from handraise.model.projects import Options
 from handraise.serving import Service, Serving, serving
 from handraise.surfaces.web.stream import Streams
+from surfaces.web.served import PLAIN
 
 OPTIONS = [{"label": "Option A", "description": "Simple"}, {"label": "Option B"}]
 NOBODYS = "a1b2c3d4-e5f6-7890-abcd-ef1234567890"
@@ -63,8 +64,8 @@ async def opened(tmp_path: Path) -> AsyncIterator[Stream]:
         await served.hub.desk.add_project(str(tmp_path), "here", Options())
         code = (await served.new_link()).partition("code=")[2]
         async with (
-            httpx2.AsyncClient(base_url=served.base) as server,
-            httpx2.AsyncClient(base_url=served.base, headers={"origin": served.base}) as page,
+            httpx2.AsyncClient(base_url=served.base, verify=PLAIN) as server,
+            httpx2.AsyncClient(base_url=served.base, headers={"origin": served.base}, verify=PLAIN) as page,
         ):
             await page.get("/login", params={"code": code})
             found = Stream(served, server, page)
@@ -374,7 +375,7 @@ async def test_an_answer_outlives_the_hub(tmp_path: Path) -> None:
         token, project = first.token, first.project
     async with (
         serving(Service(tmp_path / "state", Path("/bin/false"), {}, port=0)) as served,
-        httpx2.AsyncClient(base_url=served.base) as server,
+        httpx2.AsyncClient(base_url=served.base, verify=PLAIN) as server,
     ):
         polled = await server.get("/claude/poll-answer", params={"p": project, "streamToken": token})
     assert polled.json() == {"status": "answered", "answer": "kept", "selectedOptions": [], "askId": ask}

@@ -21,6 +21,7 @@ from handraise.model.rules import ProjectRule
 from handraise.model.tools import APPROVAL_PROMPT
 from handraise.serving import Service, Serving, serving
 from stories.outsiders import DEADLINE, RELAY
+from surfaces.web.served import PLAIN
 
 JSON = {"accept": "application/json, text/event-stream"}
 
@@ -69,7 +70,7 @@ async def opened(tmp_path: Path, **settings: Any) -> AsyncIterator[Street]:
     async with serving(Service(tmp_path / "state", Path("/bin/false"), {}, port=0, **settings)) as served:
         made = await served.gate.make("agent", "agent", served.hub.desk.person, "test")
         bearer = {"authorization": f"Bearer {made.secret}", **JSON}
-        async with httpx2.AsyncClient(base_url=served.base, headers=bearer, timeout=DEADLINE) as agent:
+        async with httpx2.AsyncClient(base_url=served.base, headers=bearer, timeout=DEADLINE, verify=PLAIN) as agent:
             yield Street(served, agent)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import ssl
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ from handraise.store.changes import OpenAsk, Publish, SaveSession
 from handraise.surfaces.web.stream import Streams
 
 TESTER = Person("tester")
+PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For clients that speak no TLS: to read the machine's certificates takes them longer than a whole test."""
 WHICH = Question((Prompt("Which?", "", (Option("A"), Option("B"))),))
 A = {"answers": [{"labels": ["A"]}]}
 B = {"answers": [{"labels": ["B"]}]}
@@ -44,13 +47,16 @@ class Served:
     async def client(self, role: Role | None = None, **more: Any) -> AsyncIterator[httpx2.AsyncClient]:
         """Over TCP: a script with a token of this role, or nobody."""
         headers = {"authorization": f"Bearer {await self.token(role)}"} if role else {}
-        async with httpx2.AsyncClient(base_url=self.up.base, headers=headers, timeout=30, **more) as client:
+        async with httpx2.AsyncClient(
+            base_url=self.up.base, headers=headers, timeout=30, verify=PLAIN, **more
+        ) as client:
             yield client
 
     @asynccontextmanager
     async def browser(self) -> AsyncIterator[httpx2.AsyncClient]:
         """Over TCP: logged in by the link, and on our own page."""
-        async with httpx2.AsyncClient(base_url=self.up.base, headers={"origin": self.up.base}, timeout=30) as client:
+        headers = {"origin": self.up.base}
+        async with httpx2.AsyncClient(base_url=self.up.base, headers=headers, timeout=30, verify=PLAIN) as client:
             code = await self.up.gate.make_code("owner", "admin", TESTER, "test")
             entered = await client.get("/login", params={"code": code})
             assert entered.status_code == 303
@@ -59,7 +65,7 @@ class Served:
     @asynccontextmanager
     async def neighbour(self) -> AsyncIterator[httpx2.AsyncClient]:
         """On the Unix socket: the owner."""
-        transport = httpx2.AsyncHTTPTransport(uds=str(self.state / "hub.sock"))
+        transport = httpx2.AsyncHTTPTransport(uds=str(self.state / "hub.sock"), verify=PLAIN)
         async with httpx2.AsyncClient(transport=transport, base_url="http://hub", timeout=30) as client:
             yield client
 

@@ -9,6 +9,7 @@ import pytest
 
 from handraise.surfaces.web.squeezing import LEAST, is_accepted
 from surfaces.web.events import feed, items
+from surfaces.web.served import PLAIN as NO_TLS
 from surfaces.web.served import Served, served
 
 GZIP = {"accept-encoding": "gzip"}
@@ -92,7 +93,7 @@ async def test_the_live_stream_is_never_compressed(tmp_path: Path) -> None:
     async with served(tmp_path) as hub:
         await _long_history(hub, 100)
         token = await hub.token("viewer")
-        async with httpx2.AsyncClient(base_url=hub.up.base, timeout=30) as browser:
+        async with httpx2.AsyncClient(base_url=hub.up.base, timeout=30, verify=NO_TLS) as browser:
             browser.headers |= {**GZIP, "authorization": f"Bearer {token}"}
             async with browser.stream("GET", "/api/feed", params={"after": 0}) as response:
                 assert "content-encoding" not in response.headers

@@ -20,7 +20,7 @@ from handraise.model.audit import Entry
 from handraise.store.changes import Record
 from handraise.surfaces.web.staying import NoLongerLetIn, Stays, TooMany, while_let_in
 from surfaces.web.events import Event, feed, items
-from surfaces.web.served import TESTER, Served, served, told
+from surfaces.web.served import PLAIN, TESTER, Served, served, told
 
 QUESTION = {"question": "Which?", "options": [{"label": "A"}, {"label": "B"}]}
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "ask_user", "arguments": QUESTION}}
@@ -221,7 +221,8 @@ def test_people_behind_a_proxy_are_counted_by_name_and_tools_of_claude_together(
 
 
 def _client(hub: Served, secret: str) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(base_url=hub.up.base, headers={"authorization": f"Bearer {secret}"}, timeout=LONG)
+    headers = {"authorization": f"Bearer {secret}"}
+    return httpx2.AsyncClient(base_url=hub.up.base, headers=headers, timeout=LONG, verify=PLAIN)
 
 
 @asynccontextmanager
