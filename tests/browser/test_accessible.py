@@ -1,7 +1,7 @@
 """Every view, dialog and menu, wide and on a phone, in both themes: no barrier, no sideways scrolling, no motion."""
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -16,15 +16,16 @@ pytestmark = needs_browser
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 LOOK = """
-  async ({ where, sizesOnly }) => {
+  async ({ where, sizesOnly, colours }) => {
     const look = async (wanted) => {
       const { violations } = await axe.run(where, { ...wanted, resultTypes: ["violations"] });
       return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" ")}`);
     };
     const page = document.documentElement;
-    const sizes = { rules: { "target-size": { enabled: true } } };
-    const found = await look(sizesOnly ? { ...sizes, runOnly: ["target-size"] } : sizes);
-    if (!sizesOnly) {
+    const sizes = { "target-size": { enabled: true } };
+    const all = { rules: { ...sizes, "color-contrast": { enabled: colours } } };
+    const found = await look(sizesOnly ? { rules: sizes, runOnly: ["target-size"] } : all);
+    if (colours) {
       page.dataset.theme = "dark";
       found.push(...(await look({ runOnly: ["color-contrast"] })));
       page.dataset.theme = "light";
@@ -72,22 +73,32 @@ Walk = AsyncIterator[tuple[str, str]]
 """The name of a place that is there to be looked at, and the part of the page that it is about."""
 
 
+EVERYWHERE = ("body", "main", "dialog", ".card.current", ".menu", ".sessions")
 sizes = pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 
 
 @sizes
 async def test_nobody_meets_a_barrier(tmp_path: Path, size: ViewportSize) -> None:
-    await look(tmp_path, size, "dejavu", inbox, dialogs, chats, sessions, administration)
+    # A phone has the colours of the wide page; what only a phone has is around its views.
+    colours = ("body",) if size is PHONE else EVERYWHERE
+    await look(tmp_path, size, "dejavu", colours, inbox, dialogs, chats, sessions, administration)
+
+
+@pytest.mark.torture
+async def test_nobody_meets_a_colour_on_a_phone_that_cannot_be_read(tmp_path: Path) -> None:
+    await look(tmp_path, PHONE, "dejavu", EVERYWHERE, inbox, dialogs, chats, sessions, administration)
 
 
 @sizes
 @pytest.mark.torture
 async def test_whoever_answers_meets_no_barrier_in_a_narrow_font(tmp_path: Path, size: ViewportSize) -> None:
-    await look(tmp_path, size, "liberation", inbox, dialogs)
+    await look(tmp_path, size, "liberation", (), inbox, dialogs)
 
 
-async def look(tmp: Path, size: ViewportSize, font: str, *parts: Callable[[Page], Walk]) -> None:
-    """The font is chosen here, or the result would depend on what the machine has."""
+async def look(
+    tmp: Path, size: ViewportSize, font: str, colours: Sequence[str], *parts: Callable[[Page], Walk]
+) -> None:
+    """The font is chosen here, or the result would depend on what the machine has. `colours`: where they are judged."""
     found: dict[str, list[str]] = {}
     phone = size is PHONE
     async with served(tmp, page=PAGE) as hub, window() as screen:
@@ -102,7 +113,9 @@ async def look(tmp: Path, size: ViewportSize, font: str, *parts: Callable[[Page]
         await page.add_script_tag(path=AXE)
         for part in parts:
             async for name, where in part(page):
-                troubles: list[str] = await page.evaluate(LOOK, {"where": where, "sizesOnly": font != "dejavu"})
+                assert where in EVERYWHERE
+                how = {"where": where, "sizesOnly": font != "dejavu", "colours": where in colours}
+                troubles: list[str] = await page.evaluate(LOOK, how)
                 found |= {name: troubles} if troubles else {}
     assert found == {}, json.dumps(found, indent=1)
 

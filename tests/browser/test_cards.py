@@ -91,30 +91,16 @@ async def test_a_denial_an_edit_and_a_plan_sent_back_by_mouse(tmp_path: Path) ->
         assert (at.work / "service.py").read_text() == "print('edited by a person')\n"
 
 
-def run_twice(told: Told) -> Script:
-    told = yield [use("Bash", command="touch first", description="Make a file")]
+def run_three_times(told: Told) -> Script:
+    told = yield [use("Bash", command="touch zero", description="Make a file")]
+    told = yield [use("Bash", command="touch first", description="Make another")]
     told = yield [use("Bash", command="touch first", description="Make it again")]
     yield [say("Both done." if not told.result().is_error else "Not done.")]
 
 
-async def test_what_is_allowed_for_the_session_is_a_rule_that_can_be_revoked(tmp_path: Path) -> None:
-    async with home(tmp_path, run_twice) as at, at.serve() as up, window() as screen:
-        session = (await up.hub.desk.start("Run it.", str(at.work))).session
-        page = await screen.open(up, f"/sessions/{session.id}")
-        await armed(page, "permission")
-        await expect(page.locator(".offer").first).to_contain_text("touch")
-        await page.locator(".offer").first.click()
-        await expect(page.locator("main").get_by_text("Both done.")).to_be_visible()
-        await expect(page.locator(".line-card").first).to_contain_text("for this session")
-        await expect(page.locator(".line-card").last).to_contain_text("A rule allowed")
-        await page.goto(f"{up.base}/admin/rules")
-        await page.get_by_role("button", name="Revoke").click()
-        await page.get_by_role("button", name="Really revoke").click()
-        await expect(page.locator("main").get_by_text("No rules.")).to_be_visible()
-
-
 async def test_two_browsers_answer_at_once_and_both_tell_the_truth(tmp_path: Path) -> None:  # lessons 30, 33
-    async with home(tmp_path, run_twice) as at, at.serve() as up, window() as screen:
+    """And what is then allowed for the session is a rule that can be revoked."""
+    async with home(tmp_path, run_three_times) as at, at.serve() as up, window() as screen:
         session = (await up.hub.desk.start("Run it.", str(at.work))).session
         one = await screen.open(up, f"/sessions/{session.id}")
         two = await screen.open(up, f"/sessions/{session.id}")
@@ -129,6 +115,19 @@ async def test_two_browsers_answer_at_once_and_both_tell_the_truth(tmp_path: Pat
         lines = [await page.locator(".line-card .line-text").first.inner_text() for page in (one, two)]
         mine, theirs = sorted(lines, key=lambda line: not line.startswith("You "))
         assert mine.removeprefix("You ") == theirs.removeprefix("Answered elsewhere by owner: ")
+
+        await two.close()
+        await expect(one.locator(".card .asked")).to_have_text("Run touch first?")
+        await armed(one, "permission")
+        await expect(one.locator(".offer").first).to_contain_text("touch")
+        await one.locator(".offer").first.click()
+        await expect(one.locator("main").get_by_text("Both done.")).to_be_visible()
+        await expect(one.locator(".line-card").nth(1)).to_contain_text("for this session")
+        await expect(one.locator(".line-card").last).to_contain_text("A rule allowed")
+        await one.goto(f"{up.base}/admin/rules")
+        await one.get_by_role("button", name="Revoke").click()
+        await one.get_by_role("button", name="Really revoke").click()
+        await expect(one.locator("main").get_by_text("No rules.")).to_be_visible()
 
 
 async def test_a_question_keeps_its_place_whatever_else_arrives(tmp_path: Path) -> None:  # lesson 31
