@@ -1,7 +1,7 @@
-"""The kinds of desk that the contract suite holds: each a way to seat a person at a hub."""
+"""The kinds of desk that the contract suite holds: each a way to seat people at a hub."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,28 +13,36 @@ from handraise.hub import Hub
 from handraise.model.actors import Person
 from handraise.serving import Service, reachable
 
-Seat = Callable[[Hub, Person, str], AbstractAsyncContextManager[Desk]]
+Sit = Callable[[Person, str], Awaitable[Desk]]
+"""Seats a person at a surface."""
+Seats = Callable[[Hub], AbstractAsyncContextManager[Sit]]
 
 
 @asynccontextmanager
-async def _local(opened: Hub, person: Person, source: str) -> AsyncIterator[Desk]:
-    yield opened.desk.seat(person, source)
+async def _local(opened: Hub) -> AsyncIterator[Sit]:
+    async def sit(person: Person, source: str) -> Desk:
+        return opened.desk.seat(person, source)
+
+    yield sit
 
 
 @asynccontextmanager
-async def _remote(opened: Hub, person: Person, source: str) -> AsyncIterator[Desk]:
-    """Over HTTP, with a token of this name."""
+async def _remote(opened: Hub) -> AsyncIterator[Sit]:
+    """Over HTTP, each with a token of their name."""
     with TemporaryDirectory() as folder:
         service = Service(Path(folder), Path("/bin/false"), {}, port=0)
-        async with reachable(opened, service) as up:
-            made = await up.gate.make(person.name, "admin", person, "test")
-            async with RemoteDesk(up.base, made.secret, source=source) as desk:
-                yield desk
+        async with reachable(opened, service) as up, AsyncExitStack() as desks:
+
+            async def sit(person: Person, source: str) -> Desk:
+                made = await up.gate.make(person.name, "admin", person, "test")
+                return await desks.enter_async_context(RemoteDesk(up.base, made.secret, source=source))
+
+            yield sit
 
 
-SEATS: dict[str, Seat] = {"local": _local, "remote": _remote}
+SEATS: dict[str, Seats] = {"local": _local, "remote": _remote}
 
 
 @pytest.fixture(params=sorted(SEATS))
-def seat(request: pytest.FixtureRequest) -> Seat:
+def seats(request: pytest.FixtureRequest) -> Seats:
     return SEATS[request.param]

@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 
-from desk.conftest import Seat
+from desk.conftest import Seats
 from desk.hubs import BASH, NOON, QUESTION, put_ask, put_session, put_text, quiet_hub
 from handraise.desk.interface import (
     Conflict,
@@ -45,12 +44,9 @@ class Room:
 
 
 @pytest.fixture
-async def room(seat: Seat, tmp_path: Path) -> AsyncIterator[Room]:
-    async with AsyncExitStack() as stack:
-        opened = await stack.enter_async_context(quiet_hub(tmp_path))
-        ana = await stack.enter_async_context(seat(opened, ANA, "web"))
-        ben = await stack.enter_async_context(seat(opened, BEN, "telegram"))
-        yield Room(opened, ana, ben)
+async def room(seats: Seats, tmp_path: Path) -> AsyncIterator[Room]:
+    async with quiet_hub(tmp_path) as opened, seats(opened) as sit:
+        yield Room(opened, await sit(ANA, "web"), await sit(BEN, "telegram"))
 
 
 async def first(desk: Desk, after: int | None, count: int, session: str | None = None) -> list[Item]:

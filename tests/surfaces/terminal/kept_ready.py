@@ -41,11 +41,11 @@ def serve(ours: socket.socket) -> None:
     listening: dict[int, int] = {}
     gc.freeze()
     while True:
-        ready, _, _ = select.select([ours, heard], [], [])
+        ready, _, _ = select.select([ours.fileno(), heard], [], [])
         if heard in ready:
             os.read(heard, 4096)
             bury(listening)
-        if ours in ready:
+        if ours.fileno() in ready:
             wish, files = receive(ours)
             if not files:
                 sys.exit()
@@ -101,9 +101,9 @@ def become(wish: dict[str, Any], standard: list[int]) -> None:
         os.execvp(command[0], command)
     sys.argv = command[2:]
     # As Python opens them at its start.
-    sys.stdin = sys.__stdin__ = open(0, errors="surrogateescape", closefd=False)  # noqa: SIM115
-    sys.stdout = sys.__stdout__ = open(1, "w", errors="surrogateescape", closefd=False)  # noqa: SIM115
-    sys.stderr = sys.__stderr__ = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+    sys.stdin = open(0, errors="surrogateescape", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", errors="surrogateescape", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
 
 
 if __name__ == "__main__":

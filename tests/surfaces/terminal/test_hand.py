@@ -75,8 +75,12 @@ def test_each_scenario_comes_to_what_is_written(scenario: dict[str, Any], speaks
 @pytest.mark.parametrize("card", CARDS)
 @pytest.mark.parametrize("speaks", [True, False], ids=["session", "inbox"])
 @pytest.mark.parametrize("line", ["", "half a sent"], ids=["empty", "written"])
-def test_a_sentence_while_a_card_appears_answers_nothing_and_is_said_whole(card: str, speaks: bool, line: str) -> None:
-    for sentence in SENTENCES:
+@pytest.mark.parametrize("share", [3, pytest.param(1, marks=pytest.mark.torture)], ids=["some", "all"])
+def test_a_sentence_while_a_card_appears_answers_nothing_and_is_said_whole(
+    card: str, speaks: bool, line: str, share: int
+) -> None:
+    # Some at each card, and all of them at three.
+    for sentence in SENTENCES[list(CARDS).index(card) % share :: share]:
         for offset in EARLY:
             for pace in (40, 350) if len(sentence) < 12 else (120,):
                 player = Player(speaks, line=line if speaks else "")

@@ -157,11 +157,23 @@ async def test_what_a_newer_hub_says_and_nobody_here_knows_is_passed_over(tmp_pa
 
 async def test_without_a_terminal_the_inbox_is_listed_with_how_to_answer(tmp_path: Path) -> None:
     async with table(tmp_path) as laid:
-        async with laid.shell("handraise inbox | cat; handraise inbox --json; echo $?; exit") as terminal:
-            await terminal.end()
-            assert terminal.lines[:2] == ["Nothing needs you.", "0"]
+        assert await listed(laid) == "Nothing needs you.\n"
+        async with laid.terminal("inbox", "--json") as terminal:
+            assert await terminal.end() == 0
+            assert terminal.lines == []
         ask = await laid.ask(NPM)
-        async with laid.shell("handraise inbox | cat; handraise inbox --json; exit") as terminal:
-            await terminal.end()
-            assert f"handraise answer {ask.id} --allow" in terminal.screen
+        assert f"handraise answer {ask.id} --allow" in await listed(laid)
+        async with laid.terminal("inbox", "--json") as terminal:
+            assert await terminal.end() == 0
             assert f'{{"id":"{ask.id}"' in terminal.screen
+
+
+async def listed(laid: Table) -> str:
+    """The inbox as it is printed into a pipe, without an error."""
+    heard, told = os.pipe()
+    with open(heard, "rb") as out:
+        async with unattended(laid, "inbox", stdout=told) as started:
+            os.close(told)
+            printed = await asyncio.to_thread(out.read)
+            assert await started.end() == (0, b"")
+    return printed.decode()
