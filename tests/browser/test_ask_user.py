@@ -9,7 +9,6 @@ from browser.home import home
 from browser.window import needs_browser, window
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.told import Told
-from handraise.model.projects import Options
 from handraise.model.tools import ASK_USER, qualified
 
 pytestmark = needs_browser
@@ -24,11 +23,6 @@ def ask_three_times(told: Told) -> Script:
     heard.append(told.result().text.replace("\n", " and "))
     told = yield [use(TOOL, question="What name?")]
     yield [say(f"Heard {' / '.join([*heard, told.result().text])}.")]
-
-
-def ask_once(told: Told) -> Script:
-    told = yield [use(TOOL, question="Which database?", options=STORES)]
-    yield [say(f"{told.result().is_error}, going on.")]
 
 
 async def test_questions_stand_in_the_chat_and_each_becomes_a_line_once_it_is_answered(tmp_path: Path) -> None:
@@ -60,19 +54,6 @@ async def test_questions_stand_in_the_chat_and_each_becomes_a_line_once_it_is_an
         said = "Heard User selected: SQLite / User selected: SQLite, Postgres and files / Wren."
         await expect(main.get_by_text(said)).to_be_visible()
         await expect(main.locator(".card")).to_have_count(0)
-
-
-async def test_a_question_that_nobody_answered_says_so_and_claude_goes_on(tmp_path: Path) -> None:
-    async with (
-        home(tmp_path, ask_once, options=Options(ask_user_timeout=2)) as at,
-        at.serve() as up,
-        window() as screen,
-    ):
-        session = (await up.hub.desk.start("Choose.", str(at.work))).session
-        page = await screen.open(up, f"/sessions/{session.id}")
-
-        await expect(page.locator("main").get_by_text("True, going on.")).to_be_visible()
-        await expect(page.locator("main").get_by_text("Timed out").first).to_be_visible()
 
 
 async def send(page: Page, question: str, lines: int) -> None:

@@ -1,9 +1,7 @@
-"""Cards in the states that are rare: forms of every field, a stuck Claude, late answers; and over reloads."""
+"""Cards in the states that are rare: forms of every field, answers from elsewhere; and over reloads."""
 
 import json
-import os
 import re
-import signal
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -12,8 +10,8 @@ from pathlib import Path
 from playwright.async_api import Page, expect
 
 from browser.home import home
-from browser.window import PAGE, PAINTED, armed, needs_browser, window
-from handraise.demo.pieces import Script, hold, say, use
+from browser.window import PAGE, armed, needs_browser, window
+from handraise.demo.pieces import Script, say, use
 from handraise.demo.told import Told
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Deny
@@ -25,10 +23,8 @@ from handraise.model.asks import (
     Permission,
     Withdrawn,
 )
-from handraise.model.projects import Options, Patience
-from handraise.session.machine import Temper
+from handraise.model.projects import Options
 from handraise.store.changes import DeliverAsk, OpenAsk, RecordLate, SettleAsk
-from stories.timeline import claude_of
 from surfaces.web.served import served
 
 pytestmark = needs_browser
@@ -36,12 +32,6 @@ pytestmark = needs_browser
 FORMS = {"type": "stdio", "command": sys.executable, "args": [str(Path(__file__).with_name("form_server.py"))]}
 ORDER = "mcp__forms__order"
 ANN = Person("ann")
-STORES = {
-    "question": "Which database?",
-    "header": "Store",
-    "options": [{"label": "SQLite", "description": "one file"}, {"label": "Postgres", "description": "a server"}],
-    "multiSelect": False,
-}
 
 
 def order(told: Told) -> Script:
@@ -107,60 +97,6 @@ async def test_a_form_with_a_field_of_every_kind_is_checked_and_reaches_the_tool
             "extras": ["ribbon", "card"],
         }
         await expect(page.locator(".line-card")).to_contain_text("You filled the form")
-
-
-def choose(told: Told) -> Script:
-    told = yield [use("AskUserQuestion", questions=[STORES])]
-    told = yield [say(f"First: {told.result().text}"), hold("later")]
-    yield [say(f"Then: {told.text}")]
-
-
-async def test_an_answer_that_claude_does_not_take_says_so_until_it_moves(tmp_path: Path) -> None:  # lesson 6
-    async with home(tmp_path, choose, temper=Temper(move=0.5)) as at, at.serve() as up, window() as screen:
-        session = (await up.hub.desk.start("Choose.", str(at.work), title="Chooser")).session
-        page = await screen.open(up, f"/sessions/{session.id}")
-        await armed(page, "question")
-        os.kill(claude_of(up.hub, session), signal.SIGSTOP)
-        await page.keyboard.press("1")
-        await page.keyboard.press("Enter")
-        line = page.locator(".line-card")
-        await expect(line).to_contain_text("You answered: SQLite")
-        await expect(line).to_contain_text("answered, waiting for Claude")
-        await expect(page.locator(".session-head")).to_contain_text("answered, Claude has not moved for")
-        await expect(page.locator("a.session")).to_contain_text("answered, Claude has not moved for")
-        await page.reload()
-        await expect(page.locator(".session-head")).to_contain_text("answered, Claude has not moved for")
-        os.kill(claude_of(up.hub, session), signal.SIGCONT)
-        await expect(line).to_contain_text("delivered")
-        await expect(page.locator("main").get_by_text("First: ")).to_contain_text("SQLite")
-        await expect(page.locator(".session-head")).not_to_contain_text("has not moved")
-
-
-async def test_a_late_answer_from_the_inbox_is_heard_by_claude(tmp_path: Path) -> None:
-    options = Options(patience=Patience(question=1.0))
-    async with home(tmp_path, choose, options=options) as at, at.serve() as up, window() as screen:
-        page = await screen.open(up)
-        session = (await up.hub.desk.start("Choose.", str(at.work))).session
-        missed = page.locator(".over", has=page.get_by_role("heading", name="Timed out, and still worth an answer"))
-        await expect(missed.locator(".line-card")).to_contain_text("Which database? · Timed out")
-        await page.reload()
-        await missed.get_by_role("button", name="Answer late").click()
-        card = missed.locator(".card.stage-expired")
-        await expect(card).to_contain_text("What you say now still reaches it, as guidance.")
-        await expect(card).to_have_attribute("data-armed", "")
-        await card.get_by_text("Postgres").click()
-        await card.get_by_role("button", name="Send answer").scroll_into_view_if_needed()
-        await card.evaluate(PAINTED)
-        await expect(card).to_have_attribute("data-armed", "")
-        await card.get_by_role("button", name="Send answer").click()
-        await expect(missed).to_have_count(0)
-        at.model.release("later")
-        await page.locator("a.session").click()
-        await expect(page.locator("main .prose", has_text="Then: ")).to_contain_text("Postgres")
-        line = page.locator("main .line-card")
-        await expect(line).to_contain_text("You answered: Postgres")
-        await expect(line).to_contain_text("late, said to Claude as guidance")
-        assert session.id in page.url
 
 
 async def test_you_are_this_browser_and_not_everybody_who_is_logged_in_as_you(tmp_path: Path) -> None:

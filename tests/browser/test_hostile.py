@@ -23,6 +23,7 @@ from surfaces.web.served import Served, served
 
 pytestmark = needs_browser
 
+SIZES = (WIDE, PHONE)
 TRAP = (
     "window.trapped = []; for (const way of ['alert', 'confirm', 'prompt']) window[way] = (said) => trapped.push(said);"
 )
@@ -34,6 +35,7 @@ HANDLERS = """
     .flatMap((each) => each.getAttributeNames())
     .filter((name) => name.startsWith("on"))
 """
+LINKS = "(all) => all.map((a) => [a.target, a.rel, a.protocol])"
 # Boxes that scroll by themselves may hold what is wider than they are.
 OVERFLOWING = """
   () => {
@@ -60,9 +62,9 @@ async def harmless(page: Page, where: str) -> None:
     assert await page.evaluate(OVERFLOWING) == [], where
     shown = await page.locator("body").inner_text()
     assert not any(letter in shown for letter in "\u202e\u2066\u200b\U000e0041"), where
-    for link in await page.locator(".prose a").all():
-        assert await link.evaluate("a => [a.target, a.rel]") == ["_blank", "noopener noreferrer nofollow"], where
-        assert await link.evaluate("a => a.protocol") in ("http:", "https:", "mailto:"), where
+    for target, rel, protocol in await page.locator(".prose a").evaluate_all(LINKS):
+        assert [target, rel] == ["_blank", "noopener noreferrer nofollow"], where
+        assert protocol in ("http:", "https:", "mailto:"), where
 
 
 async def furnish(hub: Served) -> None:
@@ -139,57 +141,55 @@ async def unfold(page: Page) -> None:
     await expect(page.locator("details[open]:not(:has(> .unfolded))")).to_have_count(0)
 
 
-async def test_in_a_conversation(tmp_path: Path) -> None:  # lessons 39, 43
+async def test_in_a_conversation_and_on_every_card(tmp_path: Path) -> None:  # lessons 39, 43
     async with served(tmp_path, page=PAGE) as hub, window() as screen:
-        session = await hub.session(phase="working")
+        session, asked = await hub.session(phase="working"), await hub.session(phase="working")
         await talk(hub, session.id)
-        for size in (WIDE, PHONE):
-            page = await screen.open(hub.up, f"/sessions/{session.id}", script=TRAP, viewport=size)
-            for _ in range(40):
-                await page.locator(".history").evaluate("each => each.scrollTo({ top: 0 })")
-                if await page.get_by_text("The conversation begins here.").count():
-                    break
-                await expect(page.locator(".event", has_text="Loading earlier")).to_have_count(0)
-            await expect(page.locator(".failure").first).to_be_attached()
+        page = await screen.open(hub.up, f"/sessions/{session.id}", script=TRAP)
+        for _ in range(40):
+            await page.locator(".history").evaluate("each => each.scrollTo({ top: 0 })")
+            if await page.get_by_text("The conversation begins here.").count():
+                break
+            await expect(page.locator(".event", has_text="Loading earlier")).to_have_count(0)
+        await expect(page.locator(".failure").first).to_be_attached()
+        for size in SIZES:
+            await page.set_viewport_size(size)
             await unfold(page)
             await harmless(page, f"chat {size}")
             assert "⟨U+202E⟩" in await page.locator("main").inner_text()
-            await page.context.close()
-        assert all(url.startswith((hub.up.base, "data:", "blob:")) for url in screen.requested), screen.requested
 
-
-async def test_on_every_card(tmp_path: Path) -> None:
-    async with served(tmp_path, page=PAGE) as hub, window() as screen:
-        session = await hub.session(phase="working")
-        await ask(hub, session.id)
-        for size in (WIDE, PHONE):
-            page = await screen.open(hub.up, f"/sessions/{session.id}", script=TRAP, viewport=size)
-            await expect(page.locator(".card")).to_have_count(6 * len(TEXTS))
+        await ask(hub, asked.id)
+        await page.goto(f"/sessions/{asked.id}")
+        await expect(page.locator("main .card")).to_have_count(6 * len(TEXTS))
+        for size in SIZES:
+            await page.set_viewport_size(size)
             await unfold(page)
             await harmless(page, f"cards {size}")
-            await page.goto(hub.up.base)
-            await expect(page.locator(".card")).to_have_count(1)
+        await page.goto("/")
+        await expect(page.locator(".card")).to_have_count(1)
+        for size in SIZES:
+            await page.set_viewport_size(size)
             await harmless(page, f"inbox {size}")
-            await page.context.close()
         assert all(url.startswith((hub.up.base, "data:", "blob:")) for url in screen.requested), screen.requested
 
 
 async def test_in_names_rules_tokens_and_the_audit(tmp_path: Path) -> None:
     async with served(tmp_path, page=PAGE) as hub, window() as screen:
         await furnish(hub)
-        for size in (WIDE, PHONE):
-            page = await screen.open(hub.up, script=TRAP, viewport=size)
-            for path in (
-                "/sessions",
-                "/sessions/s_h1",
-                "/admin/projects",
-                "/admin/rules",
-                "/admin/tokens",
-                "/admin/audit",
-            ):
-                await page.goto(hub.up.base + path)
+        page = await screen.open(hub.up, script=TRAP)
+        for path in (
+            "/sessions",
+            "/sessions/s_h1",
+            "/admin/projects",
+            "/admin/rules",
+            "/admin/tokens",
+            "/admin/audit",
+        ):
+            await page.goto(hub.up.base + path)
+            await expect(page.locator("body")).to_contain_text("alert(1)")
+            for size in SIZES:
+                await page.set_viewport_size(size)
                 await expect(page.locator("body")).to_contain_text("alert(1)")
                 await unfold(page)
                 await harmless(page, f"{path} {size}")
-            await page.context.close()
         assert all(url.startswith((hub.up.base, "data:", "blob:")) for url in screen.requested), screen.requested

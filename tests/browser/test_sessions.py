@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, Route, expect
 
 from browser.home import home
 from browser.showroom import Showroom
@@ -100,11 +100,17 @@ def tells(told: Told) -> Script:
         told = yield [say(f"You said: {told.text}")]
 
 
+async def lose(route: Route) -> None:
+    """It reaches the hub, and nobody hears so."""
+    await route.fetch()
+    await route.abort()
+
+
 async def test_a_session_is_renamed_stopped_resumed_and_forked(tmp_path: Path) -> None:
     async with home(tmp_path, tells, run=EACH_SESSION) as at, at.serve() as up, window() as screen:
         session = (await up.hub.desk.start("One.", str(at.work), title="First name")).session
         page = await screen.open(up, f"/sessions/{session.id}")
-        main, dialog = page.locator("main"), page.get_by_role("dialog")
+        main, dialog, field = page.locator("main"), page.get_by_role("dialog"), page.locator("#say")
         await expect(main.get_by_text("You said: One.")).to_be_visible()
 
         await choose(page, "Rename…")
@@ -125,9 +131,19 @@ async def test_a_session_is_renamed_stopped_resumed_and_forked(tmp_path: Path) -
         await page.get_by_role("button", name="Resume").click()
         await expect(main.get_by_text("Resumed, process 2")).to_be_visible()
         await expect(page.locator(".group.idle a.session")).to_be_visible()
-        await page.locator("#say").fill("Two.")
+        # What reached the hub and was not confirmed is said once.
+        await page.route("**/say", lose)
+        with screen.trouble_expected():
+            await field.fill("Two.")
+            await page.keyboard.press("Enter")
+            await expect(page.locator(".composer [role=alert]")).to_contain_text("The hub cannot be reached.")
+        await expect(field).to_have_value("Two.")
+        await page.unroute("**/say")
         await page.keyboard.press("Enter")
+        await expect(field).to_have_value("")
+        await expect(page.locator(".composer [role=alert]")).to_have_count(0)
         await expect(main.get_by_text("You said: Two.")).to_be_visible()
+        await expect(page.locator(".said")).to_have_count(2)
 
         await choose(page, "Fork…")
         await dialog.locator("textarea").fill("Another way.")
@@ -140,12 +156,20 @@ async def test_a_session_is_renamed_stopped_resumed_and_forked(tmp_path: Path) -
         await page.locator(".session-facts").get_by_role("link", name="Second name").click()
         await expect(page).to_have_url(f"{up.base}/sessions/{session.id}")
 
-        # Saying something to one that has ended resumes it.
+        # Saying something to one that has ended resumes it; once, also where somebody else did so meanwhile.
         await up.hub.desk.stop(session.id)
-        await page.get_by_role("textbox", name="Say something to resume it").fill("Three.")
-        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("button", name="Resume")).to_be_visible()
+        await page.route("**/resume", lose)
+        with screen.trouble_expected():
+            await page.get_by_role("textbox", name="Say something to resume it").fill("Three.")
+            await page.keyboard.press("Enter")
+            await expect(page.locator(".composer [role=alert]")).to_contain_text("The hub cannot be reached.")
+        await page.unroute("**/resume")
         await expect(main.get_by_text("Resumed, process 3")).to_be_visible()
+        await field.press("Enter")
         await expect(main.get_by_text("You said: Three.")).to_be_visible()
+        said = [each.content for each in await up.hub.store.says(session.id, waiting=False)]
+        assert said == ["One.", "Two.", "Three."]
 
 
 def waits(told: Told) -> Script:

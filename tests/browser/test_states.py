@@ -1,15 +1,19 @@
 """Every state of a card, over reloads, restarts and time."""
 
+import os
+import signal
 from contextlib import ExitStack
 from pathlib import Path
 
 from playwright.async_api import expect
 
 from browser.home import home
-from browser.window import armed, needs_browser, window
+from browser.window import PAINTED, armed, needs_browser, window
 from handraise.demo.pieces import Script, hold, say, use
 from handraise.demo.told import Told
 from handraise.model.projects import Options, Patience
+from handraise.session.machine import Temper
+from stories.timeline import claude_of
 
 pytestmark = needs_browser
 
@@ -51,14 +55,17 @@ async def test_a_hub_that_restarts_under_an_open_page_loses_nothing(tmp_path: Pa
                 assert len(asks) == 2
 
 
-async def test_a_reload_in_every_state_shows_the_same(tmp_path: Path) -> None:
-    def slow(told: Told) -> Script:
-        yield [use("AskUserQuestion", questions=[ASKED])]
-        yield [hold("later"), say("The end.")]
+async def test_a_reload_in_every_state_shows_the_same(tmp_path: Path) -> None:  # lesson 6
+    """A question that a viewer only looks at, an answer that Claude does not take until it moves, a withdrawal."""
 
-    async with home(tmp_path, slow) as at, at.serve() as up, window() as screen:
-        session = (await up.hub.desk.start("Choose.", str(at.work))).session
+    def choose(told: Told) -> Script:
+        told = yield [use("AskUserQuestion", questions=[ASKED])]
+        yield [say(f"First: {told.result().text}"), use("AskUserQuestion", questions=[ASKED])]
+
+    async with home(tmp_path, choose, temper=Temper(move=0.5)) as at, at.serve() as up, window() as screen:
+        session = (await up.hub.desk.start("Choose.", str(at.work), title="Chooser")).session
         page = await screen.open(up, f"/sessions/{session.id}")
+        head, line = page.locator(".session-head"), page.locator(".line-card")
         await armed(page, "question")
         await page.reload()
         await armed(page, "question")
@@ -66,39 +73,7 @@ async def test_a_reload_in_every_state_shows_the_same(tmp_path: Path) -> None:
         await page.reload()
         await armed(page, "question")
         await expect(page.get_by_role("radio", name="Postgres")).to_be_checked()
-        await page.keyboard.press("Enter")
-        await expect(page.locator(".line-card")).to_contain_text("You answered: Postgres")
-        await page.reload()
-        await expect(page.locator(".line-card")).to_contain_text("You answered: Postgres")
-        await up.hub.desk.stop(session.id)
-        await expect(page.locator(".event").get_by_text("Stopped")).to_be_visible()
-        await expect(page.get_by_role("button", name="Resume")).to_be_visible()
-        await page.reload()
-        await expect(page.get_by_role("button", name="Resume")).to_be_visible()
 
-
-async def test_a_timed_out_question_takes_a_late_answer_and_says_so(tmp_path: Path) -> None:
-    def once_it_is_watched(told: Told) -> Script:
-        yield [hold("watched"), use("AskUserQuestion", questions=[ASKED])]
-        yield [say("The end.")]
-
-    options = Options(patience=Patience(question=6.0))
-    async with home(tmp_path, once_it_is_watched, options=options) as at, at.serve() as up, window() as screen:
-        session = (await up.hub.desk.start("Choose.", str(at.work))).session
-        page = await screen.open(up, f"/sessions/{session.id}")
-        at.model.release("watched")
-        await expect(page.locator(".line-card.stage-expired")).to_contain_text("Timed out")
-        await page.locator(".line-card.stage-expired button").click()
-        await expect(page.locator("main").get_by_text("still reaches it, as guidance")).to_be_visible()
-        await expect(page.locator(".card.question[data-armed]")).to_be_visible()
-        await page.locator(".card.question").get_by_text("SQLite").click()
-        await page.get_by_role("button", name="Send answer").click()
-        await expect(page.locator("section.question")).to_contain_text("late, said to Claude as guidance")
-
-
-async def test_a_withdrawn_card_says_why_and_a_viewer_cannot_answer(tmp_path: Path) -> None:
-    async with home(tmp_path, ask_twice) as at, at.serve() as up, window() as screen:
-        session = (await up.hub.desk.start("Choose.", str(at.work))).session
         viewer = await screen.stranger(up)
         secret = (await up.gate.make("watcher", "viewer", up.hub.desk.person, "test")).secret
         with screen.trouble_expected():  # the first request of a stranger is refused
@@ -108,34 +83,74 @@ async def test_a_withdrawn_card_says_why_and_a_viewer_cannot_answer(tmp_path: Pa
         await armed(viewer, "question")
         await expect(viewer.get_by_text("You may look, not answer.")).to_be_visible()
         await expect(viewer.get_by_role("radio", name="SQLite")).to_be_disabled()
+        await viewer.close()
 
-        page = await screen.open(up, f"/sessions/{session.id}")
+        os.kill(claude_of(up.hub, session), signal.SIGSTOP)
+        await page.bring_to_front()
+        await armed(page, "question")
+        await page.keyboard.press("Enter")
+        await expect(line).to_contain_text("You answered: Postgres")
+        await expect(line).to_contain_text("answered, waiting for Claude")
+        await expect(head).to_contain_text("answered, Claude has not moved for")
+        await expect(page.locator("a.session")).to_contain_text("answered, Claude has not moved for")
+        await page.reload()
+        await expect(line).to_contain_text("You answered: Postgres")
+        await expect(head).to_contain_text("answered, Claude has not moved for")
+        os.kill(claude_of(up.hub, session), signal.SIGCONT)
+        await expect(line).to_contain_text("delivered")
+        await expect(page.locator("main").get_by_text("First: ")).to_contain_text("Postgres")
+        await expect(head).not_to_contain_text("has not moved")
+
         await armed(page, "question")
         await page.get_by_label("More about this session").click()
         await page.get_by_role("button", name="Stop…").click()
         await page.get_by_role("dialog").get_by_role("button", name="Stop").click()
         await expect(page.locator(".line-card.stage-withdrawn")).to_contain_text("Withdrawn: owner stopped it")
+        await expect(page.locator(".event").get_by_text("Stopped")).to_be_visible()
+        await expect(page.get_by_role("button", name="Resume")).to_be_visible()
+        await page.reload()
+        await expect(page.get_by_role("button", name="Resume")).to_be_visible()
 
 
-async def test_what_is_said_waits_until_claude_takes_it(tmp_path: Path) -> None:
-    def busy(told: Told) -> Script:
-        told = yield [say("Working."), use("Bash", command="sleep 1; echo one")]
-        told = yield [say("More."), use("Bash", command="echo two")]
-        yield [say(f"Heard: {told.text}")]
+async def test_timed_out_questions_take_late_answers_and_claude_hears_them(tmp_path: Path) -> None:
+    """From the inbox, and in the conversation."""
 
-    rules_free = Options(mode="bypassPermissions")
-    async with home(tmp_path, busy, options=rules_free) as at, at.serve() as up, window() as screen:
+    def choose_twice(told: Told) -> Script:
+        told = yield [use("AskUserQuestion", questions=[ASKED])]
+        told = yield [say("Nobody answers."), hold("later")]
+        told = yield [say(f"Then: {told.text}"), use("AskUserQuestion", questions=[ASKED])]
+        yield [say("The end.")]
+
+    options = Options(patience=Patience(question=1.0))
+    async with home(tmp_path, choose_twice, options=options) as at, at.serve() as up, window() as screen:
         page = await screen.open(up)
-        await page.keyboard.press("n")
-        await page.get_by_role("combobox", name="Project", exact=True).select_option("")
-        await page.get_by_label("Absolute path of a directory").fill(str(at.work))
-        await page.get_by_label("What should Claude do?").fill("Begin.")
-        await page.get_by_role("button", name="Start").click()
-        await expect(page.locator(".said")).to_contain_text("Begin.")
-        await expect(page.locator(".chat.bypass")).to_be_visible()
-        await expect(page.locator(".bypass-sign")).to_contain_text("without asking")
-        await page.get_by_role("textbox", name="Steer Claude").fill("Look left.")
-        await page.keyboard.press("Enter")
-        await expect(page.locator(".said")).to_have_count(2)
-        await expect(page.locator(".not-taken")).to_have_count(0)
-        await expect(page.locator(".event.turn").first).to_contain_text("Turn 1")
+        session = (await up.hub.desk.start("Choose.", str(at.work))).session
+        missed = page.locator(".over", has=page.get_by_role("heading", name="Timed out, and still worth an answer"))
+        await expect(missed.locator(".line-card")).to_contain_text("Which database? · Timed out")
+        await page.reload()
+        await missed.get_by_role("button", name="Answer late").click()
+        card = missed.locator(".card.stage-expired")
+        await expect(card).to_contain_text("What you say now still reaches it, as guidance.")
+        await expect(card).to_have_attribute("data-armed", "")
+        await card.get_by_text("Postgres").click()
+        await card.get_by_role("button", name="Send answer").scroll_into_view_if_needed()
+        await card.evaluate(PAINTED)
+        await expect(card).to_have_attribute("data-armed", "")
+        await card.get_by_role("button", name="Send answer").click()
+        await expect(missed).to_have_count(0)
+        await page.locator("a.session").click()
+        at.model.release("later")
+        await expect(page.locator("main .prose", has_text="Then: ")).to_contain_text("Postgres")
+        line = page.locator("main .line-card").first
+        await expect(line).to_contain_text("You answered: Postgres")
+        await expect(line).to_contain_text("late, said to Claude as guidance")
+        assert session.id in page.url
+
+        again = page.locator("main section.question").last
+        await expect(page.locator("main .line-card.stage-expired")).to_contain_text("Timed out")
+        await page.locator("main .line-card.stage-expired button").click()
+        await expect(page.locator("main").get_by_text("still reaches it, as guidance")).to_be_visible()
+        await expect(page.locator("main .card.question[data-armed]")).to_be_visible()
+        await page.locator("main .card.question").get_by_text("SQLite").click()
+        await page.locator("main").get_by_role("button", name="Send answer").click()
+        await expect(again).to_contain_text("late, said to Claude as guidance")

@@ -3,13 +3,12 @@
 import re
 from pathlib import Path
 
-from playwright.async_api import Route, expect
+from playwright.async_api import expect
 
 from browser.home import home
 from browser.window import PHONE, WIDE, armed, needs_browser, window
 from handraise.demo.pieces import Script, fail, hold, say, use
 from handraise.demo.told import Told
-from handraise.model.projects import Options
 
 pytestmark = needs_browser
 
@@ -73,10 +72,11 @@ def never_asks_at_first(told: Told) -> Script:
 
 async def test_who_never_asks_is_marked_in_red_everywhere_until_it_asks_again(tmp_path: Path) -> None:
     async with home(tmp_path, never_asks_at_first) as at, at.serve() as up, window() as screen:
-        await up.hub.desk.add_project(str(at.work), "shop", Options())
         page = await screen.open(up)
         main, mode = page.locator("main"), page.get_by_role("combobox", name="Mode", exact=True)
         await page.keyboard.press("n")
+        await page.get_by_role("combobox", name="Project", exact=True).select_option("")
+        await page.get_by_label("Absolute path of a directory").fill(str(at.work))
         await page.get_by_label("What should Claude do?").fill("Make a file.")
         await mode.select_option("Never ask")
         await expect(page.get_by_role("dialog")).to_contain_text("Only for directories and machines you can lose.")
@@ -117,46 +117,3 @@ async def test_who_never_asks_is_marked_in_red_everywhere_until_it_asks_again(tm
         await expect(page.locator(".line-card.stage-withdrawn")).to_contain_text("the turn was interrupted")
         await expect(main.get_by_text("Interrupted. Say something to go on.")).to_be_visible()
         assert not (at.work / "second").exists()
-
-
-async def test_what_reached_the_hub_and_was_not_confirmed_is_said_once(tmp_path: Path) -> None:
-    def echo(told: Told) -> Script:
-        while True:
-            told = yield [say(f"You said: {told.text}")]
-
-    async def lose(route: Route) -> None:
-        await route.fetch()
-        await route.abort()
-
-    async with home(tmp_path, echo) as at, at.serve() as up, window() as screen:
-        session = (await up.hub.desk.start("Hello.", str(at.work))).session
-        page = await screen.open(up, f"/sessions/{session.id}")
-        main, field = page.locator("main"), page.locator("#say")
-        await expect(main.get_by_text("You said: Hello.")).to_be_visible()
-        await page.route("**/say", lose)
-        with screen.trouble_expected():
-            await field.fill("Once.")
-            await page.keyboard.press("Enter")
-            await expect(page.locator(".composer [role=alert]")).to_contain_text("The hub cannot be reached.")
-        await expect(field).to_have_value("Once.")
-        await page.unroute("**/say")
-        await page.keyboard.press("Enter")
-        await expect(field).to_have_value("")
-        await expect(page.locator(".composer [role=alert]")).to_have_count(0)
-        await expect(main.get_by_text("You said: Once.")).to_be_visible()
-        await expect(page.locator(".said")).to_have_count(2)
-
-        # So it is with what resumes a session that has ended, also where somebody else did so meanwhile.
-        await up.hub.desk.stop(session.id)
-        await expect(page.get_by_role("button", name="Resume")).to_be_visible()
-        await page.route("**/resume", lose)
-        with screen.trouble_expected():
-            await field.fill("Still once.")
-            await page.keyboard.press("Enter")
-            await expect(page.locator(".composer [role=alert]")).to_contain_text("The hub cannot be reached.")
-        await page.unroute("**/resume")
-        await expect(main.get_by_text("Resumed, process 2")).to_be_visible()
-        await field.press("Enter")
-        await expect(main.get_by_text("You said: Still once.")).to_be_visible()
-        said = [each.content for each in await up.hub.store.says(session.id, waiting=False)]
-        assert said == ["Hello.", "Once.", "Still once."]
