@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from desk.conftest import Seats
+from desk.conftest import Seats, Sit
 from desk.hubs import BASH, NOON, QUESTION, put_ask, put_session, put_text, quiet_hub
 from handraise.desk.interface import (
     Conflict,
@@ -35,18 +35,23 @@ ANA, BEN = Person("ana"), Person("ben")
 
 
 class Room:
-    """A hub, ana's desk and ben's."""
+    """A hub, and ana's desk; others can sit down."""
 
-    def __init__(self, opened: Hub, ana: Desk, ben: Desk) -> None:
+    def __init__(self, opened: Hub, ana: Desk, sit: Sit) -> None:
         self.hub = opened
         self.ana = ana
-        self.ben = ben
+        self.sit = sit
 
 
 @pytest.fixture
 async def room(seats: Seats, tmp_path: Path) -> AsyncIterator[Room]:
     async with quiet_hub(tmp_path) as opened, seats(opened) as sit:
-        yield Room(opened, await sit(ANA, "web"), await sit(BEN, "telegram"))
+        yield Room(opened, await sit(ANA, "web"), sit)
+
+
+@pytest.fixture
+async def ben(room: Room) -> Desk:
+    return await room.sit(BEN, "telegram")
 
 
 async def first(desk: Desk, after: int | None, count: int, session: str | None = None) -> list[Item]:
@@ -64,9 +69,9 @@ def texts(items: Sequence[Item]) -> list[str]:
     return [content.text for content in (item.read() for item in items) if isinstance(content, Text)]
 
 
-async def test_a_desk_says_who_sits_there(room: Room) -> None:
+async def test_a_desk_says_who_sits_there(room: Room, ben: Desk) -> None:
     assert (room.ana.person.name, room.ana.source) == (ANA.name, "web")
-    assert (room.ben.person.name, room.ben.source) == (BEN.name, "telegram")
+    assert (ben.person.name, ben.source) == (BEN.name, "telegram")
 
 
 async def test_sessions_are_listed_newest_first_with_their_open_asks(room: Room) -> None:
@@ -141,10 +146,10 @@ async def test_an_ask_says_at_which_action_it_was_raised(room: Room) -> None:
     assert (await room.ana.ask("a_1")).origin.tool_use == "toolu_1"
 
 
-async def test_an_answer_counts_for_the_person_who_gave_it(room: Room) -> None:
+async def test_an_answer_counts_for_the_person_who_gave_it(room: Room, ben: Desk) -> None:
     ask = await put_ask(room.hub)
 
-    given = await room.ben.answer("a_1", SQLITE, ask.digest)
+    given = await ben.answer("a_1", SQLITE, ask.digest)
 
     assert not given.late
     assert isinstance(given.ask.settlement, Answered)
@@ -152,13 +157,13 @@ async def test_an_answer_counts_for_the_person_who_gave_it(room: Room) -> None:
     assert await room.ana.ask("a_1") == given.ask
 
 
-async def test_whoever_comes_second_is_told_how_it_stands(room: Room) -> None:  # lesson 30
+async def test_whoever_comes_second_is_told_how_it_stands(room: Room, ben: Desk) -> None:  # lesson 30
     await put_ask(room.hub)
     given = await room.ana.answer("a_1", SQLITE)
 
-    assert await room.ben.answer("a_1", SQLITE) == given
+    assert await ben.answer("a_1", SQLITE) == given
     with pytest.raises(Conflict, match="by ana, from web: SQLite") as told:
-        await room.ben.answer("a_1", POSTGRES)
+        await ben.answer("a_1", POSTGRES)
     assert told.value.ask == given.ask
 
 
@@ -188,7 +193,7 @@ async def test_a_withdrawn_ask_is_too_late_to_answer(room: Room) -> None:
     assert told.value.ask.state == "withdrawn"
 
 
-async def test_a_late_answer_counts_as_guidance(room: Room) -> None:
+async def test_a_late_answer_counts_as_guidance(room: Room, ben: Desk) -> None:
     await put_session(room.hub)
     await put_ask(room.hub, patience=Patience(question=0))
     async with asyncio.timeout(DEADLINE):
@@ -201,12 +206,12 @@ async def test_a_late_answer_counts_as_guidance(room: Room) -> None:
     assert isinstance(given.ask.settlement, Expired)
     assert given.ask.settlement.late is not None
     with pytest.raises(Conflict):
-        await room.ben.answer("a_1", POSTGRES)
+        await ben.answer("a_1", POSTGRES)
 
 
-async def test_an_answer_of_one_person_reaches_the_feed_of_another(room: Room) -> None:  # lesson 33
+async def test_an_answer_of_one_person_reaches_the_feed_of_another(room: Room, ben: Desk) -> None:  # lesson 33
     await put_ask(room.hub)
-    async with asyncio.timeout(DEADLINE), room.ben.follow(await room.ben.newest()) as follower:
+    async with asyncio.timeout(DEADLINE), ben.follow(await ben.newest()) as follower:
         await room.ana.answer("a_1", SQLITE)
         news = await anext(follower)
 
@@ -344,24 +349,24 @@ async def test_a_session_that_cannot_be_started_says_why(room: Room, tmp_path: P
     assert "no-claude" in ended.reason
 
 
-async def test_rules_are_made_listed_and_revoked(room: Room) -> None:
+async def test_rules_are_made_listed_and_revoked(room: Room, ben: Desk) -> None:
     made = await room.ana.add_rule(Rule("", "allow", tool="Bash", command="npm test"))
     assert (made.made_by, made.source) == ("ana", "person")
 
-    assert await room.ben.rules() == [made]
+    assert await ben.rules() == [made]
     assert (await put_ask(room.hub, body=BASH)).state == "answered"
-    await room.ben.revoke(made.id)
+    await ben.revoke(made.id)
     assert await room.ana.rules() == []
     assert (await put_ask(room.hub, "a_2", BASH)).state == "open"
     with pytest.raises(NotFound):
         await room.ana.revoke(made.id)
 
 
-async def test_a_permission_for_longer_shows_up_among_the_rules(room: Room) -> None:
+async def test_a_permission_for_longer_shows_up_among_the_rules(room: Room, ben: Desk) -> None:
     await put_ask(room.hub, body=BASH)
     await room.ana.answer("a_1", Allow("session"))
 
-    (rule,) = await room.ben.rules()
+    (rule,) = await ben.rules()
     assert (rule.session, rule.command, rule.made_by) == ("s_1", "npm test *", "ana")
 
 
@@ -388,9 +393,9 @@ async def test_the_audit_is_read_from_either_end_and_by_time(room: Room) -> None
     assert entries[3] not in between
 
 
-async def test_who_started_and_stopped_a_session_is_on_record(room: Room, tmp_path: Path) -> None:
+async def test_who_started_and_stopped_a_session_is_on_record(room: Room, ben: Desk, tmp_path: Path) -> None:
     await put_session(room.hub, "s_1", phase="queued")
-    await room.ben.stop("s_1")
+    await ben.stop("s_1")
     started = (await room.ana.start("hello", str(tmp_path))).session
 
     assert [(each.what, each.by) for each in await room.ana.audit(session=started.id)] == [("session started", ANA)]
@@ -398,7 +403,7 @@ async def test_who_started_and_stopped_a_session_is_on_record(room: Room, tmp_pa
     assert (stopped.what, stopped.by, stopped.source) == ("session stopped", BEN, "telegram")
 
 
-async def test_projects_are_added_changed_and_named_once(room: Room, tmp_path: Path) -> None:
+async def test_projects_are_added_changed_and_named_once(room: Room, ben: Desk, tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()
     (tmp_path / "other").mkdir()
     made = await room.ana.add_project(str(tmp_path / "app"), None, Options(mode="plan"))
@@ -408,6 +413,6 @@ async def test_projects_are_added_changed_and_named_once(room: Room, tmp_path: P
         await room.ana.add_project(str(tmp_path / "other"), "app", Options())
     with pytest.raises(NotFound):
         await room.ana.add_project(str(tmp_path / "nowhere"), None, Options())
-    changed = await room.ben.change_project("app", "shop", None)
+    changed = await ben.change_project("app", "shop", None)
     assert (changed.id, changed.name, changed.options.mode) == (made.id, "shop", "plan")
     assert await room.ana.projects() == [changed]
