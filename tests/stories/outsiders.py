@@ -65,7 +65,7 @@ class Yard:
         server: dict[str, Any],
         *options: str,
         beside: Mapping[str, dict[str, Any]] | None = None,
-        **variables: str,
+        variables: Mapping[str, str] | None = None,
     ) -> AsyncIterator["Agent"]:
         """`claude -p` at work, with our server and perhaps others."""
         servers = {"handraise": server, **(beside or {})}
@@ -78,7 +78,7 @@ class Yard:
             "--",
             "Begin.",
             cwd=self.work,
-            env={**self.environment, **variables},
+            env={**self.environment, **(variables or {})},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             limit=64 * 1024 * 1024,

@@ -9,10 +9,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from handraise.cli.neighbour import Neighbour
 from handraise.demo.environment import environment
 from handraise.desk.remote import RemoteDesk
+from surfaces.terminal.pseudo import handraise
+from surfaces.terminal.ready import start
 
 DEADLINE = 60.0
 
@@ -95,14 +98,13 @@ async def serve(tmp: Path, environ: dict[str, str], *options: str) -> AsyncItera
 
 async def command(environ: dict[str, str], *words: str) -> tuple[int, str]:
     """What a person typed: its exit code, and what it said."""
-    child = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "handraise", *words,
-        env=environ, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-    )  # fmt: skip
-    async with asyncio.timeout(DEADLINE):
-        said, _ = await child.communicate()
-    assert child.returncode is not None
-    return child.returncode, said.decode()
+    with TemporaryFile() as said, open(os.devnull) as nothing:
+        files = (nothing.fileno(), said.fileno(), said.fileno())
+        started = await start(handraise(*words), environ, os.getcwd(), files)
+        async with asyncio.timeout(DEADLINE):
+            code = await started.wait()
+        said.seek(0)
+        return code, said.read().decode()
 
 
 def desk(tmp: Path) -> RemoteDesk:

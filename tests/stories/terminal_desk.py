@@ -6,14 +6,18 @@ import signal
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 from handraise.claude.locate import locate
-from handraise.demo.pieces import Script, Scripted, say, use
+from handraise.demo import pieces
+from handraise.demo.pieces import Scripted, say, use
 from handraise.demo.told import Told
 from handraise.model.asks import Ask, Body
 from handraise.serving import Service, Serving, serving
 from stories.house import House
 from surfaces.terminal.pseudo import Pseudo, handraise
+from surfaces.terminal.ready import Started, start
 
 READY = "Esc to postpone"
 QUESTION = {
@@ -55,18 +59,61 @@ class Desk:
                 await asyncio.sleep(0.05)
 
     async def script(self, *arguments: str, stdin: bytes | int = b"") -> tuple[int, str, str]:
-        """The command without a terminal."""
-        started = await asyncio.create_subprocess_exec(
-            *handraise(*arguments),
-            stdin=stdin if isinstance(stdin, int) else asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=self.home.work,
-            env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **self.environment},
-        )
+        """The command without a terminal: its code, what it said, and its errors."""
+        async with self.running(*arguments, stdin=stdin) as script:
+            return await script.end()
+
+    @asynccontextmanager
+    async def running(self, *arguments: str, stdin: bytes | int = b"") -> AsyncIterator["Script"]:
+        """The command without a terminal, as it runs."""
+        environment = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **self.environment}
+        with TemporaryFile() as out, TemporaryFile() as err:
+            reading = _reading(stdin)
+            try:
+                files = (reading, out.fileno(), err.fileno())
+                started = await start(handraise(*arguments), environment, str(self.home.work), files)
+            finally:
+                os.close(reading)
+            try:
+                yield Script(started, out, err)
+            finally:
+                await started.kill()
+
+
+class Script:
+    """A command that runs without a terminal."""
+
+    def __init__(self, started: Started, out: IO[bytes], err: IO[bytes]) -> None:
+        self.pid = started.pid
+        self._started = started
+        self._out = out
+        self._err = err
+
+    async def until(self, text: str) -> None:
+        """It has said this."""
         async with asyncio.timeout(60):
-            out, err = await started.communicate(None if isinstance(stdin, int) else stdin)
-        return started.returncode or 0, out.decode(), err.decode()
+            while text not in _written(self._out):
+                await asyncio.sleep(0.05)
+
+    async def end(self) -> tuple[int, str, str]:
+        """Its code, what it said, and its errors."""
+        async with asyncio.timeout(60):
+            code = await self._started.wait()
+        return code, _written(self._out), _written(self._err)
+
+
+def _written(file: IO[bytes]) -> str:
+    return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode()
+
+
+def _reading(stdin: bytes | int) -> int:
+    """The end of a pipe from which this can be read, or the one that was given."""
+    if isinstance(stdin, int):
+        return os.dup(stdin)
+    reading, writing = os.pipe()
+    os.write(writing, stdin)
+    os.close(writing)
+    return reading
 
 
 @asynccontextmanager
@@ -87,7 +134,7 @@ async def opened(up: Serving, kind: type[Body]) -> Ask:
     raise AssertionError("the feed ended")
 
 
-def choose_then_run(told: Told) -> Script:
+def choose_then_run(told: Told) -> pieces.Script:
     told = yield [say("Let me **ask** first."), use("AskUserQuestion", questions=[QUESTION])]
     told = yield [
         say(f"You said: {told.result().text}"),

@@ -35,9 +35,9 @@ async def test_agents_and_hubs_that_are_killed_again_and_again(tmp_path: Path) -
         async with serve(tmp_path, environ) as first, desk(tmp_path) as owner:
             headers = {"Authorization": f"Bearer {first.token('by HTTP', 'agent')}"}
             server = {"type": "http", "url": f"{first.base}/mcp", "headers": headers}
-            by_http = await agents.enter_async_context(yard.agent(server, ALLOWED, **model))
+            by_http = await agents.enter_async_context(yard.agent(server, ALLOWED, variables=model))
             lost = await open_ask(owner)
-            agent = await agents.enter_async_context(yard.agent(yard.stdio(), ALLOWED, PROMPT_TOOL, **model))
+            agent = await agents.enter_async_context(yard.agent(yard.stdio(), ALLOWED, PROMPT_TOOL, variables=model))
             raised = await open_ask(owner, lost.id)
             await kill(first)
             assert (await by_http.result()).startswith("True: ")

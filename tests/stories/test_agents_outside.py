@@ -77,7 +77,7 @@ async def test_an_agent_asks_in_every_way_and_reads_each_answer(tmp_path: Path, 
             desk = first.hub.desk
             port = int(first.base.rpartition(":")[2])
             server, variables = await way(yard, first, transport)
-            agent = await agents.enter_async_context(yard.agent(server, ALLOWED, PROMPT_TOOL, **variables))
+            agent = await agents.enter_async_context(yard.agent(server, ALLOWED, PROMPT_TOOL, variables=variables))
             asked = await next_ask(desk)
             assert (asked.asker, asked.session, asked.tool) == ("agent", None, ASK_USER)
             await desk.answer(asked.id, Choices((Choice(("B",)),)), asked.digest)

@@ -139,7 +139,7 @@ async def test_a_hub_that_is_killed_and_started_again_finds_the_questions_and_th
 async def test_a_relay_that_is_killed_or_left_by_its_agent_withdraws_its_question(tmp_path: Path) -> None:
     state = tmp_path / "state"
     async with serve(state) as served, relay_process(state) as relay, relay_process(state) as left:
-        raised = []
+        raised: list[Ask] = []
         for each in (relay, left):
             await each.greet()
             each.send(id=1, method="tools/call", params={"name": ASK_USER, "arguments": {"question": "Which?"}})

@@ -15,7 +15,7 @@ from handraise.model.asks import Answered, Permission, Question
 from handraise.serving import Serving
 from stories.house import House
 from stories.terminal_desk import QUESTION, READY, Desk, choose_then_run, desk, opened
-from surfaces.terminal.pseudo import CTRL_C, handraise
+from surfaces.terminal.pseudo import CTRL_C
 
 DOT = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"
@@ -88,23 +88,13 @@ async def test_who_leaves_a_session_or_is_left_by_it_is_told_so(tmp_path: Path) 
 
 async def signalled(laid: Desk, number: int, code: int, *words: str) -> str:
     """Stays with a session until an ask is open, is ended by a signal, and says how to come back."""
-    started = await asyncio.create_subprocess_exec(
-        *handraise(*words),
-        stdin=asyncio.subprocess.DEVNULL,
-        stderr=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        cwd=laid.home.work,
-        env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **laid.environment},
-    )
-    assert started.stdout is not None
-    async with asyncio.timeout(60):
-        while "handraise answer" not in (line := (await started.stdout.readline()).decode()):
-            assert line, (await started.communicate())[1]
-        started.send_signal(number)
-        _, err = await started.communicate()
-    assert started.returncode == code
-    assert "Come back with: handraise attach s_" in err.decode()
-    return err.decode()
+    async with laid.running(*words) as script:
+        await script.until("handraise answer")
+        os.kill(script.pid, number)
+        ended, _, err = await script.end()
+    assert ended == code
+    assert "Come back with: handraise attach s_" in err
+    return err
 
 
 async def until_ended(up: Serving, session: str) -> None:
@@ -117,16 +107,16 @@ async def until_ended(up: Serving, session: str) -> None:
 async def test_a_script_runs_a_session_answers_it_goes_on_with_it_and_forks_it(tmp_path: Path) -> None:
     async with desk(tmp_path, choosing) as (laid, up):
         # It says how to answer, and goes on when somebody has.
-        running = asyncio.create_task(laid.script("run", stdin=b"Choose and count."))
-        question = await opened(up, Question)
-        code, out, err = await laid.script("answer", question.id, "--choose", "SQLite")
-        assert (code, out.strip()) == (0, "Answered."), err
-        permission = await opened(up, Permission)
-        await laid.script("answer", permission.id, "--allow")
-        code, out, err = await running
+        async with laid.running("run", stdin=b"Choose and count.") as running:
+            question = await opened(up, Question)
+            await running.until("✋ Which database?")
+            code, out, err = await laid.script("answer", question.id, "--choose", "SQLite")
+            assert (code, out.strip()) == (0, "Answered."), err
+            permission = await opened(up, Permission)
+            await running.until(f"handraise answer {permission.id} --allow")
+            await laid.script("answer", permission.id, "--allow")
+            code, out, err = await running.end()
         assert code == 0, err
-        assert f"handraise answer {permission.id} --allow" in out
-        assert "✋ Which database?" in out
         assert "it said 42" in out
         assert "\x1b" not in out
         assert "Come back with: handraise attach s_" in err

@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 KEPT = Path(__file__).with_name("kept_ready.py")
@@ -37,7 +38,8 @@ class Started:
     async def kill(self) -> None:
         """If it still runs."""
         if self.code is None:
-            os.kill(self.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has just ended by itself
+                os.kill(self.pid, signal.SIGKILL)
             await self.wait()
 
 
