@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -7,31 +8,39 @@ import pytest
 
 from demo.real_claude import Frame, Talk, talk_with_claude
 from demo.requests import assistant, request, tool_result, tool_use, user
-from handraise.demo import ScriptedModel, Told
-from handraise.demo.scenarios import SCENARIOS, WHAT, WHERE, choice
+from handraise.demo import Script, ScriptedModel, Told
+from handraise.demo.scenarios import WHAT, WHERE, choice, health_endpoint
 from handraise.demo.toy import FILES, FREE_DISK, UPTIME, health_test, service_with_health
 
+WISH = "Add a health endpoint, please."
 
-async def play(home: Path, *, refuse: str = "") -> tuple[list[str], str]:
+
+def again_and_again(told: Told) -> Script:
+    """The story from its beginning, each time it is wished for."""
+    while True:
+        story = health_endpoint(told)
+        pieces = next(story)
+        while True:
+            told = yield pieces
+            if told.text == WISH:
+                break
+            pieces = story.send(told)
+
+
+async def play(talk: Talk, frames: AsyncIterator[Frame], home: Path, *, refuse: str = "") -> tuple[list[str], str]:
     """Plays the story with a person who allows all but the tool `refuse`: what was asked, and how it ended."""
     asked: list[str] = []
+    (home / "test_health.py").unlink(missing_ok=True)
     for name, text in FILES.items():
         (home / name).write_text(text)
-    ended = ""
-    async with (
-        ScriptedModel(SCENARIOS, stretch=0) as model,
-        talk_with_claude(model.url("health_endpoint"), home) as talk,
-    ):
-        talk.say("Add a health endpoint, please.")
-        async for frame in talk.frames():
-            if frame["type"] == "control_request":
-                asked.append(frame["request"]["tool_name"])
-                _answer(talk, frame, refuse)
-            elif frame["type"] == "result":
-                ended = frame["result"]
-                talk.hang_up()
-    assert model.errors == []
-    return asked, ended
+    talk.say(WISH)
+    async for frame in frames:
+        if frame["type"] == "control_request":
+            asked.append(frame["request"]["tool_name"])
+            _answer(talk, frame, refuse)
+        elif frame["type"] == "result":
+            return asked, frame["result"]
+    raise AssertionError(f"no result: {asked}")
 
 
 def _answer(talk: Talk, ask: Frame, refuse: str) -> None:
@@ -44,28 +53,32 @@ def _answer(talk: Talk, ask: Frame, refuse: str) -> None:
         talk.allow(ask)
 
 
-async def test_the_health_endpoint_story_asks_in_every_way_and_ends_well(tmp_path: Path) -> None:
-    asked, ended = await play(tmp_path)
-
-    assert asked == ["AskUserQuestion", "ExitPlanMode", "Write", "Write", "Bash"]
-    assert ended == "The service answers at `/healthz`, and all tests pass."
-    assert "/healthz" in (tmp_path / "service.py").read_text()
-
-
-@pytest.mark.parametrize(
-    ("refused", "asked", "ending"),
-    [
-        ("AskUserQuestion", ["AskUserQuestion", "ExitPlanMode", "Write", "Write", "Bash"], "`/health`"),
-        ("ExitPlanMode", ["AskUserQuestion", "ExitPlanMode", "ExitPlanMode"], "Nothing was changed."),
-        ("Write", ["AskUserQuestion", "ExitPlanMode", "Write", "Write"], "half a change"),
-        ("Bash", ["AskUserQuestion", "ExitPlanMode", "Write", "Write", "Bash"], "were not run"),
-    ],
+REFUSALS = (
+    ("AskUserQuestion", ["AskUserQuestion", "ExitPlanMode", "Write", "Write", "Bash"], "`/health`"),
+    ("Write", ["AskUserQuestion", "ExitPlanMode", "Write", "Write"], "half a change"),
+    ("Bash", ["AskUserQuestion", "ExitPlanMode", "Write", "Write", "Bash"], "were not run"),
+    # The last, since Claude goes on planning.
+    ("ExitPlanMode", ["AskUserQuestion", "ExitPlanMode", "ExitPlanMode"], "Nothing was changed."),
 )
-async def test_the_story_lives_with_a_refusal(tmp_path: Path, refused: str, asked: list[str], ending: str) -> None:
-    seen, ended = await play(tmp_path, refuse=refused)
 
-    assert seen == asked
-    assert ending in ended
+
+async def test_the_health_endpoint_story_asks_in_every_way_ends_well_and_lives_with_refusals(tmp_path: Path) -> None:
+    async with (
+        ScriptedModel({"again": again_and_again}, stretch=0) as model,
+        talk_with_claude(model.url("again"), tmp_path) as talk,
+    ):
+        frames = talk.frames()
+        asked, ended = await play(talk, frames, tmp_path)
+        assert asked == ["AskUserQuestion", "ExitPlanMode", "Write", "Write", "Bash"]
+        assert ended == "The service answers at `/healthz`, and all tests pass."
+        assert "/healthz" in (tmp_path / "service.py").read_text()
+
+        for refused, wanted, ending in REFUSALS:
+            asked, ended = await play(talk, frames, tmp_path, refuse=refused)
+            assert asked == wanted, refused
+            assert ending in ended, refused
+        talk.hang_up()
+    assert model.errors == []
 
 
 @pytest.mark.parametrize("checks", [[], [UPTIME], [UPTIME, FREE_DISK]])
