@@ -92,18 +92,6 @@ async def until_settled(desk: LocalDesk, ask: Ask) -> Ask:
     raise AssertionError("the feed ended")
 
 
-async def test_after_an_outline_was_asked_for_the_next_plan_is_sent_back_at_once(stay: Stay) -> None:
-    session = (await stay.desk.start("think", str(stay.home.work), mode="plan")).session
-    plan = await next_ask(stay.desk, session)
-    assert isinstance(plan.body, Plan)
-    await stay.desk.answer(plan.id, Outline())
-
-    told = await until_turn(stay.desk, session)
-    assert COOLING in texts(told)[-1]
-    assert [each.about for each in only(Notice, told)] == ["sent back"]
-    assert len(await stay.desk.asks(state=None, session=session.id, kind="plan")) == 1
-
-
 async def test_what_is_said_during_a_turn_waits_until_claude_takes_it(stay: Stay) -> None:
     session = await stay.begin("choose")
     question = await stay.next_ask()
@@ -213,6 +201,19 @@ async def test_patience_that_ran_out_answers_claude_and_a_late_answer_is_said(st
     assert isinstance(settled, Expired)
     assert settled.late is not None
     assert len(only(AskSettled, told)) == 2
+
+
+async def test_after_an_outline_was_asked_for_the_next_plan_is_sent_back_at_once(stay: Stay) -> None:
+    await stay.begin("think", mode="plan")
+    plan = await stay.next_ask()
+    assert isinstance(plan.body, Plan)
+    await stay.desk.answer(plan.id, Outline())
+
+    told = await stay.until_turn()
+    assert COOLING in texts(told)[-1]
+    assert [each.about for each in only(Notice, told)] == ["sent back"]
+    assert [each.ask["id"] for each in only(AskOpened, told)] == [plan.id]
+    stay.leave()  # a plan is sent back there for some time
 
 
 async def test_a_claude_that_does_not_take_an_answer_is_noticed_until_it_moves(tmp_path: Path) -> None:  # lesson 6

@@ -73,6 +73,10 @@ class Stay:
         """What is begun next is said in this session."""
         self._session = session
 
+    def leave(self) -> None:
+        """What is begun next is said in a new session."""
+        self._session = None
+
     async def next_ask(self, but: set[str] | None = None) -> Ask:
         return await next_ask(self.desk, self.session, but)
 
