@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+from prometheus_client import CollectorRegistry, Histogram, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from handraise.metrics.counted import SECONDS, Counted, Waits
+from handraise.metrics.page import written
 from handraise.model.asks import Plan
 from handraise.model.sessions import Place
 from handraise.store.changes import Advance
@@ -50,6 +53,32 @@ async def test_what_claude_said_and_nobody_took_in_is_the_lag(tmp_path: Path) ->
         assert (await scrape(hub))["handraise_journal_lag_bytes", ""] == 1000
         await hub.up.hub.store.apply([Advance(Place(session.id, session.run, 990, b""))])
         assert (await scrape(hub))["handraise_journal_lag_bytes", ""] == 10
+
+
+def test_times_to_answer_are_written_as_the_library_writes_them() -> None:
+    registry = CollectorRegistry()
+    theirs = Histogram(
+        "handraise_answer_seconds",
+        "How long an ask waited for its answer",
+        ["kind"],
+        registry=registry,
+        buckets=SECONDS,
+    )
+    ours: dict[str, Waits] = {}
+
+    def page() -> list[str]:
+        written_by_us = written(Counted({}, {}, 0, 0, {}, ours)).decode()
+        return [row for row in written_by_us.splitlines() if "answer_seconds" in row and "_created{" not in row]
+
+    def expected() -> list[str]:
+        return [row for row in generate_latest(registry).decode().splitlines() if "_created{" not in row]
+
+    assert page() == expected()
+    for kind in ("question", "plan"):
+        for seconds in (0.0, 1.0, 1.5, 3600.0, 86400.0, 86400.5):
+            theirs.labels(kind).observe(seconds)
+            ours.setdefault(kind, Waits(since=0.0)).note(seconds)
+    assert page() == expected()
 
 
 async def scrape(hub: Served) -> dict[tuple[str, str], float]:

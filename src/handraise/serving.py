@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from handraise.desk.gate import Gate
 from handraise.hub import Hub, hub, now
-from handraise.metrics import Metrics
+from handraise.metrics.metrics import Metrics
 from handraise.model.actors import Person, TheHub
 from handraise.model.projects import Options, OwnFile, no_own_file
 from handraise.model.rules import Rule

@@ -4,12 +4,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import platformdirs
 import pytest
 from click.testing import CliRunner
 
+import handraise
 from handraise.cli.folder import state_folder, state_path
-from handraise.cli.main import COMMANDS, main
+from handraise.cli.main import COMMANDS, SENTENCES, main
 
 
 def imported_by(code: str) -> set[str]:
@@ -42,6 +44,48 @@ def test_the_hubs_folder_is_where_the_platform_keeps_state(monkeypatch: pytest.M
 def test_the_commands_import_no_terminal_and_no_server_before_they_are_called() -> None:
     found = imported_by("import handraise.cli.main, handraise.cli.staying, handraise.cli.ps, handraise.cli.steer")
     assert not found & {"asyncio", "http.client", "httpx2", "rich", "prompt_toolkit", "uvicorn", "starlette", "apsw"}
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["pss"], ["--version"]], ids=["help", "a command that does not exist", "version"]
+)
+def test_what_is_said_of_all_commands_imports_none_of_them(words: list[str]) -> None:
+    found = imported_by(f"from handraise.cli.main import main\ntry: main({words!r})\nexcept SystemExit: pass\nprint()")
+    ours = {each for each in found if each.startswith("handraise")}
+    assert ours == {"handraise", "handraise.cli", "handraise.cli.main"}
+
+
+def test_a_tab_imports_no_command() -> None:
+    environment = {"_HANDRAISE_COMPLETE": "zsh_complete", "COMP_WORDS": "handraise ", "COMP_CWORD": "1"}
+    found = imported_by(
+        f"import os\nos.environ.update({environment!r})\nfrom handraise.cli.main import main\n"
+        "try: main(prog_name='handraise')\nexcept SystemExit: pass\nprint()"
+    )
+    assert set(COMMANDS) <= found  # they were told
+    assert {each for each in found if each.startswith("handraise.")} == {"handraise.cli", "handraise.cli.main"}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_listed_with_the_first_sentence_of_its_own_help(name: str) -> None:
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    assert SENTENCES[name] == command.get_short_help_str(limit=1000)
+
+
+def test_staying_without_a_terminal_draws_nothing_and_imports_nothing_that_draws() -> None:
+    found = imported_by("import handraise.cli.seat, handraise.surfaces.terminal.unattended")
+    assert not found & {"prompt_toolkit", "rich", "markdown_it", "pygments", "platformdirs"}
+
+
+def test_a_hub_imports_what_few_hubs_need_when_they_need_it() -> None:
+    found = imported_by("import handraise.serving")
+    assert not found & {"prometheus_client", "http.server", "httpx2", "cryptography", "mcp", "rich", "prompt_toolkit"}
+
+
+def test_no_value_of_ours_is_a_dataclass() -> None:
+    """Each takes as long to make as fifty Structs: a hub had a hundred, and needed a third of its start for them."""
+    sources = Path(handraise.__file__).parent.rglob("*.py")
+    assert [each.name for each in sources if "dataclass" in each.read_text()] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)

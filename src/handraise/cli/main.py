@@ -2,22 +2,55 @@
 
 import importlib
 import sys
-from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from handraise.cli import troubles
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
-# As they are listed: the commands by what they are for, each with the module of handraise.cli that it is in.
+# As they are listed: the commands by what they are for, each with the module of handraise.cli that it is in and the
+# first sentence of its own help, which stands here too: to list them all is no reason to import them all.
 GROUPS = {
-    "Stay with Claude": {"run": "staying", "attach": "staying", "inbox": "staying", "ps": "ps"},
-    "From a script": {"say": "steer", "answer": "steer", "interrupt": "steer", "stop": "steer", "mode": "steer"},
-    "The hub": {"serve": "serve", "demo": "serve", "doctor": "doctor", "audit": "audit", "replay": "replay"},
-    "Who may do what": {"project": "projects", "rules": "rules", "trust": "trust", "token": "tokens"},
-    "For other programs": {"mcp": "relaying", "completion": "completion"},
+    "Stay with Claude": {
+        "run": ("staying", "Start a session in this directory and stay with it."),
+        "attach": ("staying", "Join a session: what it did last, and what comes."),
+        "inbox": ("staying", "Answer whatever is open, from all sessions."),
+        "ps": ("ps", "List the sessions: what needs you first."),
+    },
+    "From a script": {
+        "say": ("steer", "Say something to a session; during a turn it steers."),
+        "answer": ("steer", "Settle one ask."),
+        "interrupt": ("steer", "End the turn of a session."),
+        "stop": ("steer", "End a session's Claude; it can be resumed."),
+        "mode": ("steer", "Change the permission mode of a session."),
+    },
+    "The hub": {
+        "serve": ("serve", "Run the hub: the page, the API and the sessions."),
+        "demo": (
+            "serve",
+            "Meet every kind of ask: the real Claude Code, a scripted model, no account, no network.",
+        ),
+        "doctor": ("doctor", "Check the CLI, its login, ports, permissions and disk, and say what to do."),
+        "audit": ("audit", "List who did what."),
+        "replay": ("replay", "Rebuild a timeline from a journal: a file, a session's folder, or a session's id."),
+    },
+    "Who may do what": {
+        "project": ("projects", "Add, list and change projects; sync their files."),
+        "rules": (
+            "rules",
+            "List, add and revoke rules: standing answers, tried in order; the first that fits decides.",
+        ),
+        "trust": ("trust", "List and revoke trust in directories: whether what they bring is used."),
+        "token": ("tokens", "Make, list and revoke tokens; log a browser in."),
+    },
+    "For other programs": {
+        "mcp": ("relaying", "An MCP server on stdio with ask_user and approval_prompt, for any agent."),
+        "completion": ("completion", "Print the completion for bash, zsh or fish; for $SHELL unless named."),
+    },
 }
-COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
+COMMANDS = {name: module for group in GROUPS.values() for name, (module, _) in group.items()}
+SENTENCES = {name: sentence for group in GROUPS.values() for name, (_, sentence) in group.items()}
 
 
 class Told(click.Group):
@@ -36,15 +69,27 @@ class Told(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            from difflib import get_close_matches
+
             near = get_close_matches(args[0], COMMANDS, 1)
             ctx.fail(f"No such command {args[0]!r}.{f' Did you mean {near[0]!r}?' if near else ''}")
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         widest = max(len(name) for name in COMMANDS)
         for title, group in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl([(name.ljust(widest), self._sentence(ctx, name)) for name in group])
+                formatter.write_dl([(name.ljust(widest), sentence) for name, (_, sentence) in group.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[Any]]":
+        """As click's own, which imports every command that begins so for its sentence."""
+        from click.shell_completion import CompletionItem
+
+        begun = [name for name in COMMANDS if name.startswith(incomplete)]
+        found = [
+            CompletionItem(name, help=click.Command(name, help=SENTENCES[name]).get_short_help_str()) for name in begun
+        ]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 (click's own)
         try:
@@ -52,12 +97,9 @@ class Told(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise  # told by click, with its own codes
         except (Exception, KeyboardInterrupt) as error:  # the outer door
-            sys.exit(troubles.leave(error))
+            from handraise.cli.troubles import leave
 
-    def _sentence(self, ctx: click.Context, name: str) -> str:
-        """The first sentence of a command's help, whole."""
-        command = self.get_command(ctx, name)
-        return "" if command is None else command.get_short_help_str(limit=1000)
+            sys.exit(leave(error))
 
 
 @click.group(

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Coroutine
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -33,12 +34,14 @@ from handraise.desk.interface import (
 from handraise.desk.remote import RemoteDesk
 from handraise.model.asks import ask_as_json
 from handraise.model.sessions import Session
-from handraise.surfaces.terminal.plain import Plain
-from handraise.surfaces.terminal.screen import Screen
 from handraise.surfaces.terminal.signals import told_by_signals
 from handraise.surfaces.terminal.stay import Stay
 from handraise.surfaces.terminal.timeline import Timeline
 from handraise.surfaces.terminal.unattended import Unattended, told
+
+if TYPE_CHECKING:
+    from handraise.surfaces.terminal.plain import Plain
+    from handraise.surfaces.terminal.screen import Screen
 
 _HISTORY = 60
 """How many items of what happened before are shown to somebody who joins."""
@@ -167,16 +170,20 @@ async def _stay(desk: Desk, session: Session | None, cursor: int, manner: Manner
         return code if number is None else BY_SIGNAL + number
 
 
-def _front(manner: Manner, where: Where) -> Screen | Plain | Unattended:
+def _front(manner: Manner, where: Where) -> "Screen | Plain | Unattended":
     keyboard = None if manner.as_json else _keyboard()
     if keyboard is None:
         return Unattended(as_json=manner.as_json, patience=manner.patience, options=where.options)
     if manner.plain or os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb":
+        from handraise.surfaces.terminal.plain import Plain
+
         return Plain(_now, keyboard)
+    from handraise.surfaces.terminal.screen import Screen
+
     return Screen(_now)
 
 
-def _leave(front: Screen | Plain | Unattended, timeline: Timeline, session: str, manner: Manner) -> int:
+def _leave(front: "Screen | Plain | Unattended", timeline: Timeline, session: str, manner: Manner) -> int:
     back = f"handraise attach {session}"
     if isinstance(front, Unattended) and front.gave_up == "queued":
         drop = f"handraise stop {session}"

@@ -4,7 +4,6 @@ import errno
 import json
 import os
 import sys
-import traceback
 from contextlib import suppress
 
 from handraise.cli.neighbour import INTERRUPTED, USAGE, Failed, NoHub
@@ -25,6 +24,8 @@ def leave(error: BaseException) -> int:
         return FAILED
     sentence, code = _told(error)
     if os.environ.get(_TRACE):
+        import traceback
+
         with suppress(OSError, ValueError):
             traceback.print_exception(error)
     if not ("--json" in sys.argv and not _is_unprinted(error) and _printed(json.dumps({"error": sentence}))):

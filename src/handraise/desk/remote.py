@@ -10,7 +10,6 @@ from urllib.parse import quote
 
 import httpx2
 import msgspec
-import platformdirs
 
 from handraise.desk.following import RemoteFollower
 from handraise.desk.interface import Given, NotLetIn, Seen, Unreached, Words
@@ -259,6 +258,8 @@ def connect(where: str | Path | None = None, token: str | None = None, *, source
     Entered with `async with`. Followers wait for a hub that went away, and go on where they were.
     """
     if where is None:
+        import platformdirs  # noqa: PLC0415 (start-up: 3 ms, in each of our commands, which know where)
+
         named = os.environ.get("HANDRAISE_STATE")
         where = (Path(named).expanduser() if named else platformdirs.user_state_path("handraise")) / "hub.sock"
     return RemoteDesk(where, token, source=source, patience=FOR_EVER)

@@ -183,7 +183,7 @@ class Connection:
         for frame in found:
             match frame:
                 case ControlRequest(request_id):
-                    # Made again, it is open again, whatever became of it before: a hub that was started since thinks so.
+                    # Made again, it is open again, whatever became of it before: a hub started since thinks so.
                     self._finished.pop(request_id, None)
                     self._open.add(request_id)
                 case ControlCancel(request_id) if request_id in self._open:

@@ -26,6 +26,8 @@ import handraise.cli.ps
 import handraise.cli.seat
 import handraise.cli.staying
 import handraise.cli.watching
+import handraise.surfaces.terminal.plain
+import handraise.surfaces.terminal.screen
 from handraise.cli.entry import main
 
 IMPORTED = (anyio, handraise, httpcore2, prompt_toolkit, truststore, uvloop)

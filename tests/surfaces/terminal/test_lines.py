@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from prompt_toolkit.utils import get_cwidth
 
 from handraise.surfaces.terminal.lines import cut, fold, line, text_of, width_of, wrap
 
@@ -11,6 +12,11 @@ PRINTABLE = st.text(st.characters(categories=("L", "N", "P", "S", "Mn"), include
 def test_a_wide_character_takes_two_columns() -> None:
     assert width_of("日本") == 4
     assert width_of(line("é", "🎉")) == 3
+
+
+def test_every_character_is_as_wide_as_prompt_toolkit_draws_it() -> None:
+    letters = [chr(code) for code in range(0x3000)]  # beyond these it is asked itself
+    assert [letter for letter in letters if width_of(letter) != get_cwidth(letter)] == []
 
 
 def test_a_cut_line_says_that_there_is_more() -> None:

@@ -6,8 +6,6 @@ A style is prompt_toolkit's: `class:accent`, `bold`, `fg:ansicyan`. Text in a li
 import re
 from collections.abc import Iterable
 
-from prompt_toolkit.utils import get_cwidth
-
 Span = tuple[str, str]
 Line = tuple[Span, ...]
 
@@ -15,6 +13,8 @@ EMPTY: Line = ()
 ELLIPSIS = "…"
 BETWEEN = " · "
 _PIECES = re.compile(r"\s+|\S+")
+_NARROW = re.compile("[ -~¡-¬®-ÿ‐-‧‹›←-⇿─-▟◌✓✗❯⟨⟩]*")
+"""Each takes one column: ASCII, Latin-1, punctuation, arrows, lines and blocks. Most of what is shown is no other."""
 
 
 def line(*spans: Span | str) -> Line:
@@ -29,7 +29,7 @@ def text_of(given: Line) -> str:
 
 def width_of(given: Line | str) -> int:
     """How many columns it takes: wide characters take two, combining ones none."""
-    return get_cwidth(given if isinstance(given, str) else text_of(given))
+    return _width(given if isinstance(given, str) else text_of(given))
 
 
 def indent(lines: Iterable[Line], before: Span) -> list[Line]:
@@ -106,10 +106,18 @@ def fold(given: Line, width: int) -> list[Line]:
     return [tuple(row) for row in rows]
 
 
+def _width(text: str) -> int:
+    if _NARROW.fullmatch(text):
+        return len(text)
+    from prompt_toolkit.utils import get_cwidth  # noqa: PLC0415 (start-up: 100 ms, all of prompt_toolkit)
+
+    return get_cwidth(text)
+
+
 def _head(text: str, width: int) -> str:
     taken = 0
     for at, letter in enumerate(text):
-        taken += max(get_cwidth(letter), 0)
+        taken += _width(letter)
         if taken > width:
             return text[:at]
     return text

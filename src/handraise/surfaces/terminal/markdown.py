@@ -2,40 +2,21 @@
 
 import re
 from collections.abc import Iterator
-from io import StringIO
-from typing import ClassVar
 
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement
-from rich.segment import Segment
-from rich.style import Style
-from rich.syntax import Syntax
-from rich.text import Text
-
-from handraise.surfaces.terminal.harmless import evidence, prose, seal
-from handraise.surfaces.terminal.lines import Line, Span
+from handraise.surfaces.terminal.harmless import evidence, prose
+from handraise.surfaces.terminal.lines import Line, text_of
 
 MEASURE = 100
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _LIST = re.compile(r"^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
-_COLOURS = (
-    *("ansiblack", "ansired", "ansigreen", "ansiyellow", "ansiblue", "ansimagenta", "ansicyan", "ansigray"),
-    *("ansibrightblack", "ansibrightred", "ansibrightgreen", "ansibrightyellow"),
-    *("ansibrightblue", "ansibrightmagenta", "ansibrightcyan", "ansiwhite"),
-)
 
 
 def render(text: str, width: int, *, decided: bool = False) -> list[Line]:
     """The text as lines of at most `width` columns. `decided`: somebody decides about it, so nothing is left out."""
-    shown = evidence(text) if decided else prose(text)
-    console = Console(
-        file=StringIO(), width=max(10, min(width, MEASURE)), color_system="standard", legacy_windows=False
-    )
-    # Links are spelled out: a hyperlink's target could not be seen.
-    rendered = _Quiet(shown, code_theme="ansi_dark", hyperlinks=False)
-    rows = console.render_lines(rendered, pad=False)
-    lines = [tuple(_spans(row)) for row in rows]
-    while lines and not "".join(text for _, text in lines[-1]).strip():
+    from handraise.surfaces.terminal.rendering import lines_of  # noqa: PLC0415 (start-up: 70 ms, all of rich)
+
+    lines = lines_of(evidence(text) if decided else prose(text), max(10, min(width, MEASURE)))
+    while lines and not text_of(lines[-1]).strip():
         lines.pop()
     return lines
 
@@ -89,46 +70,3 @@ def _ends(text: str) -> Iterator[int]:
             listing = listing or bool(_LIST.match(row))
             fence = begins[1] if begins and whole else ""
         at += len(row)
-
-
-class _Plainly(Heading):
-    """A heading on the left, without a box."""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        text: Text = self.text
-        text.justify = "left"
-        yield text
-
-
-class _Code(CodeBlock):
-    """Code between other blocks, without empty lines of its own."""
-
-    def __rich_console__(self, _console: Console, _options: ConsoleOptions) -> RenderResult:
-        yield Syntax(str(self.text).rstrip(), self.lexer_name, theme=self.theme, word_wrap=True, padding=(0, 1))
-
-
-class _Quiet(Markdown):
-    elements: ClassVar[dict[str, type[MarkdownElement]]] = {
-        **Markdown.elements,
-        "heading_open": _Plainly,
-        "fence": _Code,
-        "code_block": _Code,
-    }
-
-
-def _spans(row: list[Segment]) -> Iterator[Span]:
-    for segment in row:
-        if segment.text and not segment.control:
-            # Entities (`&#13;`) become characters while Markdown is read, so harm is looked for once more.
-            yield _style(segment.style), seal(segment.text)
-
-
-def _style(style: Style | None) -> str:
-    if style is None:
-        return ""
-    words = [word for word in ("bold", "italic", "underline", "strike") if getattr(style, word)]
-    if style.dim:
-        words.append("class:dim")
-    if style.color is not None and style.color.number is not None and style.color.number < len(_COLOURS):
-        words.append(f"fg:{_COLOURS[style.color.number]}")
-    return " ".join(words)

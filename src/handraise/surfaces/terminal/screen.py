@@ -23,7 +23,7 @@ from prompt_toolkit.shortcuts import print_formatted_text
 
 from handraise.model.asks import Ask
 from handraise.model.items import Item
-from handraise.surfaces.terminal import live, windows
+from handraise.surfaces.terminal import live, rendering, windows
 from handraise.surfaces.terminal.editor import Editor
 from handraise.surfaces.terminal.hand import Whose
 from handraise.surfaces.terminal.harmless import seal
@@ -43,6 +43,7 @@ class Screen:
     """See `Front`. Entered by `run`."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
+        rendering.warm_up()  # the first text must not hold up a key
         self._clock = clock
         self._lines: deque[Line] = deque()
         self._wake = asyncio.Event()

@@ -1,7 +1,12 @@
-"""What Prometheus is told of a hub: gathered when it asks, but for times to answer, which are noted as they pass."""
+"""What Prometheus is told of a hub: gathered when it asks, but for times to answer, which are noted as they pass.
+
+Knows nothing of how it is written down: `page.py` does, and is imported when somebody asks for the first time.
+"""
 
 import asyncio
+import importlib
 import os
+import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -10,12 +15,10 @@ from typing import Self
 
 import msgspec
 from msgspec import Struct
-from prometheus_client import CollectorRegistry, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
 from starlette.responses import Response
 
 from handraise.hub import Hub
+from handraise.metrics.counted import Counted, Waits
 from handraise.model.asks import KINDS
 from handraise.model.items import Item
 from handraise.model.sessions import PHASES, Phase, Session
@@ -23,7 +26,6 @@ from handraise.surfaces.web.stream import Streams
 from handraise.surfaces.web.visit import Visit, Way
 
 _MEDIA = "text/plain; version=0.0.4; charset=utf-8"
-_SECONDS = (1, 5, 15, 30, 60, 120, 300, 900, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600)
 _FOLLOWED: tuple[Phase, ...] = ("starting", "idle", "working", "parking", "stopping")
 # The type stands first in what an item holds; nothing else of the many that pass needs to be read.
 _OPENED = b'{"type":"ask.opened"'
@@ -59,14 +61,7 @@ class Metrics:
         self._state = state
         self._streams = streams
         self._opened: dict[str, _Ask] = {}
-        self._registry = CollectorRegistry()
-        self._answers = Histogram(
-            "handraise_answer_seconds",
-            "How long an ask waited for its answer",
-            ["kind"],
-            registry=self._registry,
-            buckets=_SECONDS,
-        )
+        self._waits: dict[str, Waits] = {}
 
     async def __aenter__(self) -> Self:
         self._hub.store.listen(self._heard)
@@ -83,9 +78,16 @@ class Metrics:
     async def _show(self, _: Visit) -> Response:
         sessions = await self._hub.store.sessions()
         lag = await self._lag([session for session in sessions if session.phase in _FOLLOWED])
-        gathered = CollectorRegistry()
-        gathered.register(_Gathered([*self._asks(), _sessions(sessions), lag, *self._web()]))
-        return Response(generate_latest(gathered) + generate_latest(self._registry), media_type=_MEDIA)
+        counted = Counted(
+            open_asks=_each(KINDS, (ask.kind for ask in self._opened.values())),
+            sessions=_each(PHASES, (session.phase for session in sessions)),
+            lag=lag,
+            streams=self._streams.open,
+            statuses=dict(sorted(self.statuses.items())),
+            waits=self._waits,
+        )
+        page = await asyncio.to_thread(importlib.import_module, "handraise.metrics.page")
+        return Response(page.written(counted), media_type=_MEDIA)
 
     def _heard(self, items: Sequence[Item]) -> None:
         for item in items:
@@ -97,22 +99,16 @@ class Metrics:
                 known = self._opened.pop(settled.ask, None)
                 if known is not None and settled.settlement.state == "answered":
                     waited = (settled.settlement.at - known.opened_at).total_seconds()
-                    self._answers.labels(known.kind).observe(max(0.0, waited))
+                    waits = self._waits.setdefault(known.kind, Waits(time.time()))
+                    waits.note(max(0.0, waited))
 
-    def _asks(self) -> Iterable[Metric]:
-        counted = Counter(ask.kind for ask in self._opened.values())
-        family = GaugeMetricFamily("handraise_asks_open", "Asks that wait for somebody", labels=["kind"])
-        for kind in KINDS:
-            family.add_metric([kind], counted[kind])
-        yield family
-
-    async def _lag(self, running: Sequence[Session]) -> Metric:
+    async def _lag(self, running: Sequence[Session]) -> int:
         """What Claude has said, and the hub has not taken in."""
         behind = 0
         for session in running:
             journal = self._state / "sessions" / session.id / str(session.run) / "out.ndjson"
             behind += max(0, await asyncio.to_thread(_size, journal) - await self._taken_in(session))
-        return GaugeMetricFamily("handraise_journal_lag_bytes", "Said by Claude, not yet taken in", value=behind)
+        return behind
 
     async def _taken_in(self, session: Session) -> int:
         runner = self._hub.crew.runner(session.id)
@@ -121,28 +117,11 @@ class Metrics:
         place = await self._hub.store.place(session.id)
         return place.offset if place and place.run == session.run else 0
 
-    def _web(self) -> Iterable[Metric]:
-        yield GaugeMetricFamily("handraise_streams_open", "Clients that follow the feed", value=self._streams.open)
-        family = CounterMetricFamily("handraise_http_responses", "Answers over HTTP, by status", labels=["status"])
-        for status, count in sorted(self.statuses.items()):
-            family.add_metric([str(status)], count)
-        yield family
 
-
-class _Gathered(Collector):
-    def __init__(self, metrics: Sequence[Metric]) -> None:
-        self._metrics = metrics
-
-    def collect(self) -> Iterable[Metric]:
-        return self._metrics
-
-
-def _sessions(sessions: Sequence[Session]) -> Metric:
-    counted = Counter(session.phase for session in sessions)
-    family = GaugeMetricFamily("handraise_sessions", "Sessions, by phase", labels=["phase"])
-    for phase in PHASES:
-        family.add_metric([phase], counted[phase])
-    return family
+def _each(names: Iterable[str], found: Iterable[str]) -> dict[str, int]:
+    """How many there are of each, in this order; of some there may be none."""
+    counted = Counter(found)
+    return {name: counted[name] for name in names}
 
 
 def _size(path: Path) -> int:

@@ -1,0 +1,1 @@
+"""What a hub counts of itself, and the page on which Prometheus reads it."""
