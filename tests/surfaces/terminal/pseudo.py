@@ -18,6 +18,8 @@ UP, DOWN, LEFT, RIGHT = "\x1b[A", "\x1b[B", "\x1b[D", "\x1b[C"
 ENTER, ESCAPE, TAB, SPACE, BACKSPACE = "\r", "\x1b", "\t", " ", "\x7f"
 CTRL_C, CTRL_D, CTRL_U, CTRL_Z = "\x03", "\x04", "\x15", "\x1a"
 PAGE_DOWN = "\x1b[6~"
+_SYNCHRONIZED = 2026 << 5
+"""The mode in which a program draws a picture, as pyte counts private modes."""
 
 
 class Emulator(pyte.HistoryScreen):
@@ -103,7 +105,7 @@ class Pseudo:
     async def wait(self, holds: Callable[[], bool], what: str = "") -> str:
         try:
             async with asyncio.timeout(DEADLINE):
-                while not holds():
+                while self._is_drawing or not holds():
                     if self.ended:
                         raise AssertionError(f"it ended before {what}:\n{self.screen}")
                     self._changed.clear()
@@ -111,6 +113,11 @@ class Pseudo:
         except TimeoutError:
             raise AssertionError(f"never {what}:\n{self.screen}") from None
         return self.screen
+
+    @property
+    def _is_drawing(self) -> bool:
+        """Half of a picture is there: what it shows may be of the one before."""
+        return _SYNCHRONIZED in self.emulator.mode and not self.ended
 
     def type(self, *keys: str) -> None:
         for key in keys:

@@ -19,6 +19,9 @@ async def left_as_found(terminal: Pseudo) -> None:
     """The modes are those from before, the cursor is seen, bracketed paste is off, and the card is gone."""
     assert terminal.modes() == terminal.before
     assert terminal.raw.rfind(b"\x1b[?2004l") > terminal.raw.rfind(b"\x1b[?2004h")
+    # Each picture was drawn whole, the last one too.
+    assert terminal.raw.count(b"\x1b[?2026h") == terminal.raw.count(b"\x1b[?2026l") > 0
+    assert terminal.raw.rfind(b"\x1b[?2026l") > terminal.raw.rfind(b"\x1b[?2026h")
     assert not terminal.emulator.cursor.hidden
     assert "▌" not in terminal.screen
 

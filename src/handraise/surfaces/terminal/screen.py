@@ -37,6 +37,8 @@ _NARROW = 20
 """With fewer columns nothing can be decided."""
 _MARGIN = 0.005
 """Timers may ring a little early."""
+_BEGIN_PICTURE, _END_PICTURE = "\x1b[?2026h", "\x1b[?2026l"
+"""Synchronized output: a terminal that knows it never shows half of the old picture beside half of the new one."""
 
 
 class Screen:
@@ -75,6 +77,7 @@ class Screen:
             output=create_output(always_prefer_tty=True),
             erase_when_done=True,
             before_render=self._draw,
+            after_render=self._drawn,
         )
         # Esc must be told from an arrow key, and quickly.
         self._app.ttimeoutlen, self._app.timeoutlen = 0.05, 0.3
@@ -173,7 +176,12 @@ class Screen:
             if timeline is not None and (self._tray.top is not None or timeline.working or timeline.doing):
                 self._app.invalidate()
 
-    def _draw(self, _app: Application[None]) -> None:
+    def _drawn(self, app: Application[None]) -> None:
+        app.output.write_raw(_END_PICTURE)
+        app.output.flush()
+
+    def _draw(self, app: Application[None]) -> None:
+        app.output.write_raw(_BEGIN_PICTURE)
         self._follow_dialogue()
         if self._stay is None:
             return
