@@ -64,7 +64,7 @@ class RemoteDesk:
         on_socket = isinstance(where, Path)
         self._http = httpx2.AsyncClient(
             # On a socket there is no TLS, and reading the machine's certificates takes 30 ms.
-            transport=httpx2.AsyncHTTPTransport(uds=str(where), verify=False) if on_socket else None,  # noqa: S501
+            transport=httpx2.AsyncHTTPTransport(uds=str(where), verify=False) if on_socket else None,
             base_url="http://localhost" if on_socket else str(where),
             headers=headers,
             timeout=_DEADLINE,
