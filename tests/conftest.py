@@ -15,7 +15,7 @@ for _each in (signal.SIGHUP, signal.SIGQUIT):
     signal.signal(_each, signal.SIG_DFL)
 
 # A busy machine is no bug. `make torture` looks at a hundred times as many examples.
-settings.register_profile("ours", deadline=None, max_examples=25)
+settings.register_profile("ours", deadline=None, max_examples=40)
 settings.register_profile("long", deadline=None, max_examples=4000)
 settings.load_profile(os.environ.get("HANDRAISE_EXAMPLES", "ours"))
 

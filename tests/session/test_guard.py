@@ -23,6 +23,7 @@ from handraise.session.memory import Memory
 from handraise.wire.connection import Connection
 from session import claude_says as says
 from session.claude_says import ANA, NOON, TEMPER, Line, of, published
+from thorough import at_least
 
 KEY = "0123456789abcdef"
 
@@ -185,7 +186,7 @@ orders = st.lists(st.integers(0, 4), max_size=30)
 deaths = st.sets(st.integers(0, 30), max_size=6)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=at_least(300), deadline=None)
 @given(many, orders, deaths)
 def test_nothing_that_goes_through_us_raises_the_alarm(
     found: tuple[Call, ...], order: list[int], dead: set[int]
@@ -217,7 +218,7 @@ def forge(world: World, how: Forgery) -> None:
             world.hear(says.status("bypassPermissions"))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=at_least(300), deadline=None)
 @given(many, orders, deaths, st.integers(0, 10), st.sampled_from(["answer", "error", "result", "command", "mode"]))
 def test_whatever_goes_around_us_raises_it_once(
     found: tuple[Call, ...], order: list[int], dead: set[int], when: int, how: Forgery

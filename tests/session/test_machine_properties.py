@@ -35,6 +35,7 @@ from handraise.session.memory import Memory, Way
 from handraise.wire.connection import Connection
 from session import claude_says as says
 from session.claude_says import NOON, TEMPER, Line
+from thorough import at_least
 
 REQUESTS = ["r_1", "r_2", "r_3"]
 USES = ["t_1", "t_2", "t_3"]
@@ -198,7 +199,7 @@ def _answers_to(request: str, written: list[bytes]) -> list[Any]:
     ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=at_least(300), deadline=None)
 @given(st.lists(steps, max_size=25))
 def test_no_sequence_raises_and_every_line_is_one_line_of_json(sequence: list[Step]) -> None:
     world = World()
@@ -211,7 +212,7 @@ def test_no_sequence_raises_and_every_line_is_one_line_of_json(sequence: list[St
         assert isinstance(msgspec.json.decode(line), dict)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=at_least(300), deadline=None)
 @given(
     st.lists(steps, max_size=25),
     st.sampled_from([None, 0, 1, -9]),
@@ -247,7 +248,7 @@ class _Strict(World):
         self._made: set[str] = set()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=at_least(300), deadline=None)
 @given(st.lists(steps, max_size=25))
 def test_each_request_gets_one_answer_and_what_was_withdrawn_gets_none(sequence: list[Step]) -> None:
     world = _Strict()
@@ -262,7 +263,7 @@ def test_each_request_gets_one_answer_and_what_was_withdrawn_gets_none(sequence:
             assert answers == []
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=at_least(300), deadline=None)
 @given(st.lists(steps, max_size=12), st.lists(steps, max_size=12))
 def test_a_hub_killed_anywhere_leaves_one_that_decides_the_same(before: list[Step], after: list[Step]) -> None:
     world = World()

@@ -33,6 +33,7 @@ from handraise.store.interface import Store
 from handraise.store.memory.store import MemoryStore
 from handraise.store.sqlite.store import SqliteStore
 from store import values
+from thorough import at_least
 
 Story = Callable[[Store], Coroutine[None, None, None]]
 
@@ -49,7 +50,7 @@ def tell_to_each_store(story: Story) -> None:
         asyncio.run(tell(SqliteStore(Path(folder) / "hub.db")))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=at_least(25), deadline=None)
 @given(st.data())
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_ask_of_every_kind_and_end_comes_back_as_it_was(kind: Kind, data: st.DataObject) -> None:
@@ -63,7 +64,7 @@ def test_an_ask_of_every_kind_and_end_comes_back_as_it_was(kind: Kind, data: st.
     tell_to_each_store(story)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=at_least(25), deadline=None)
 @given(st.data())
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_settlement_comes_back_as_it_was_and_so_does_a_late_answer(kind: Kind, data: st.DataObject) -> None:
@@ -80,7 +81,7 @@ def test_a_settlement_comes_back_as_it_was_and_so_does_a_late_answer(kind: Kind,
     tell_to_each_store(story)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=at_least(25), deadline=None)
 @given(values.sessions, values.places, values.says, values.rules, values.projects)
 def test_every_other_noun_comes_back_as_it_was(
     session: Session, place: Place, say: Say, rule: Rule, project: Project
@@ -96,7 +97,7 @@ def test_every_other_noun_comes_back_as_it_was(
     tell_to_each_store(story)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=at_least(25), deadline=None)
 @given(values.tokens, st.lists(values.entries, max_size=3))
 def test_a_token_and_the_audit_come_back_as_they_were(token: Token, entries: list[Entry]) -> None:
     async def story(store: Store) -> None:

@@ -54,6 +54,7 @@ from store.examples import (
     trusted,
     withdrawn,
 )
+from thorough import at_least
 
 session_ids = st.sampled_from(["s_1", "s_2"])
 ask_ids = st.sampled_from(["a_1", "a_2", "a_3"])
@@ -101,7 +102,7 @@ changes: st.SearchStrategy[Change] = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=at_least(60), deadline=None)
 @given(st.lists(st.lists(changes, max_size=6), max_size=8))
 def test_both_kinds_of_store_tell_the_same(batches: list[list[Change]]) -> None:
     with TemporaryDirectory() as folder:
