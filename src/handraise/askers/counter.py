@@ -24,6 +24,8 @@ from handraise.model.wording import Reply
 
 GRACE = 10.0
 """How long an asker may be gone: a relay comes back within a second of the hub."""
+_AFTER_RESTART = 3
+"""So many times as long after a restart of the hub: on a busy machine everybody is slow to come back."""
 _BETWEEN_POLLS = 6
 PROGRESS = 15.0
 """How often a waiting agent hears that we still wait."""
@@ -97,7 +99,7 @@ class Counter:
         self._inbox.tell(None, self._told)
         for ask in await self._knowledge.left_open():
             self._open[ask.id] = None
-            self._expect(ask.id)
+            self._expect(ask.id, self._grace * _AFTER_RESTART)
         return self
 
     async def __aexit__(

@@ -77,9 +77,9 @@ class Served:
         await self.up.hub.store.apply([SaveSession(session)])
         return session
 
-    async def ask(self, body: Body = WHICH, *, session: str | None = None) -> Ask:
-        """An open one, as if an agent outside had raised it."""
-        name = f"a_{next(self._count)}"
+    async def ask(self, body: Body = WHICH, *, session: str | None = None, name: str = "") -> Ask:
+        """An open one, as if an agent outside had raised it. A later hub would wait for that agent, and withdraw it."""
+        name = name or f"a_{next(self._count)}"
         ask = Ask(
             name, session, None, body, "ask_user", Origin(name), datetime.now(UTC), "session" if session else "agent"
         )
