@@ -3,22 +3,34 @@
 import json
 import sys
 import time
+from collections.abc import Iterator
+from typing import TextIO
+
+WANTED = "/forbidden"
 
 
 def main(journal: str, fifo: str) -> None:
     with open(journal) as said:
-        said.seek(0, 2)
-        while True:
-            line = said.readline()
-            if not line.endswith("\n"):
-                time.sleep(0.01)
-                continue
+        for line in lines(said):
             frame = json.loads(line)
-            if frame["type"] == "control_request" and frame["request"]["subtype"] == "can_use_tool":
+            # From the beginning: the request may have been made before this program was up.
+            if WANTED in line and frame["type"] == "control_request" and frame["request"]["subtype"] == "can_use_tool":
                 allow = {"behavior": "allow", "updatedInput": frame["request"]["input"]}
                 inside = {"subtype": "success", "request_id": frame["request_id"], "response": allow}
                 with open(fifo, "w") as stdin:
                     stdin.write(json.dumps({"type": "control_response", "response": inside}) + "\n")
+
+
+def lines(said: TextIO) -> Iterator[str]:
+    """Whole ones, as they come."""
+    line = ""
+    while True:
+        line += said.readline()
+        if line.endswith("\n"):
+            yield line
+            line = ""
+        else:
+            time.sleep(0.01)
 
 
 if __name__ == "__main__":
