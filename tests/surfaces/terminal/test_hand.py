@@ -323,3 +323,20 @@ def test_a_key_that_waits_is_carried_out_even_if_the_screen_is_drawn_late(late: 
     assert player.hand.wakes(player.now) == timedelta(0)
     player.until(player.at + 1)
     assert outcome(player) == "answered"
+
+
+@pytest.mark.parametrize("ends", ["by itself", "enter"])
+def test_a_key_that_waits_is_never_another_cards(ends: str) -> None:  # lesson 27
+    player = Player()
+    player.appears(CARDS["question"], "a_1")
+    player.appears(CARDS["question"], "a_2")
+    player.until(2000)
+    player.key("1")
+    # Answered elsewhere before the key counts: the next card is on top.
+    player.tray.remove("a_1")
+    player.draw()
+    player.until(player.at + (50 if ends == "enter" else 3000))
+    if ends == "enter":
+        player.key("enter")
+        player.until(player.at + 3000)
+    assert player.sent == []

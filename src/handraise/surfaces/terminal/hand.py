@@ -39,6 +39,14 @@ class Pressed(Struct, frozen=True):
     typed: str = ""
 
 
+class Held(Struct, frozen=True):
+    """A key that sends something if no word follows: when, and for which ask. It is never another one's."""
+
+    key: str
+    at: int
+    ask: str
+
+
 class Hand(Struct):
     """One person's keys. `speaks`: there is a line to Claude."""
 
@@ -49,8 +57,7 @@ class Hand(Struct):
     _run: str = ""
     _before: Before | None = None
     _last: int | None = None
-    _held: tuple[str, int] | None = None
-    """A key that sends something, and when it does if no word follows."""
+    _held: Held | None = None
     _unread: set[str] = field(default_factory=set)
     """The asks whose person was shown that some of it was not on the screen."""
 
@@ -81,7 +88,7 @@ class Hand(Struct):
     def wakes(self, now: datetime) -> timedelta | None:
         """After which time something changes by itself. A key that is held is never forgotten, however late it is."""
         at, attention = milliseconds(now), self.tray.attention
-        if self._held is not None and self._held[1] <= at:
+        if self._held is not None and self._held.at <= at:
             return timedelta(0)
         times = [*([self._last + BURST] if self._last else []), *([attention.calm_at()] if attention else [])]
         coming = [each - at for each in times if each > at]
@@ -116,8 +123,8 @@ class Hand(Struct):
         if text and not (text == " " and (current.reading is not None or current.step.several)):
             return self._letter(text, current, attention, now, size)
         held, self._held = self._held, None
-        if held is not None and key == "enter":
-            return self._act(held[0], now)
+        if held is not None and held.ask == current.ask.id and key == "enter":
+            return self._act(held.key, now)
         self._forget()
         if current.reading is not None:
             self.tray.put(cards.read(current, key, *size), now)
@@ -146,11 +153,11 @@ class Hand(Struct):
 
     def due(self, now: datetime) -> Pressed:
         """What a held key does, when its time has come."""
-        if self._held is None or milliseconds(now) < self._held[1]:
+        held, current = self._held, self.tray.current
+        if held is None or milliseconds(now) < held.at:
             return Pressed()
-        (key, _), self._held = self._held, None
         self._forget()
-        return self._act(key, now)
+        return self._act(held.key, now) if current is not None and current.ask.id == held.ask else Pressed()
 
     def choose(self, keys: list[str], now: datetime) -> Pressed:
         """Keys that a typed line stands for, all at once: taken if the line was meant for this very card."""
@@ -196,7 +203,7 @@ class Hand(Struct):
                 self.tray.touch(at)
             case _ if _waits(current, row):
                 self.tray.put(dialogues.point(current, row), now)
-                self._held = key, at + BURST
+                self._held = Held(key, at + BURST, current.ask.id)
             case _:
                 return self._act(key, now)
         return Pressed()
