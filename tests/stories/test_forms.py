@@ -1,7 +1,6 @@
 """Stories: a tool's own server wants a form filled."""
 
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -27,12 +26,6 @@ def deliver_two(told: Told) -> Script:
 
 
 SCRIPT = parts(deliver=deliver, deliver_two=deliver_two)
-
-
-@pytest.fixture(scope="module")
-async def bed(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bed]:
-    async with Bed(tmp_path_factory.mktemp("bed"), script=SCRIPT) as bed:
-        yield bed
 
 
 @pytest.fixture

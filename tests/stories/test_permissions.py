@@ -1,9 +1,6 @@
 """Stories: Claude asks whether it may, and somebody says yes or no."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
-
-import pytest
 
 from handraise.demo.pieces import Script, Scripted, agent, say, use
 from handraise.demo.told import Told
@@ -63,17 +60,6 @@ SCRIPT = parts(
     read_three=read_three,
     send_scout=send_scout,
 )
-
-
-@pytest.fixture(scope="module")
-async def bed(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bed]:
-    async with Bed(tmp_path_factory.mktemp("bed"), script=SCRIPT) as bed:
-        yield bed
-
-
-@pytest.fixture
-async def talk(bed: Bed) -> Talk:
-    return await bed.talk("script")
 
 
 async def test_what_is_allowed_is_done(bed: Bed, talk: Talk) -> None:

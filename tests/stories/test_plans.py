@@ -1,6 +1,5 @@
 """Stories: Claude has a plan, and somebody says what becomes of it."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -29,12 +28,6 @@ def plan(name: str) -> Scripted:
 
 
 SCRIPT = parts(revised=plan("revised.txt"), edited=plan("edited.txt"), careful=plan("careful.txt"))
-
-
-@pytest.fixture(scope="module")
-async def bed(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bed]:
-    async with Bed(tmp_path_factory.mktemp("bed"), script=SCRIPT) as bed:
-        yield bed
 
 
 @pytest.fixture

@@ -1,10 +1,7 @@
 """Stories: Claude asks a question, and somebody answers."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.told import Told
@@ -43,17 +40,6 @@ def refuse(told: Told) -> Script:
 
 
 SCRIPT = parts(choose=choose, choose_more=choose_more, wave_away=wave_away, refuse=refuse)
-
-
-@pytest.fixture(scope="module")
-async def bed(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bed]:
-    async with Bed(tmp_path_factory.mktemp("bed"), script=SCRIPT) as bed:
-        yield bed
-
-
-@pytest.fixture
-async def talk(bed: Bed) -> Talk:
-    return await bed.talk("script")
 
 
 async def test_a_question_is_answered_with_one_of_its_options(bed: Bed, talk: Talk) -> None:

@@ -1,7 +1,5 @@
 """Stories: somebody changes their mind while Claude works."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from handraise.demo.pieces import Script, hold, say, use
@@ -52,17 +50,6 @@ SCRIPT = parts(
     write_with_a_model=write_with_a_model,
     write_three=write_three,
 )
-
-
-@pytest.fixture(scope="module")
-async def bed(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bed]:
-    async with Bed(tmp_path_factory.mktemp("bed"), script=SCRIPT) as bed:
-        yield bed
-
-
-@pytest.fixture
-async def talk(bed: Bed) -> Talk:
-    return await bed.talk("script")
 
 
 async def test_what_is_said_during_a_tool_call_reaches_claude_with_the_tools_result(talk: Talk) -> None:

@@ -1,9 +1,6 @@
 """Stories: somebody says something, and Claude replies."""
 
 import base64
-from collections.abc import AsyncIterator
-
-import pytest
 
 from handraise.demo.pieces import Script, fail, say, think
 from handraise.demo.told import Told
@@ -52,17 +49,6 @@ def refused(told: Told) -> Script:
 
 
 SCRIPT = parts(greet=greet, converse=converse, look=look, overloaded=overloaded, refused=refused)
-
-
-@pytest.fixture(scope="module")
-async def bed(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Bed]:
-    async with Bed(tmp_path_factory.mktemp("bed"), script=SCRIPT) as bed:
-        yield bed
-
-
-@pytest.fixture
-async def talk(bed: Bed) -> Talk:
-    return await bed.talk("script")
 
 
 async def test_words_arrive_piece_by_piece_and_then_whole(bed: Bed, talk: Talk) -> None:
