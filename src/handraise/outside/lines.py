@@ -11,6 +11,7 @@ from mcp.shared.message import SessionMessage
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from handraise.askers import speaker
 from handraise.askers.counter import AgentCalls, Caller
 
 LONGEST_LINE = 64 * 1024 * 1024
@@ -54,7 +55,7 @@ class RelayConnection(Response):
             for over in (self._closing, ended):
                 if over is not None:
                     tasks.start_soon(_close, over, tasks.cancel_scope)
-            await speaker.serve(speaker.speaker_for_lines(self._agent_calls), heard, told, self._caller)
+            await speaker.serve(speaker.server_for_lines(self._agent_calls), heard, told, self._caller)
             tasks.cancel_scope.cancel()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
