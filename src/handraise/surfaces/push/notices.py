@@ -15,7 +15,7 @@ from handraise.model.asks import Ask, Form, Permission, Plan, Question
 from handraise.model.hidden import reveal
 from handraise.model.intent import Weight
 from handraise.model.trust import Trust
-from handraise.surfaces.push.ledger import Ending
+from handraise.surfaces.push.device_log import Ending
 from handraise.surfaces.push.sentences import Evidence, evidence, is_shown_whole, outcome, sentence
 
 MOST = 3_500

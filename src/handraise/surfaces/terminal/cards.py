@@ -13,8 +13,10 @@ from msgspec.structs import replace
 
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
 from handraise.model.trust import Trust
-from handraise.surfaces.terminal import markdown, trusting
+from handraise.surfaces.terminal import flows, markdown
 from handraise.surfaces.terminal.dialogue import Dialogue, Row, Step
+from handraise.surfaces.terminal.fit import Fit, Parts, arrange
+from handraise.surfaces.terminal.flows import PermissionFlow
 from handraise.surfaces.terminal.harmless import evidence, one_line
 from handraise.surfaces.terminal.lines import (
     BETWEEN,
@@ -29,8 +31,6 @@ from handraise.surfaces.terminal.lines import (
     width_of,
     wrap,
 )
-from handraise.surfaces.terminal.matters import PermissionFlow
-from handraise.surfaces.terminal.room import Fit, Parts, arrange
 from handraise.surfaces.terminal.words import as_json, command_of, short, waiting
 
 BAR = ("class:accent", "▌ ")
@@ -112,7 +112,7 @@ def proof(dialogue: Dialogue, width: int) -> list[Line]:
         case Form():
             return []
         case Trust(brought=brought):
-            return trusting.proof(body, {each.text: _verbatim(each.text, width) for each in brought}, width)
+            return flows.proof(body, {each.text: _verbatim(each.text, width) for each in brought}, width)
         case _:
             assert_never(body)
 

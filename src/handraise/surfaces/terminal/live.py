@@ -3,11 +3,11 @@
 from datetime import datetime
 
 from handraise.surfaces.terminal import cards, words
-from handraise.surfaces.terminal.board import ViewState
 from handraise.surfaces.terminal.cards import CardFrame, CardView
+from handraise.surfaces.terminal.fit import Fit
 from handraise.surfaces.terminal.harmless import one_line
 from handraise.surfaces.terminal.lines import EMPTY, Line, cut, joined, line, width_of
-from handraise.surfaces.terminal.room import Fit
+from handraise.surfaces.terminal.view import ViewState
 
 _ACTIONS = 3
 """How many of the actions under way are shown."""
