@@ -10,7 +10,6 @@ _BY_SIGNAL = 128
 """What a program adds to a signal's number when it catches the signal and then ends."""
 
 
-
 def found_nothing(memory: Memory) -> bool:
     """Whether Claude ended at once because nothing is left of the conversation that it was to go on with.
 
