@@ -84,7 +84,7 @@ async def test_who_names_no_project_is_nowhere_and_reads_nothing_unasked(street:
     ask = await street.raised("Read", {"file_path": "/etc/hostname"})
 
     assert ask.project is None
-    assert ask.why == "No rule covers `Read` on `/etc/hostname`, which is outside the project."
+    assert ask.why == "No rule allows `Read` on `/etc/hostname`, which is outside the project."
     assert isinstance(ask.body, Permission)
     assert ask.body.offers == ()
 
