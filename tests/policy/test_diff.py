@@ -92,7 +92,7 @@ def test_other_line_separators_stay_in_their_line() -> None:
         ({"cell_id": "cell-1", "edit_mode": "delete"}, "@@ -1 +0,0 @@\n-z\n", "Deletes the cell."),
         ({"cell_id": "a", "edit_mode": "insert", "new_source": "n\n"}, "@@ -0,0 +1 @@\n+n\n", "New cell."),
         ({"new_source": "n\n", "edit_mode": "insert"}, "@@ -0,0 +1 @@\n+n\n", "New cell."),
-        ({"cell_id": "q", "new_source": "n\n"}, "@@ -0,0 +1 @@\n+n\n", "This cell isn't in the notebook."),
+        ({"cell_id": "q", "new_source": "n\n"}, "@@ -0,0 +1 @@\n+n\n", "The cell isn't in the notebook."),
     ],
 )
 def test_a_notebook_edit_shows_its_cell(change: dict[str, Any], text: str, note: str) -> None:

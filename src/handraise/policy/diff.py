@@ -29,7 +29,7 @@ def read_cell(text: str | None, cell_id: object, number: object) -> str:
         place = _place(cells, cell_id, number)
         source = cells[place]["source"] if place is not None else ""
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-        raise NotANotebook("This cell isn't in the notebook.") from None
+        raise NotANotebook("The cell isn't in the notebook.") from None
     return "".join(source) if isinstance(source, list) else str(source)
 
 
