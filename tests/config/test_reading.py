@@ -1,4 +1,4 @@
-"""The layers of the settings: which one wins, and where each value comes from; and the limits of a project's own file."""
+"""The layers of the settings: which one wins, and where each value comes from; what a project's own file may set."""
 
 import pytest
 

@@ -149,7 +149,7 @@ async def _list(hub: HubTarget, output: OutputOptions) -> int:
         for row in [msgspec.json.encode(ask_as_json(ask)).decode()] if output.as_json else told(ask, hub.options):
             click.echo(row)
     if not asks and not output.as_json:
-        click.echo("No open requests.")
+        click.echo("Nothing needs you.")
     return 0
 
 

@@ -38,8 +38,8 @@ class Play:
 
     def reply_to(self, request: Request) -> Reply:
         match self._answered:
-            case (request.identity, SpokenReply(goes_wrong=False) as reply):
-                return reply
+            case (request.identity, SpokenReply(goes_wrong=False) as repeated):
+                return repeated
         reply = self._step(Conversation.read(request))
         self._answered = (request.identity, reply)
         return reply
