@@ -63,7 +63,7 @@ async def test_an_answer_to_what_was_withdrawn_is_told_why_it_is_gone(tmp_path: 
     ("body", "answer", "reason"),
     [
         (WHICH, {"answers": []}, "Expected 1 answer, got 0."),
-        (WHICH, {"answers": [{"labels": []}]}, "not answered yet"),
+        (WHICH, {"answers": [{"labels": []}]}, "has no answer yet"),
         (WHICH, {"answers": [{"labels": ["C"]}]}, "has no option 'C'"),
         (WHICH, {"answers": [{"labels": ["A", "B"]}]}, "takes one answer"),
         (WHICH, {"answers": [{"label": "A"}]}, "unknown field `label`"),

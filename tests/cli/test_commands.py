@@ -137,6 +137,18 @@ async def test_rules_are_added_listed_and_revoked(tmp_path: Path) -> None:
         assert (await typed(hub, "rules", "list", "--json")).output == ""
 
 
+async def test_a_directory_or_a_name_that_is_a_project_already_is_refused_with_its_name(tmp_path: Path) -> None:
+    for name in ("shop", "other"):
+        (tmp_path / name).mkdir()
+    async with served(tmp_path) as hub:
+        assert (await typed(hub, "project", "add", str(tmp_path / "shop"))).exit_code == 0
+        again = await typed(hub, "project", "add", str(tmp_path / "shop"), "--name", "mine")
+        assert (again.exit_code, again.output) == (4, "handraise: This directory is already a project (`shop`).\n")
+        named = await typed(hub, "project", "add", str(tmp_path / "other"), "--name", "shop")
+        sentence = "There is already a project called `shop`. Choose another name."
+        assert (named.exit_code, named.output) == (4, f"handraise: {sentence}\n")
+
+
 async def test_a_rule_holds_in_a_directory_that_is_no_project(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     async with served(tmp_path) as hub:

@@ -177,7 +177,7 @@ async def test_an_answer_to_something_else_is_a_conflict(room: Room) -> None:
 async def test_an_answer_that_does_not_fit_leaves_the_ask_open(room: Room) -> None:  # lesson 36
     await put_ask(room.hub)
 
-    with pytest.raises(Unfit, match="not answered yet"):
+    with pytest.raises(Unfit, match="has no answer yet"):
         await room.ana.answer("a_1", Choices((Choice(),)))
     with pytest.raises(Unfit):
         await room.ana.answer("a_1", Allow())

@@ -156,7 +156,7 @@ async def test_a_scope_that_was_not_offered_cannot_be_granted(memory: Store) -> 
         assert isinstance(ask.body, Permission)
         assert ask.body.offers == ()
 
-        with pytest.raises(Misfit, match="allow it once"):
+        with pytest.raises(Misfit, match="can only be allowed once"):
             await here.inbox.answer("a_1", Allow("always"), ANA, "web")
         assert await memory.rules() == []
 
@@ -169,7 +169,7 @@ async def test_claudes_own_suggestions_are_offered_in_words(memory: Store) -> No
         assert isinstance(ask.body, Permission)
         assert ask.body.suggestions == (suggestion,)
         assert "acceptEdits" in ask.body.suggestions_in_words[0]
-        with pytest.raises(Misfit, match="suggestions"):
+        with pytest.raises(Misfit, match="no suggestion with that number"):
             await here.inbox.answer("a_1", Allow(suggestions=(1,)), ANA, "web")
 
 

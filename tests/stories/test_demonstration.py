@@ -58,6 +58,6 @@ async def test_a_newcomer_meets_every_kind_of_ask_and_starts_a_session_of_their_
         async with desk.follow(0, own.id) as follower:
             async for news in follower:
                 texts = [item.read() for item in news] if isinstance(news, list | tuple) else []
-                if any(isinstance(each, Text) and "two stories" in each.text for each in texts):
+                if any(isinstance(each, Text) and "two demos" in each.text for each in texts):
                     return
         raise AssertionError("the feed ended")

@@ -65,7 +65,7 @@ async def test_a_question_and_a_permission_from_the_first_word_to_the_end_of_the
 
     question = await stay.next_ask()
     assert isinstance(question.body, Question)
-    with pytest.raises(Unfit, match="not answered yet"):
+    with pytest.raises(Unfit, match="has no answer yet"):
         await desk.answer(question.id, Choices((Choice(),)))
     await desk.answer(question.id, Choices((Choice(("SQLite",)),)), question.digest)
     with pytest.raises(Conflict, match="answered before, by owner, from hub"):

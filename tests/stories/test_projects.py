@@ -84,8 +84,8 @@ RULES_THAT_CANNOT_BE = [
     ('[{"decision": "deny", "command": "ls \'"}]', "a quote is not closed"),
     ('[{"decision": "deny", "expires_at": "2030-01-31T18:00:00"}]', "timezone"),
     ('{"decision": "deny"}', "Expected `array`"),
-    ("deny ls", "rules must be a JSON list, or @FILE"),
-    ("@nowhere.json", "nowhere.json cannot be read"),
+    ("deny ls", "rules must be a JSON list or @FILE"),
+    ("@nowhere.json", "Can't read nowhere.json"),
 ]
 VALUES_THAT_CANNOT_BE = [
     ("ask_user_timout=60", "Did you mean ask_user_timeout?"),
@@ -97,7 +97,7 @@ VALUES_THAT_CANNOT_BE = [
     ("cost_limit_usd=NaN", "cost_limit_usd must be a number"),
     ("cost_limit_usd=Infinity", "cost_limit_usd must be a number"),
     ("ask_user_enabled=perhaps", "ask_user_enabled must be true or false"),
-    ("mode", "is not KEY=VALUE"),
+    ("mode", "isn't KEY=VALUE"),
 ]
 
 
@@ -163,7 +163,7 @@ async def test_rules_that_cannot_be_are_refused_with_the_reason(served: Served, 
 
     # A file of rules holds nothing else.
     file = tmp_path / "rules.toml"
-    for text, words in (("[[rules]]\n", "nothing but [[rule]]"), ("{", "neither JSON nor TOML")):
+    for text, words in (("[[rules]]\n", "only [[rule]] tables"), ("{", "neither JSON nor TOML")):
         file.write_text(text)
         told = await handraise(served.yard, "set", work.name, f"rules=@{file}")
         assert (told.exit_code, words in told.output) == (2, True)
@@ -211,7 +211,7 @@ async def test_a_file_that_cannot_be_parsed_is_left_alone_with_a_clear_error(ser
     told = await handraise(served.yard, "sync", work.name)
 
     assert told.exit_code == 4
-    assert ".mcp.json is not JSON" in told.output
+    assert ".mcp.json isn't valid JSON" in told.output
     assert (work / ".mcp.json").read_text() == "{ // mine\n}"
 
 
@@ -225,7 +225,7 @@ async def test_one_project_that_cannot_be_synced_does_not_hold_up_the_others(tmp
         told = await handraise(yard, "sync", "--all")
 
         assert told.exit_code == 4
-        assert "a: CLAUDE.md has the marks of our section in disorder" in told.output
+        assert "a: CLAUDE.md has the markers of our section in the wrong order" in told.output
         assert f"b: There is no directory {tmp_path / 'b'}." in told.output
         assert "c: .mcp.json, .claude/settings.local.json, CLAUDE.md" in told.output
         assert sorted(each.name for each in (tmp_path / "a").iterdir()) == ["CLAUDE.md"]

@@ -197,13 +197,13 @@ async def test_ctrl_c_while_the_hub_is_being_started_starts_no_session(tmp_path:
         slowly["HANDRAISE_WEB_PORT"] = "0"
         try:
             async with laid.terminal("run", "Hello.", environment=slowly) as terminal:
-                await terminal.until("starting one in the background")
+                await terminal.until("Starting one in the background")
                 async with asyncio.timeout(60):
                     while not _is_started(laid.state):
                         await asyncio.sleep(0.05)
                 terminal.type(CTRL_C)
                 assert await terminal.end() == 130
-                assert "Interrupted. The hub goes on starting; no session was started." in terminal.screen
+                assert "Interrupted. The hub is still starting; no session was started." in terminal.screen
                 assert terminal.modes() == terminal.before
             async with asyncio.timeout(60):
                 while not await asyncio.to_thread(HubClient(laid.state).is_there):

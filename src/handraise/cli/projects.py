@@ -152,7 +152,8 @@ def _rules(text: str) -> object:
         try:
             content = Path(text[1:]).expanduser().read_text()
         except (OSError, UnicodeDecodeError) as error:
-            raise click.UsageError(f"Can't read {text[1:]}: {error}.") from None
+            why = getattr(error, "strerror", None) or error
+            raise click.UsageError(f"Can't read {text[1:]}: {why}.") from None
     try:
         return json.loads(content)
     except ValueError:
