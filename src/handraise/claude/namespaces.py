@@ -6,11 +6,12 @@ passes SIGTERM on, and takes note of what ended: Claude itself would leave each 
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 from contextlib import suppress
 
-from handraise.claude import shielding, syscalls
+from handraise.claude import broker, shielding, syscalls
 from handraise.claude.syscalls import MS_BIND, MS_NODEV, MS_NOEXEC, MS_NOSUID, MS_RDONLY, MS_REC, MS_REMOUNT, MS_SLAVE
 
 TYPE_CHECKING = False
@@ -20,16 +21,13 @@ if TYPE_CHECKING:
 
 _NEW = syscalls.CLONE_NEWUSER | syscalls.CLONE_NEWNS | syscalls.CLONE_NEWPID
 _BY_SIGNAL = 128
+_LISTENER = 0
+"""The only file of the first process, if it has one."""
 _SAFE = MS_NOSUID | MS_NODEV | MS_NOEXEC
 _PROCESSES = 8192
 """As many may be inside at a time, threads included."""
 _NUMBERED = (6, 14)
 """Since this Linux each PID namespace has a highest number of its own; before, there is one for the whole machine."""
-_SIOCSIFFLAGS = 0x8914
-_IFF_UP = 0x1
-_RUN = """#!/bin/sh
-exec nsenter --user='{folder}/user' --net='{folder}/net' --preserve-credentials -- /bin/bash -c "$1"
-"""
 
 
 class Failed(Exception):
@@ -86,9 +84,9 @@ def _begin(
             os.close(has_built)
             said = has_begun
             if os.read(recorded, 1):
-                child = _start(execute)
+                child, listener = _start(execute, sealed=plan["sealed"])
                 os.write(has_begun, b"begun")
-                code = _tend(child)
+                code = _tend(child, listener)
     except OSError as error:
         with suppress(OSError):
             os.write(said, str(error.strerror or error).encode())
@@ -96,15 +94,22 @@ def _begin(
         os._exit(code)
 
 
-def _start(execute: Callable[[], None]) -> int:
-    """Claude's own process, shielded. What executes nothing says why by itself, and is as good as begun."""
+def _start(execute: Callable[[], None], *, sealed: bool) -> tuple[int, int | None]:
+    """Claude's own process, shielded. What executes nothing says why by itself, and is as good as begun.
+
+    If it is sealed, the file by which its calls for sockets are answered is given, too.
+    """
     held, let_go = os.pipe()
+    prepared, has_prepared = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(let_go)
-        if os.read(held, 1):
+        os.close(prepared)
+        if _prepare(has_prepared, sealed=sealed) and os.read(held, 1):
             execute()
         os._exit(127)
+    os.close(has_prepared)
+    listener = _take_listener(child, _read_all(prepared)) if sealed else None
     # Whoever could trace this one could keep it from ending with Claude.
     syscalls.become_undumpable()
     signal.signal(signal.SIGTERM, lambda *_: _pass_on(child))
@@ -112,7 +117,30 @@ def _start(execute: Callable[[], None]) -> int:
     shielding.hold(child)
     os.write(let_go, b"1")
     shielding.shield(child)
-    return child
+    return child, listener
+
+
+def _prepare(has_prepared: int, *, sealed: bool) -> bool:
+    """In Claude's process: tells the number of its listener, or why there is none."""
+    try:
+        listener = broker.seal() if sealed else 0
+        os.write(has_prepared, str(listener).encode())
+    except OSError as error:
+        os.write(has_prepared, str(error.strerror or error).encode())
+        return False
+    os.close(has_prepared)
+    return True
+
+
+def _take_listener(child: int, number: bytes) -> int:
+    if not number.isdigit():
+        raise OSError(number.decode(errors="replace") or "no namespace without a network could be made")
+    pidfd = os.pidfd_open(child)
+    listener = syscalls.take_file(pidfd, int(number))
+    os.close(pidfd)
+    if listener is None:
+        raise OSError("the process without a network ended before it was ready")
+    return listener
 
 
 def _pass_on(child: int) -> None:
@@ -120,16 +148,27 @@ def _pass_on(child: int) -> None:
         os.kill(child, signal.SIGTERM)
 
 
-def _tend(child: int) -> int:
+def _tend(child: int, listener: int | None) -> int:
     """Takes note of all that ends in there, until Claude does; says how, as a shell would."""
     # Claude's own stdin and output, the lock, and what the launcher waits for.
-    os.closerange(0, os.sysconf("SC_OPEN_MAX"))
+    if listener is not None:
+        os.dup2(listener, _LISTENER)
+    os.closerange(_LISTENER + 1 if listener is not None else 0, os.sysconf("SC_OPEN_MAX"))
     syscalls.give_up_capabilities()
+    if listener is not None:
+        _serve_beside(child)
     while True:
         pid, status = os.wait()
         if pid == child:
             code = os.waitstatus_to_exitcode(status)
             return code if code >= 0 else _BY_SIGNAL - code
+
+
+def _serve_beside(child: int) -> None:
+    """In a thread that no signal reaches: they are for the one that waits."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    _thread.start_new_thread(broker.serve, (_LISTENER, child))
+    signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def build(plan: Mapping[str, Any]) -> None:
@@ -146,8 +185,6 @@ def build(plan: Mapping[str, Any]) -> None:
         _bind(path)
     for path, kept, writable in plan["hidden"]:
         _hide(path, kept, writable=writable)
-    if plan.get("seal"):
-        _seal(plan["seal"])
     os.chdir(plan["directory"])
     _drop_capabilities()
 
@@ -204,51 +241,6 @@ def _hide(path: str, kept: Sequence[str], *, writable: bool) -> None:
         os.close(source)
     if not writable:
         syscalls.mount("none", path, None, MS_REMOUNT | MS_BIND | MS_RDONLY | _SAFE)
-
-
-def _seal(folder: str) -> None:
-    """A namespace without a network, and in `folder` the program by which Claude starts all its commands there.
-
-    Claude itself has the network: without it there is no model.
-    """
-    syscalls.mount("none", folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0700,size=64k")
-    ready, tell_ready = os.pipe()
-    go_on, tell_on = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        syscalls.unshare(syscalls.CLONE_NEWUSER | syscalls.CLONE_NEWNET)
-        _loopback_up()
-        os.write(tell_ready, b"1")
-        os.close(tell_on)
-        os.read(go_on, 1)
-        os._exit(0)
-    os.close(tell_ready)
-    os.close(go_on)
-    if not os.read(ready, 1):
-        raise OSError("no namespace without a network could be made")
-    _map_ids(pid)
-    for kind in ("user", "net"):
-        place = os.path.join(folder, kind)
-        os.close(os.open(place, os.O_CREAT | os.O_WRONLY, 0o400))
-        syscalls.mount(f"/proc/{pid}/ns/{kind}", place, None, MS_BIND)
-    with open(os.path.join(folder, "run"), "w") as file:
-        file.write(_RUN.format(folder=folder))
-        os.fchmod(file.fileno(), 0o500)
-    os.close(tell_on)
-    os.close(ready)
-    os.waitpid(pid, 0)
-    syscalls.mount("none", folder, None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
-    os.environ["CLAUDE_CODE_SHELL_PREFIX"] = os.path.join(folder, "run")
-    os.environ["CLAUDE_CODE_SHELL"] = "/bin/bash"
-
-
-def _loopback_up() -> None:
-    import fcntl  # noqa: PLC0415 (here and below: only a sealed sandbox needs them)
-    import socket  # noqa: PLC0415
-    import struct  # noqa: PLC0415
-
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
 
 
 def _drop_capabilities() -> None:

@@ -1,0 +1,163 @@
+"""Gives one process the network outside, from a network namespace that all it starts shares with it and cannot leave.
+
+Claude and all that it starts live in a namespace that has only its own loopback. A seccomp filter holds each call of
+`socket` in there until the first process, which has the network, has decided: Claude gets a socket of the network
+outside, for everything else the call goes on as it is. Nothing depends on what the filter may miss (io_uring, calls of
+other processors' kinds): without the broker there is only the namespace. Runs in the launcher.
+"""
+
+import ctypes
+import errno
+import os
+
+from handraise.claude import syscalls
+
+_UNIX, _INET, _DATAGRAM = 1, 2, 2
+_SET_FLAGS = 0x8914
+_UP = 0x1
+
+# Of linux/seccomp.h and linux/bpf_common.h.
+_FILTER = 1
+_NEW_LISTENER = 1 << 3
+_ALLOW, _NOTIFY = 0x7FFF0000, 0x7FC00000
+_LOAD, _IS, _RETURN = 0x20, 0x15, 0x06
+_NUMBER, _KIND, _FIRST_ARGUMENT = 0, 4, 16
+_RECEIVE, _SEND, _ADD_FILE = 0xC0502100, 0xC0182101, 0x40182103
+_GO_ON = 1 << 0
+_AND_SEND = 1 << 1
+
+
+class Processor:
+    """How one kind of processor names the system calls that matter here."""
+
+    def __init__(self, kind: int, socket: int, seccomp: int) -> None:
+        self.kind = kind
+        """`AUDIT_ARCH_…`."""
+        self.socket = socket
+        self.seccomp = seccomp
+
+
+_PROCESSORS = {"x86_64": Processor(0xC000003E, 41, 317), "aarch64": Processor(0xC00000B7, 198, 277)}
+
+
+class _Instruction(ctypes.Structure):
+    _fields_ = [
+        ("code", ctypes.c_uint16),
+        ("if_true", ctypes.c_uint8),
+        ("if_false", ctypes.c_uint8),
+        ("value", ctypes.c_uint32),
+    ]
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_uint16), ("instructions", ctypes.POINTER(_Instruction))]
+
+
+class _Call(ctypes.Structure):
+    """`struct seccomp_notif`: a process that waits in its call."""
+
+    _fields_ = [
+        ("id", ctypes.c_uint64),
+        ("pid", ctypes.c_uint32),
+        ("flags", ctypes.c_uint32),
+        ("number", ctypes.c_int32),
+        ("kind", ctypes.c_uint32),
+        ("instruction", ctypes.c_uint64),
+        ("arguments", ctypes.c_uint64 * 6),
+    ]
+
+
+class _Reply(ctypes.Structure):
+    """`struct seccomp_notif_resp`."""
+
+    _fields_ = [
+        ("id", ctypes.c_uint64),
+        ("value", ctypes.c_int64),
+        ("error", ctypes.c_int32),
+        ("flags", ctypes.c_uint32),
+    ]
+
+
+class _File(ctypes.Structure):
+    """`struct seccomp_notif_addfd`."""
+
+    _fields_ = [
+        ("id", ctypes.c_uint64),
+        ("flags", ctypes.c_uint32),
+        ("source", ctypes.c_uint32),
+        ("number", ctypes.c_uint32),
+        ("file_flags", ctypes.c_uint32),
+    ]
+
+
+def seal() -> int:
+    """Takes the network from this process and all that it will start. Gives the file by which calls are answered."""
+    processor = _PROCESSORS.get(os.uname().machine)
+    if processor is None:
+        raise OSError(f"the network cannot be taken away on {os.uname().machine}")
+    syscalls.unshare(syscalls.CLONE_NEWNET)
+    _loopback_up()
+    instructions = _filter(processor)
+    program = _Program(len(instructions), instructions)
+    return syscalls.call(processor.seccomp, "seccomp", _FILTER, _NEW_LISTENER, ctypes.byref(program))
+
+
+def serve(listener: int, claude: int) -> None:
+    """Answers calls for as long as there are any. When this ends, no more sockets are made in there."""
+    try:
+        while True:
+            call = _Call()
+            try:
+                syscalls.ioctl(listener, _RECEIVE, ctypes.byref(call))
+                _answer(listener, call, claude)
+            except OSError as error:
+                # A signal came, or whoever called has ended.
+                if error.errno not in (errno.ENOENT, errno.EINTR, errno.EINPROGRESS):
+                    raise
+    finally:
+        os.close(listener)
+
+
+def _answer(listener: int, call: _Call, claude: int) -> None:
+    if not _is_of(call.pid, claude):
+        syscalls.ioctl(listener, _SEND, ctypes.byref(_Reply(call.id, 0, 0, _GO_ON)))
+        return
+    try:
+        made = syscalls.socket(*call.arguments[:3])
+    except OSError as error:
+        syscalls.ioctl(listener, _SEND, ctypes.byref(_Reply(call.id, 0, -(error.errno or errno.EACCES), 0)))
+        return
+    try:
+        # Always closed on exec, whatever Claude said: nothing that it starts is to get one.
+        syscalls.ioctl(listener, _ADD_FILE, ctypes.byref(_File(call.id, _AND_SEND, made, 0, os.O_CLOEXEC)))
+    finally:
+        os.close(made)
+
+
+def _is_of(thread: int, process: int) -> bool:
+    """Nobody else can have its number while it waits in its call. Once it does not, no answer reaches it."""
+    return os.path.exists(f"/proc/{process}/task/{thread}")
+
+
+def _filter(processor: Processor) -> "ctypes.Array[_Instruction]":
+    """Every call goes on, but for `socket`; and that does where it has nothing to do with a network."""
+    steps = (
+        (_LOAD, 0, 0, _KIND),
+        (_IS, 0, 5, processor.kind),
+        (_LOAD, 0, 0, _NUMBER),
+        (_IS, 0, 3, processor.socket),
+        (_LOAD, 0, 0, _FIRST_ARGUMENT),
+        (_IS, 1, 0, _UNIX),
+        (_RETURN, 0, 0, _NOTIFY),
+        (_RETURN, 0, 0, _ALLOW),
+    )
+    return (_Instruction * len(steps))(*(_Instruction(*each) for each in steps))
+
+
+def _loopback_up() -> None:
+    request = ctypes.create_string_buffer(b"lo".ljust(16, b"\0") + _UP.to_bytes(2, "little"), 40)
+    made = syscalls.socket(_INET, _DATAGRAM, 0)
+    try:
+        syscalls.ioctl(made, _SET_FLAGS, request)
+    finally:
+        os.close(made)
