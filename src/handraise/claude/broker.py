@@ -6,11 +6,20 @@ outside, for everything else the call goes on as it is. Nothing depends on what 
 other processors' kinds): without the broker there is only the namespace. Runs in the launcher.
 """
 
+from __future__ import annotations
+
+import _thread
 import ctypes
 import errno
 import os
 
 from handraise.claude import syscalls
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+else:
+    import _signal as signal  # as in the launcher
 
 _UNIX, _INET, _DATAGRAM = 1, 2, 2
 _SET_FLAGS = 0x8914
@@ -90,8 +99,51 @@ class _File(ctypes.Structure):
     ]
 
 
-def seal() -> int:
-    """Takes the network from this process and all that it will start. Gives the file by which calls are answered."""
+class Broker:
+    """Made by the first process, before it starts Claude's."""
+
+    def __init__(self) -> None:
+        self._sealed, self._has_sealed = os.pipe()
+        self._listener = -1
+
+    def seal(self) -> bool:
+        """In Claude's process: takes the network from it and all that it will start. Says to the first if it cannot."""
+        os.close(self._sealed)
+        try:
+            listener = _seal()
+        except OSError as error:
+            os.write(self._has_sealed, str(error.strerror or error).encode())
+            return False
+        os.write(self._has_sealed, str(listener).encode())
+        os.close(self._has_sealed)
+        return True
+
+    def listen(self, claude: int) -> None:
+        """Takes the file by which calls are answered; its other copy is closed when Claude is executed."""
+        os.close(self._has_sealed)
+        text = os.read(self._sealed, 4096)
+        if not text.isdigit():
+            raise OSError(text.decode(errors="replace") or "the process ended before it had no network")
+        pidfd = os.pidfd_open(claude)
+        taken = syscalls.take_file(pidfd, int(text))
+        os.close(pidfd)
+        if taken is None:
+            raise OSError("there is no way to answer what has no network")
+        self._listener = taken
+
+    def keep(self) -> int:
+        """Moves that file before all others; gives the number of the first that is not needed."""
+        self._listener = os.dup2(self._listener, 0)
+        return 1
+
+    def serve_beside(self, claude: int) -> None:
+        """In a thread that no signal reaches: they are for the one that waits."""
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        _thread.start_new_thread(_serve, (self._listener, claude))
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _seal() -> int:
     processor = _PROCESSORS.get(os.uname().machine)
     if processor is None:
         raise OSError(f"the network cannot be taken away on {os.uname().machine}")
@@ -102,7 +154,7 @@ def seal() -> int:
     return syscalls.call(processor.seccomp, "seccomp", _FILTER, _NEW_LISTENER, ctypes.byref(program))
 
 
-def serve(listener: int, claude: int) -> None:
+def _serve(listener: int, claude: int) -> None:
     """Answers calls for as long as there are any. When this ends, no more sockets are made in there."""
     try:
         while True:
@@ -111,7 +163,7 @@ def serve(listener: int, claude: int) -> None:
                 syscalls.ioctl(listener, _RECEIVE, ctypes.byref(call))
                 _answer(listener, call, claude)
             except OSError as error:
-                # A signal came, or whoever called has ended.
+                # Whoever called has ended, or a signal came for it.
                 if error.errno not in (errno.ENOENT, errno.EINTR, errno.EINPROGRESS):
                     raise
     finally:
@@ -139,7 +191,7 @@ def _is_of(thread: int, process: int) -> bool:
     return os.path.exists(f"/proc/{process}/task/{thread}")
 
 
-def _filter(processor: Processor) -> "ctypes.Array[_Instruction]":
+def _filter(processor: Processor) -> ctypes.Array[_Instruction]:
     """Every call goes on, but for `socket`; and that does where it has nothing to do with a network."""
     steps = (
         (_LOAD, 0, 0, _KIND),

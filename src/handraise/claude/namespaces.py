@@ -6,23 +6,23 @@ passes SIGTERM on, and takes note of what ended: Claude itself would leave each 
 
 from __future__ import annotations
 
-import _thread
 import os
-import signal
-from contextlib import suppress
 
-from handraise.claude import broker, shielding, syscalls
+from handraise.claude import shielding, syscalls
 from handraise.claude.syscalls import MS_BIND, MS_NODEV, MS_NOEXEC, MS_NOSUID, MS_RDONLY, MS_REC, MS_REMOUNT, MS_SLAVE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
+    from handraise.claude.broker import Broker
+else:
+    import _signal as signal  # as in the launcher
+
 _NEW = syscalls.CLONE_NEWUSER | syscalls.CLONE_NEWNS | syscalls.CLONE_NEWPID
 _BY_SIGNAL = 128
-_LISTENER = 0
-"""The only file of the first process, if it has one."""
 _SAFE = MS_NOSUID | MS_NODEV | MS_NOEXEC
 _PROCESSES = 8192
 """As many may be inside at a time, threads included."""
@@ -79,37 +79,42 @@ def _begin(
     said = has_built
     try:
         if os.read(mapped, 1):
+            broker = _broker() if plan["sealed"] else None
             build(plan)
             os.write(has_built, b"ready")
             os.close(has_built)
             said = has_begun
             if os.read(recorded, 1):
-                child, listener = _start(execute, sealed=plan["sealed"])
+                child = _start(execute, broker)
                 os.write(has_begun, b"begun")
-                code = _tend(child, listener)
+                code = _tend(child, broker)
     except OSError as error:
-        with suppress(OSError):
+        try:
             os.write(said, str(error.strerror or error).encode())
+        except OSError:
+            pass
     finally:
         os._exit(code)
 
 
-def _start(execute: Callable[[], None], *, sealed: bool) -> tuple[int, int | None]:
-    """Claude's own process, shielded. What executes nothing says why by itself, and is as good as begun.
+def _broker() -> Broker:
+    # Only here: the other presets do without.
+    from handraise.claude.broker import Broker  # noqa: PLC0415 (see above)
 
-    If it is sealed, the file by which its calls for sockets are answered is given, too.
-    """
+    return Broker()
+
+
+def _start(execute: Callable[[], None], broker: Broker | None) -> int:
+    """Claude's own process, shielded. What executes nothing says why by itself, and is as good as begun."""
     held, let_go = os.pipe()
-    prepared, has_prepared = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(let_go)
-        os.close(prepared)
-        if _prepare(has_prepared, sealed=sealed) and os.read(held, 1):
+        if (broker is None or broker.seal()) and os.read(held, 1):
             execute()
         os._exit(127)
-    os.close(has_prepared)
-    listener = _take_listener(child, _read_all(prepared)) if sealed else None
+    if broker is not None:
+        broker.listen(child)
     # Whoever could trace this one could keep it from ending with Claude.
     syscalls.become_undumpable()
     signal.signal(signal.SIGTERM, lambda *_: _pass_on(child))
@@ -117,58 +122,28 @@ def _start(execute: Callable[[], None], *, sealed: bool) -> tuple[int, int | Non
     shielding.hold(child)
     os.write(let_go, b"1")
     shielding.shield(child)
-    return child, listener
-
-
-def _prepare(has_prepared: int, *, sealed: bool) -> bool:
-    """In Claude's process: tells the number of its listener, or why there is none."""
-    try:
-        listener = broker.seal() if sealed else 0
-        os.write(has_prepared, str(listener).encode())
-    except OSError as error:
-        os.write(has_prepared, str(error.strerror or error).encode())
-        return False
-    os.close(has_prepared)
-    return True
-
-
-def _take_listener(child: int, number: bytes) -> int:
-    if not number.isdigit():
-        raise OSError(number.decode(errors="replace") or "no namespace without a network could be made")
-    pidfd = os.pidfd_open(child)
-    listener = syscalls.take_file(pidfd, int(number))
-    os.close(pidfd)
-    if listener is None:
-        raise OSError("the process without a network ended before it was ready")
-    return listener
+    return child
 
 
 def _pass_on(child: int) -> None:
-    with suppress(ProcessLookupError):
+    try:
         os.kill(child, signal.SIGTERM)
+    except ProcessLookupError:
+        pass
 
 
-def _tend(child: int, listener: int | None) -> int:
+def _tend(child: int, broker: Broker | None) -> int:
     """Takes note of all that ends in there, until Claude does; says how, as a shell would."""
     # Claude's own stdin and output, the lock, and what the launcher waits for.
-    if listener is not None:
-        os.dup2(listener, _LISTENER)
-    os.closerange(_LISTENER + 1 if listener is not None else 0, os.sysconf("SC_OPEN_MAX"))
+    os.closerange(broker.keep() if broker else 0, os.sysconf("SC_OPEN_MAX"))
     syscalls.give_up_capabilities()
-    if listener is not None:
-        _serve_beside(child)
+    if broker is not None:
+        broker.serve_beside(child)
     while True:
         pid, status = os.wait()
         if pid == child:
             code = os.waitstatus_to_exitcode(status)
             return code if code >= 0 else _BY_SIGNAL - code
-
-
-def _serve_beside(child: int) -> None:
-    """In a thread that no signal reaches: they are for the one that waits."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-    _thread.start_new_thread(broker.serve, (_LISTENER, child))
-    signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def build(plan: Mapping[str, Any]) -> None:
@@ -191,8 +166,10 @@ def build(plan: Mapping[str, Any]) -> None:
 
 def _bind(path: str) -> None:
     """Makes a mount of it: what is one cannot be renamed, nor what is above it be put elsewhere."""
-    with suppress(FileNotFoundError):
+    try:
         syscalls.mount(path, path, None, MS_BIND | MS_REC)
+    except FileNotFoundError:
+        pass
 
 
 def _set(path: str, *, read_only: bool) -> None:
@@ -207,11 +184,13 @@ def _set(path: str, *, read_only: bool) -> None:
 
 def _limit_processes() -> None:
     """So that a loop of forks in there cannot take all numbers of the machine."""
-    with suppress(OSError, ValueError):
+    try:
         release = tuple(int(each) for each in os.uname().release.replace("-", ".").split(".")[:2])
         if release >= _NUMBERED:
             with open("/proc/sys/kernel/pid_max", "w") as file:
                 file.write(str(_PROCESSES))
+    except (OSError, ValueError):
+        pass
 
 
 def _own_terminals() -> None:
@@ -260,8 +239,10 @@ def _map_ids(pid: int) -> None:
     except PermissionError:
         _write(pid, "setgroups", "deny")
         for kind, number in own.items():
-            with suppress(PermissionError):
+            try:
                 _write(pid, f"{kind}_map", f"{number} {number} 1\n")
+            except PermissionError:
+                pass
 
 
 def _ranges(kind: str) -> Iterable[tuple[str, str]]:
