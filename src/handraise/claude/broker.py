@@ -28,6 +28,8 @@ _UP = 0x1
 # Of linux/seccomp.h and linux/bpf_common.h.
 _FILTER = 1
 _NEW_LISTENER = 1 << 3
+_WAIT_KILLABLE = 1 << 5
+"""Since Linux 5.19: a signal does not break a call off that is being answered."""
 _ALLOW, _NOTIFY = 0x7FFF0000, 0x7FC00000
 _LOAD, _IS, _RETURN = 0x20, 0x15, 0x06
 _NUMBER, _KIND, _FIRST_ARGUMENT = 0, 4, 16
@@ -151,7 +153,16 @@ def _seal() -> int:
     _loopback_up()
     instructions = _filter(processor)
     program = _Program(len(instructions), instructions)
-    return syscalls.call(processor.seccomp, "seccomp", _FILTER, _NEW_LISTENER, ctypes.byref(program))
+    try:
+        return _install(processor, program, _NEW_LISTENER | _WAIT_KILLABLE)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        return _install(processor, program, _NEW_LISTENER)
+
+
+def _install(processor: Processor, program: _Program, flags: int) -> int:
+    return syscalls.call(processor.seccomp, "seccomp", _FILTER, flags, ctypes.byref(program))
 
 
 def _serve(listener: int, claude: int) -> None:
