@@ -21,34 +21,34 @@ if TYPE_CHECKING:
 else:
     import _signal as signal  # as in the launcher
 
-_UNIX, _INET, _DATAGRAM = 1, 2, 2
-_SET_FLAGS = 0x8914
-_UP = 0x1
+_AF_UNIX, _AF_INET, _SOCK_DGRAM = 1, 2, 2
+_SIOCSIFFLAGS = 0x8914
+_IFF_UP = 0x1
 
-# Of linux/seccomp.h and linux/bpf_common.h.
-_FILTER = 1
+_SECCOMP_SET_MODE_FILTER = 1
 _NEW_LISTENER = 1 << 3
-_WAIT_KILLABLE = 1 << 5
+_WAIT_KILLABLE_RECV = 1 << 5
 """Since Linux 5.19: a signal does not break a call off that is being answered."""
-_ALLOW, _NOTIFY = 0x7FFF0000, 0x7FC00000
-_LOAD, _IS, _RETURN = 0x20, 0x15, 0x06
-_NUMBER, _KIND, _FIRST_ARGUMENT = 0, 4, 16
-_RECEIVE, _SEND, _ADD_FILE = 0xC0502100, 0xC0182101, 0x40182103
-_GO_ON = 1 << 0
-_AND_SEND = 1 << 1
+_RET_ALLOW, _RET_USER_NOTIF = 0x7FFF0000, 0x7FC00000
+_LOAD, _JUMP_IF_EQUAL, _RETURN = 0x20, 0x15, 0x06
+# Where `struct seccomp_data` has the number of the call, the kind of processor, and the first argument's lower half.
+_NR, _ARCH, _ARGS = 0, 4, 16
+_NOTIF_RECV, _NOTIF_SEND, _NOTIF_ADDFD = 0xC0502100, 0xC0182101, 0x40182103
+_CONTINUE = 1 << 0
+_ADDFD_SEND = 1 << 1
 
 
-class Processor:
-    """How one kind of processor names the system calls that matter here."""
+class _Numbers:
+    """What one kind of processor calls itself and the system calls that matter here."""
 
-    def __init__(self, kind: int, socket: int, seccomp: int) -> None:
-        self.kind = kind
+    def __init__(self, arch: int, socket: int, seccomp: int) -> None:
+        self.arch = arch
         """`AUDIT_ARCH_…`."""
         self.socket = socket
         self.seccomp = seccomp
 
 
-_PROCESSORS = {"x86_64": Processor(0xC000003E, 41, 317), "aarch64": Processor(0xC00000B7, 198, 277)}
+_BY_MACHINE = {"x86_64": _Numbers(0xC000003E, 41, 317), "aarch64": _Numbers(0xC00000B7, 198, 277)}
 
 
 class _Instruction(ctypes.Structure):
@@ -146,23 +146,23 @@ class Broker:
 
 
 def _seal() -> int:
-    processor = _PROCESSORS.get(os.uname().machine)
-    if processor is None:
+    numbers = _BY_MACHINE.get(os.uname().machine)
+    if numbers is None:
         raise OSError(f"the network cannot be taken away on {os.uname().machine}")
     syscalls.unshare(syscalls.CLONE_NEWNET)
     _loopback_up()
-    instructions = _filter(processor)
+    instructions = _filter(numbers)
     program = _Program(len(instructions), instructions)
     try:
-        return _install(processor, program, _NEW_LISTENER | _WAIT_KILLABLE)
+        return _install(numbers, program, _NEW_LISTENER | _WAIT_KILLABLE_RECV)
     except OSError as error:
         if error.errno != errno.EINVAL:
             raise
-        return _install(processor, program, _NEW_LISTENER)
+        return _install(numbers, program, _NEW_LISTENER)
 
 
-def _install(processor: Processor, program: _Program, flags: int) -> int:
-    return syscalls.call(processor.seccomp, "seccomp", _FILTER, flags, ctypes.byref(program))
+def _install(numbers: _Numbers, program: _Program, flags: int) -> int:
+    return syscalls.call(numbers.seccomp, "seccomp", _SECCOMP_SET_MODE_FILTER, flags, ctypes.byref(program))
 
 
 def _serve(listener: int, claude: int) -> None:
@@ -171,7 +171,7 @@ def _serve(listener: int, claude: int) -> None:
         while True:
             call = _Call()
             try:
-                syscalls.ioctl(listener, _RECEIVE, ctypes.byref(call))
+                syscalls.ioctl(listener, _NOTIF_RECV, ctypes.byref(call))
                 _answer(listener, call, claude)
             except OSError as error:
                 # Whoever called has ended, or a signal came for it.
@@ -183,16 +183,16 @@ def _serve(listener: int, claude: int) -> None:
 
 def _answer(listener: int, call: _Call, claude: int) -> None:
     if not _is_of(call.pid, claude):
-        syscalls.ioctl(listener, _SEND, ctypes.byref(_Reply(call.id, 0, 0, _GO_ON)))
+        syscalls.ioctl(listener, _NOTIF_SEND, ctypes.byref(_Reply(call.id, 0, 0, _CONTINUE)))
         return
     try:
         made = syscalls.socket(*call.arguments[:3])
     except OSError as error:
-        syscalls.ioctl(listener, _SEND, ctypes.byref(_Reply(call.id, 0, -(error.errno or errno.EACCES), 0)))
+        syscalls.ioctl(listener, _NOTIF_SEND, ctypes.byref(_Reply(call.id, 0, -(error.errno or errno.EACCES), 0)))
         return
     try:
         # Always closed on exec, whatever Claude said: nothing that it starts is to get one.
-        syscalls.ioctl(listener, _ADD_FILE, ctypes.byref(_File(call.id, _AND_SEND, made, 0, os.O_CLOEXEC)))
+        syscalls.ioctl(listener, _NOTIF_ADDFD, ctypes.byref(_File(call.id, _ADDFD_SEND, made, 0, os.O_CLOEXEC)))
     finally:
         os.close(made)
 
@@ -202,25 +202,25 @@ def _is_of(thread: int, process: int) -> bool:
     return os.path.exists(f"/proc/{process}/task/{thread}")
 
 
-def _filter(processor: Processor) -> ctypes.Array[_Instruction]:
+def _filter(numbers: _Numbers) -> ctypes.Array[_Instruction]:
     """Every call goes on, but for `socket`; and that does where it has nothing to do with a network."""
     steps = (
-        (_LOAD, 0, 0, _KIND),
-        (_IS, 0, 5, processor.kind),
-        (_LOAD, 0, 0, _NUMBER),
-        (_IS, 0, 3, processor.socket),
-        (_LOAD, 0, 0, _FIRST_ARGUMENT),
-        (_IS, 1, 0, _UNIX),
-        (_RETURN, 0, 0, _NOTIFY),
-        (_RETURN, 0, 0, _ALLOW),
+        (_LOAD, 0, 0, _ARCH),
+        (_JUMP_IF_EQUAL, 0, 5, numbers.arch),
+        (_LOAD, 0, 0, _NR),
+        (_JUMP_IF_EQUAL, 0, 3, numbers.socket),
+        (_LOAD, 0, 0, _ARGS),
+        (_JUMP_IF_EQUAL, 1, 0, _AF_UNIX),
+        (_RETURN, 0, 0, _RET_USER_NOTIF),
+        (_RETURN, 0, 0, _RET_ALLOW),
     )
     return (_Instruction * len(steps))(*(_Instruction(*each) for each in steps))
 
 
 def _loopback_up() -> None:
-    request = ctypes.create_string_buffer(b"lo".ljust(16, b"\0") + _UP.to_bytes(2, "little"), 40)
-    made = syscalls.socket(_INET, _DATAGRAM, 0)
+    request = ctypes.create_string_buffer(b"lo".ljust(16, b"\0") + _IFF_UP.to_bytes(2, "little"), 40)
+    made = syscalls.socket(_AF_INET, _SOCK_DGRAM, 0)
     try:
-        syscalls.ioctl(made, _SET_FLAGS, request)
+        syscalls.ioctl(made, _SIOCSIFFLAGS, request)
     finally:
         os.close(made)
