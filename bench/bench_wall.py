@@ -2,7 +2,8 @@
 
 Each round has a session of every preset. They start one after the other, and then take turns with the calls, each time
 in another order, so that whatever else runs on the machine meets all alike. What counts is the median of the rounds'
-ratios, by the clock; the processor time of Claude and all that it starts is printed beside it, and moves less.
+ratios, by the clock; the processor time of Claude and all that it starts is printed beside it. `again` is a second one
+without a sandbox: what it is off 1 by is Claude's own unsteadiness, and the machine's.
 """
 
 import asyncio
@@ -40,6 +41,8 @@ MOST = 1.05
 DRAWS = 1000
 TICK = os.sysconf("SC_CLK_TCK")
 COMMAND = "echo x >> calls"
+WAYS = {"off": "off", "again": "off", **{each: each for each in SANDBOXES if each != "off"}}
+"""What is compared, each by its name, with its preset."""
 
 
 def script(told: Told) -> Script:
@@ -160,7 +163,7 @@ def memory(pid: int) -> float:
     return float(next(line.split()[1] for line in Path(f"/proc/{pid}/smaps_rollup").open() if line.startswith("Pss:")))
 
 
-def tell(preset: str, what: str, ours: list[float], theirs: list[float], unit: str) -> None:
+def tell(name: str, what: str, ours: list[float], theirs: list[float], unit: str) -> None:
     """The median of the rounds, and where nine of ten would find it who drew as many rounds from these."""
     ratios = [mine / other for mine, other in zip(ours, theirs, strict=True)]
     dice = random.Random(2)
@@ -168,7 +171,7 @@ def tell(preset: str, what: str, ours: list[float], theirs: list[float], unit: s
     least, median, most = drawn[DRAWS // 20], statistics.median(ratios), drawn[-DRAWS // 20]
     verdict = "holds" if median <= MOST else "MISSED" if least > MOST else "not decided, the machine is too busy"
     print(
-        f"{preset:8} {what:17} {statistics.median(ours):7.1f} {unit:3}  {median:.3f} ({least:.3f} to {most:.3f})"
+        f"{name:8} {what:17} {statistics.median(ours):7.1f} {unit:3}  {median:.3f} ({least:.3f} to {most:.3f})"
         f"  least {min(ours) / min(theirs):.3f}  {verdict}"
     )
 
@@ -179,12 +182,12 @@ def thousandfold(seconds: list[float]) -> list[float]:
 
 def report(figures: dict[str, Figures]) -> None:
     plain = figures["off"]
-    for preset, found in figures.items():
-        tell(preset, "start", thousandfold(found.starts), thousandfold(plain.starts), "ms")
-        tell(preset, "start, processor", thousandfold(found.start_work), thousandfold(plain.start_work), "ms")
-        tell(preset, "Bash", thousandfold(found.calls), thousandfold(plain.calls), "ms")
-        tell(preset, "Bash, processor", thousandfold(found.call_work), thousandfold(plain.call_work), "ms")
-        tell(preset, "memory", [each / 1024 for each in found.memory], [each / 1024 for each in plain.memory], "MiB")
+    for name, found in figures.items():
+        tell(name, "start", thousandfold(found.starts), thousandfold(plain.starts), "ms")
+        tell(name, "start, processor", thousandfold(found.start_work), thousandfold(plain.start_work), "ms")
+        tell(name, "Bash", thousandfold(found.calls), thousandfold(plain.calls), "ms")
+        tell(name, "Bash, processor", thousandfold(found.call_work), thousandfold(plain.call_work), "ms")
+        tell(name, "memory", [each / 1024 for each in found.memory], [each / 1024 for each in plain.memory], "MiB")
 
 
 async def main() -> None:
@@ -192,7 +195,8 @@ async def main() -> None:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         url = model.url("script", EACH_SESSION)
         places = {
-            preset: await stack.enter_async_context(opened(Path(folder, preset), url, preset)) for preset in SANDBOXES
+            name: await stack.enter_async_context(opened(Path(folder, name), url, preset))
+            for name, preset in WAYS.items()
         }
         for number in range(ROUNDS + 1):
             await play(list(places.values()))
@@ -200,7 +204,7 @@ async def main() -> None:
                 for place in places.values():
                     place.figures = Figures()
         assert not model.errors, model.errors
-        report({preset: place.figures for preset, place in places.items()})
+        report({name: place.figures for name, place in places.items()})
 
 
 if __name__ == "__main__":
