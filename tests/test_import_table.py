@@ -12,7 +12,9 @@ SOURCE = Path(__file__).parent.parent / "src" / "handraise"
 # Station: what it may use, of ours. Its own modules it may always use.
 TABLE: dict[str, set[str]] = {
     "model": set(),
+    "texts": set(),
     "wire": set(),
+    "present": {"model", "texts"},
     "policy": {"model"},
     "store": {"model"},
     "feed": {"model", "store"},
@@ -51,7 +53,7 @@ EDITOR = PurePosixPath("surfaces/terminal/editor.py")
 SURFACES = {"web", "terminal", "telegram", "push"}
 
 # Pure: no await, no clock, no chance, no I/O; time and ids are arguments. Whole stations, and of others what is named.
-PURE_STATIONS = {"model", "wire", "policy"}
+PURE_STATIONS = {"model", "wire", "policy", "present"}
 IMPURE = {
     "session": {"runner", "supervisor", "crew", "keeper", "writing", "surroundings", "links", "trusting"},
     "demo": {"model"},
