@@ -92,7 +92,7 @@ SETTLED = [
     ask_of(NPM, settlement=Expired(NOON, Answered(Allow(), Person("7"), "web", NOON))),
     ask_of(NPM, settlement=Withdrawn("7", NOON)),
 ]
-OTHERS = [
+OTHERS: list[Body] = [
     Permission("Read", {"file_path": "/7\u202e"}, blocked_path="/7", description="7"),
     *(
         Permission(tool, {"pattern": "7", "url": "7", "query": "7", "description": "7", "skill": "7"})
@@ -103,7 +103,7 @@ OTHERS = [
 ]
 
 
-@pytest.mark.parametrize("ask", [*map(ask_of, BODIES), *map(ask_of, OTHERS), *SETTLED])
+@pytest.mark.parametrize("ask", [*(ask_of(body) for body in (*BODIES, *OTHERS)), *SETTLED])
 def test_no_plain_english_of_ours_is_in_a_card_of_the_pseudo_locale(ask: Ask) -> None:
     with texts.using("en-XA"):
         card = card_of(ask, HERE)
