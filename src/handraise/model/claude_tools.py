@@ -39,7 +39,7 @@ class Tool(Struct, frozen=True):
     name: str
     kind: ToolKind = "other"
     words: str = ""
-    """The last part of the keys of its texts: `card.permission.…`, `card.action.…`, `card.doing.…`."""
+    """The last part of the keys of its texts: `card.permission.tool.…`, `card.action.tool.…` and so on."""
     subject: tuple[str, ...] = ()
     """What it is used on: the first of these fields that has a text."""
     silent: tuple[str, ...] = ()

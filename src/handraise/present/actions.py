@@ -29,7 +29,7 @@ def name_action(tool_name: str, fields: Mapping[str, Any]) -> tuple[ActionKind, 
     kind = _KINDS.get(tool.kind, "tool")
     if tool.words:
         subject = tool.subject_of(fields).strip() or tool_name
-        return kind, _short(t(f"card.action.{tool.words}", subject=subject[: _TITLE + 1]))
+        return kind, _short(t(f"card.action.tool.{tool.words}", subject=subject[: _TITLE + 1]))
     if tool_name.startswith(MCP):
         server, _, called = tool_name.removeprefix(MCP).partition("__")
         return kind, _short(t("card.action.server", server=server, tool=called or server))
@@ -39,7 +39,7 @@ def name_action(tool_name: str, fields: Mapping[str, Any]) -> tuple[ActionKind, 
 def doing(tool_name: str, title: str) -> str:
     """The title with what is done, where it only says what it is done to."""
     tool = tool_named(tool_name)
-    return t(f"card.doing.{tool.words}", title=title) if tool.kind in _VERBS else title
+    return t(f"card.doing.tool.{tool.words}", title=title) if tool.kind in _VERBS else title
 
 
 def _short(title: str) -> str:

@@ -51,7 +51,7 @@ def _permission(body: Permission, directory: str | None) -> str:
 
 def _worded(tool: Tool, subject: str, body: Permission) -> str:
     if tool.kind != "write":
-        return t(f"card.permission.{tool.words}", subject=subject)
+        return t(f"card.permission.tool.{tool.words}", subject=subject)
     key = "card.permission.create" if is_new(body.diff) else "card.permission.write"
     return t(key, subject=subject, count=lines_of(body.input.get(tool.editable)))
 

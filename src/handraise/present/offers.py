@@ -23,7 +23,7 @@ _MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk")
 
 def offer_in_words(lasting: Literal["session", "always"], rules: Sequence[Rule]) -> str:
     """Everything that these rules would allow, and for how long."""
-    return t(f"card.offer.{lasting}", what=_listed([_rule(rule) for rule in rules]))
+    return t(f"card.offer.lasting.{lasting}", what=_listed([_rule(rule) for rule in rules]))
 
 
 def suggestion_in_words(suggestion: Mapping[str, Any]) -> str:
@@ -77,7 +77,7 @@ def _suggested_rules(kind: str, suggestion: Mapping[str, Any], where: str) -> st
     what = _listed(known)
     match kind:
         case "addRules":
-            return t(f"card.suggestion.{behavior}", what=what, where=where)
+            return t(f"card.suggestion.add.{behavior}", what=what, where=where)
         case "replaceRules":
             return t(f"card.suggestion.replace.{behavior}", what=what, where=where)
         case _:
@@ -104,7 +104,7 @@ def _suggested_rule(rule: object) -> str | None:
 def _where(destination: object) -> str:
     if destination in _PLACES:
         return t(f"card.suggestion.where.{destination}")
-    return t("card.suggestion.where.unknown", destination=quoted(str(destination)))
+    return t("card.suggestion.elsewhere", destination=quoted(str(destination)))
 
 
 def _listed(named: list[str]) -> str:
