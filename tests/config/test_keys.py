@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from handraise.config.keys import COUNTERPARTS, KEYS, PLACES, PROJECT_KEYS, RULE_KEYS, VARIABLES, Key
+from handraise.config.keys import COUNTERPARTS, KEYS, PLACES, PROJECT_KEYS, RULE_KEYS, VARIABLES, SettingKey
 
 PAGE = (Path(__file__).parents[2] / "docs" / "settings.md").read_text("utf-8")
 
@@ -49,7 +49,7 @@ def rows(heading: str) -> Iterator[list[str]]:
             yield [cell.strip("`") if cell.count("`") == 2 else cell for cell in (first, *rest)]
 
 
-def spelled(key: Key) -> str:
+def spelled(key: SettingKey) -> str:
     if key.default is msgspec.NODEFAULT:
         return "needed"
     return "not set" if key.default is None else msgspec.json.encode(key.default).decode()

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 
-from handraise.surfaces.push.bell import MOST_DEVICES, Terms
+from handraise.surfaces.push.bell import MOST_DEVICES, PushConfig
 from handraise.surfaces.web.door import TrustedProxy
 from surfaces.push.ringing import AT_ONCE, NPM, about, answer, own, raised, switch_on, switched_on
 from surfaces.push.vendor import Phone, vendor
@@ -197,7 +197,7 @@ async def test_switched_off_in_the_settings_nothing_is_sent_and_nothing_is_made(
     async with vendor() as service:
         async with served(tmp_path, push=AT_ONCE) as hub, switched_on(hub, service) as (_, phone, _):
             pass
-        off = Terms(enabled=False, private_addresses=True, grace=timedelta(0))
+        off = PushConfig(enabled=False, private_addresses=True, grace=timedelta(0))
         async with served(tmp_path, push=off) as hub, hub.client("approver") as client:
             assert (await client.get("/api/push")).json() == {"enabled": False, "key": None}
             refused = await client.post("/api/push/devices", json=phone.subscription())

@@ -13,10 +13,10 @@ from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Fille
 from handraise.model.asks import Answered, Body, Expired, Form, Option, Permission, Plan, Prompt, Question, Withdrawn
 from handraise.surfaces.push import notices
 from handraise.surfaces.push.ledger import Ending
-from handraise.surfaces.push.notices import MOST, AskNotice, Where
+from handraise.surfaces.push.notices import MOST, AskNotice, NoticeContext
 from surfaces.push.asked import FORM, NOW, PLAN, WHICH, ask_of, bash
 
-HERE = Where("Fix the tests", "/work/app")
+HERE = NoticeContext("Fix the tests", "/work/app")
 NEW = "@@ -0,0 +1,2 @@\n+one\n+two\n"
 CHANGE = "@@ -1 +1 @@\n-one\n+two\n"
 
@@ -162,7 +162,7 @@ def test_the_digest_names_what_is_shown_and_the_path_leads_there() -> None:
     ask = ask_of(WHICH)
     assert shown(WHICH).digest == ask.digest
     assert shown(WHICH).path == "/sessions/s_1"
-    outside = notices.of_ask(ask_of(WHICH, session=None), Where("agent tests"), "d_1", 1, may_answer=True)
+    outside = notices.of_ask(ask_of(WHICH, session=None), NoticeContext("agent tests"), "d_1", 1, may_answer=True)
     assert (outside.path, outside.body.splitlines()[-1]) == ("/", "agent tests")
 
 
@@ -217,7 +217,7 @@ TEXT = st.text(min_size=1, max_size=3000)
     TEXT,
 )
 def test_whatever_is_asked_fits_into_a_message_and_hides_nothing(body: Body, title: str) -> None:
-    notice = notices.of_ask(ask_of(body), Where(title, None), "d_1", 1, may_answer=True)
+    notice = notices.of_ask(ask_of(body), NoticeContext(title, None), "d_1", 1, may_answer=True)
     written = notices.encode(notice)
     assert len(written) <= MOST
     read = msgspec.json.decode(written)
@@ -230,7 +230,7 @@ def test_whatever_is_asked_fits_into_a_message_and_hides_nothing(body: Body, tit
 
 @pytest.mark.parametrize("letter", ['"', "\\", "\u202e", "𝔘", "\n", "é"])
 def test_the_longest_texts_are_cut_and_say_so(letter: str) -> None:
-    notice = notices.of_ask(ask_of(Plan(letter * 20_000)), Where(letter * 500), "d_1", 1, may_answer=True)
+    notice = notices.of_ask(ask_of(Plan(letter * 20_000)), NoticeContext(letter * 500), "d_1", 1, may_answer=True)
     written = notices.encode(notice)
     assert len(written) <= MOST
     assert [each["title"] for each in msgspec.json.decode(written)["answers"]] == ["Send back"]

@@ -33,7 +33,7 @@ _ENDED = {
 }
 
 
-class Offered(Struct, frozen=True):
+class NoticeButton(Struct, frozen=True):
     """An answer on a button, what to call it when it was given, and what it does."""
 
     name: str
@@ -54,7 +54,7 @@ class AskNotice(Struct, frozen=True, tag_field="kind", tag="ask"):
     path: str
     waiting: int
     """How many asks are open."""
-    answers: tuple[Offered, ...] = ()
+    answers: tuple[NoticeButton, ...] = ()
 
 
 class SettledNotice(Struct, frozen=True, tag_field="kind", tag="settled"):
@@ -77,7 +77,7 @@ class EndedNotice(Struct, frozen=True, tag_field="kind", tag="ended"):
     path: str
 
 
-class TrialNotice(Struct, frozen=True, tag_field="kind", tag="trial"):
+class TestNotice(Struct, frozen=True, tag_field="kind", tag="trial"):
     """Somebody wants to see that it works."""
 
     device: str
@@ -86,17 +86,17 @@ class TrialNotice(Struct, frozen=True, tag_field="kind", tag="trial"):
     path: str
 
 
-Notice = AskNotice | SettledNotice | EndedNotice | TrialNotice
+Notice = AskNotice | SettledNotice | EndedNotice | TestNotice
 
 
-class Where(Struct, frozen=True):
+class NoticeContext(Struct, frozen=True):
     """What is known of the session that asks."""
 
     title: str = ""
     directory: str | None = None
 
 
-def of_ask(ask: Ask, where: Where, device: str, waiting: int, *, may_answer: bool) -> AskNotice:
+def of_ask(ask: Ask, where: NoticeContext, device: str, waiting: int, *, may_answer: bool) -> AskNotice:
     """As a device shows it; who may not answer gets no buttons."""
     said, seen = sentence(ask, where.directory), evidence(ask)
     seen = seen._replace(whole=seen.whole and is_shown_whole(_below(said, seen)))
@@ -117,7 +117,7 @@ def of_ask(ask: Ask, where: Where, device: str, waiting: int, *, may_answer: boo
     )
 
 
-def of_settled(ask: Ask, where: Where, device: str, waiting: int) -> SettledNotice:
+def of_settled(ask: Ask, where: NoticeContext, device: str, waiting: int) -> SettledNotice:
     """What takes a notice back."""
     ended = outcome(ask.settlement) if ask.settlement else ""
     return SettledNotice(device, ask.id, clip(sentence(ask, where.directory), _TITLE), clip(ended, _BODY), waiting)
@@ -131,9 +131,9 @@ def of_ended(ending: Ending, title: str, device: str) -> EndedNotice:
     return EndedNotice(device, ending.session, clip(named, _TITLE), clip(body, _BODY), f"/sessions/{ending.session}")
 
 
-def of_trial(device: str) -> TrialNotice:
+def of_test(device: str) -> TestNotice:
     """What a person sees who tries it out."""
-    return TrialNotice(device, "Handraise reaches this device.", "You will see here what Claude needs.", "/")
+    return TestNotice(device, "Handraise reaches this device.", "You will see here what Claude needs.", "/")
 
 
 def encode(notice: Notice) -> bytes:
@@ -154,7 +154,7 @@ def clip(text: str, most: int) -> str:
     return text if len(text) <= most else text[: max(most - 1, 0)].rstrip() + "…"
 
 
-def _offered(ask: Ask, seen: Evidence) -> Iterator[Offered]:
+def _offered(ask: Ask, seen: Evidence) -> Iterator[NoticeButton]:
     """The safest answer, and the one that is given most often; both good for this once."""
     match ask.body:
         case Permission():
@@ -175,8 +175,8 @@ def _offered(ask: Ask, seen: Evidence) -> Iterator[Offered]:
             return
 
 
-def _offer(name: str, title: str, done: str, answer: Answer, weight: Weight) -> Offered:
-    return Offered(name, title, done, answer_as_json(answer), weight)
+def _offer(name: str, title: str, done: str, answer: Answer, weight: Weight) -> NoticeButton:
+    return NoticeButton(name, title, done, answer_as_json(answer), weight)
 
 
 def _below(said: str, seen: Evidence) -> str:

@@ -173,7 +173,7 @@ def _is_whole(text: str) -> bool:
 
 
 def _width(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
+    return sum(2 if unicodedata.east_asian_width(message) in "WF" else 1 for message in text)
 
 
 def _is_short(text: str) -> bool:
