@@ -23,7 +23,7 @@ TABLE: dict[str, set[str]] = {
     "session": {"model", "wire", "claude", "inbox", "feed", "store"},
     "askers": {"model", "inbox"},
     "desk": {"model"},
-    "surfaces": {"model", "desk"},
+    "surfaces": {"model", "texts", "present", "desk"},
     "demo": set(),
     "workspace": {"model"},
 }
@@ -60,7 +60,7 @@ IMPURE = {
 }
 # In stations that do something, the files that only decide.
 PURE_FILES = {
-    f"surfaces/push/{name}.py" for name in ("due", "endpoints", "ledger", "letters", "notices", "sealing", "sentences")
+    f"surfaces/push/{name}.py" for name in ("due", "endpoints", "ledger", "letters", "notices", "sealing", "glance")
 }
 # A list of what is allowed, so that a module nobody thought of is not. Each of these computes and does nothing else.
 # `datetime` has both sides: its types may be used, what looks at a clock may not.

@@ -16,13 +16,13 @@ from handraise.model.answers import (
     Trusting,
 )
 from handraise.model.asks import Answered, Body, Expired, Permission, Settlement, Withdrawn
-from handraise.present.outcomes import Outcome, outcome
+from handraise.present.outcomes import CardOutcome, outcome
 from present.asked import FORM, HERE, NOON, PLAN, TRUST, WHICH, ask_of, bash
 
 NPM = bash("npm test")
 
 
-def of(body: Body, settlement: Settlement) -> Outcome:
+def of(body: Body, settlement: Settlement) -> CardOutcome:
     found = outcome(ask_of(body, settlement=settlement), HERE)
     assert found is not None
     return found
@@ -59,17 +59,17 @@ def of(body: Body, settlement: Settlement) -> Outcome:
 )
 def test_what_an_answer_did(body: Body, answer: Answer, text: str) -> None:
     found = of(body, Answered(answer, Person("ana"), "web", NOON))
-    assert found == Outcome(f"ana {text}", f"You {text}")
+    assert found == CardOutcome(f"ana {text}", f"You {text}")
 
 
 def test_a_verb_follows_who_did_it() -> None:
     found = of(PLAN, Answered(Approve("acceptEdits"), Person("ana"), "web", NOON))
-    assert found == Outcome("ana approved the plan and accepts edits", "You approved the plan and accept edits")
+    assert found == CardOutcome("ana approved the plan and accepts edits", "You approved the plan and accept edits")
 
 
 def test_a_rule_and_the_hub_are_never_you() -> None:
-    assert of(NPM, Answered(Deny(), ByRule("r_1", "x"), "rule", NOON)) == Outcome(*["A rule denied `npm test`"] * 2)
-    assert of(NPM, Answered(Deny(), TheHub(), "hub", NOON)) == Outcome(*["Handraise denied `npm test`"] * 2)
+    assert of(NPM, Answered(Deny(), ByRule("r_1", "x"), "rule", NOON)) == CardOutcome(*["A rule denied `npm test`"] * 2)
+    assert of(NPM, Answered(Deny(), TheHub(), "hub", NOON)) == CardOutcome(*["Handraise denied `npm test`"] * 2)
 
 
 def test_what_nobody_answered() -> None:  # lesson 30

@@ -9,7 +9,7 @@ from handraise.model.hidden import reveal
 from handraise.present.choices import CardChoice, choices
 from handraise.present.evidence import Evidence, evidence, hides
 from handraise.present.headlines import headline
-from handraise.present.outcomes import Outcome, outcome
+from handraise.present.outcomes import CardOutcome, outcome
 from handraise.present.risks import Risk, risk
 
 
@@ -21,7 +21,7 @@ class Card(Struct, frozen=True):
     choices: tuple[CardChoice, ...]
     why: str
     """Why it reached a person, or which rule decided."""
-    outcome: Outcome | None
+    outcome: CardOutcome | None
     risk: Risk
 
 

@@ -14,28 +14,28 @@ from handraise.texts import t
 _Side = Literal["theirs", "yours"]
 
 
-class Outcome(Struct, frozen=True):
+class CardOutcome(Struct, frozen=True):
     """Who did what. `yours` is for the seat that answered."""
 
     text: str
     yours: str
 
 
-def outcome(ask: Ask, directory: str | None) -> Outcome | None:
+def outcome(ask: Ask, directory: str | None) -> CardOutcome | None:
     """How an ask ended; None while it is open."""
     return None if ask.settlement is None else of_settlement(ask, ask.settlement, directory)
 
 
-def of_settlement(ask: Ask, settlement: Settlement, directory: str | None) -> Outcome:
+def of_settlement(ask: Ask, settlement: Settlement, directory: str | None) -> CardOutcome:
     """How an ask ended in this way."""
     match settlement:
         case Answered(answer=answer, by=by):
             text = _answered(ask, answer, _name(by), "theirs", directory)
             yours = _answered(ask, answer, "", "yours", directory) if isinstance(by, Person) else text
-            return Outcome(text, yours)
+            return CardOutcome(text, yours)
         case Expired(late=Answered() as late):
             said = of_settlement(ask, late, directory)
-            return Outcome(t("card.outcome.late", outcome=said.text), t("card.outcome.late", outcome=said.yours))
+            return CardOutcome(t("card.outcome.late", outcome=said.text), t("card.outcome.late", outcome=said.yours))
         case Expired():
             return _same(t("card.outcome.expired"))
         case Withdrawn(reason=reason):
@@ -57,8 +57,8 @@ def subject(ask: Ask, directory: str | None) -> str:
     return f"`{quoted(tool.name)}`"
 
 
-def _same(text: str) -> Outcome:
-    return Outcome(text, text)
+def _same(text: str) -> CardOutcome:
+    return CardOutcome(text, text)
 
 
 def _answered(ask: Ask, answer: Answer, who: str, side: _Side, directory: str | None) -> str:

@@ -110,7 +110,7 @@ async def test_a_message_that_is_refused_is_not_sent_again_and_the_next_one_is(t
         phone.refusals.append((400, {}))
         await raised(hub)
         await phone.until_tried(1)
-        assert await until_device(client, "trouble", "The push service refused it (400).")
+        assert await until_device(client, "trouble", "The push service refused the message (400).")
         second = await raised(hub)
         await phone.until(about(second.id))
         assert (phone.tried, phone.shown) == (2, [("ask", second.id)])
@@ -172,7 +172,7 @@ async def test_the_log_holds_no_endpoint_no_key_and_no_question(
         await phone.until_tried(2)
         assert await until_gone(client)
     written = caplog.text
-    assert "a message was not taken: The push service refused it (400)." in written
+    assert "a message was not taken: The push service refused the message (400)." in written
     assert "a device was removed" in written
     for secret in (phone.endpoint, phone.endpoint.rpartition("/")[2], "marker"):
         assert secret not in written

@@ -34,6 +34,7 @@ from handraise.surfaces.push.due import (
 )
 from handraise.surfaces.push.ledger import DeviceState
 from handraise.surfaces.push.letters import Accepted, EndpointGone, Outcome, PushMessage, Rejected, RetryLater
+from handraise.texts import t
 
 if TYPE_CHECKING:
     from handraise.surfaces.push.courier import WebPushClient
@@ -167,7 +168,7 @@ class DeviceSender:
 
     async def _where(self, ask: Ask) -> notices.NoticeContext:
         if ask.session is None:
-            return notices.NoticeContext(f"agent {ask.agent}" if ask.agent else "an agent outside")
+            return notices.NoticeContext(t("push.agent", name=ask.agent) if ask.agent else t("push.external"))
         session = (await self._desk.session(ask.session)).session
         return notices.NoticeContext(session.title, session.directory)
 
