@@ -143,7 +143,7 @@ async def test_a_ledger_or_key_that_cannot_be_read_stops_no_hub(
         ledger.write_bytes(b"{")
         async with served(tmp_path, push=AT_ONCE) as hub, hub.client("approver") as client:
             refused = await client.get("/api/push")
-            assert (refused.status_code, "its log says where" in told(refused)["message"]) == (409, True)
+            assert (refused.status_code, "Its log says where" in told(refused)["message"]) == (409, True)
             await raised(hub)
         assert ledger.read_bytes() == b"{"
         ledger.write_bytes(kept)

@@ -13,6 +13,6 @@ def test_only_running_without_them_is_offered() -> None:
 
     assert (notice.title, notice.body) == (
         "Trust the Claude Code settings in /work/app?",
-        "1 hook\nOpen it to see everything.\nFix it",
+        "Trust the Claude Code settings in /work/app?\n1 hook\nOpen it to see everything.\nFix it",
     )
     assert [(each.title, each.answer) for each in notice.answers] == [("Run without them", {"trust": "without"})]
