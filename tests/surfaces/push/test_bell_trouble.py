@@ -150,7 +150,7 @@ async def test_a_ledger_or_key_that_cannot_be_read_stops_no_hub(
         key.write_bytes(b"nonsense")
         async with served(tmp_path, push=AT_ONCE) as hub, hub.client("approver") as client:
             refused = await client.get("/api/push")
-            assert (refused.status_code, "its log says why" in told(refused)["message"]) == (409, True)
+            assert (refused.status_code, "Its log says why" in told(refused)["message"]) == (409, True)
         assert phone.tried == 0
         assert any("devices.json cannot be read" in each.message for each in caplog.records)
         assert any("key.pem cannot be used" in each.message for each in caplog.records)

@@ -49,7 +49,7 @@ def ask(body: Body, identity: str = "a_1", **fields: Any) -> Ask:
 
 def dialogue(body: Body) -> Dialogue:
     asked = ask(body)
-    return begin(asked, flow_of(asked))
+    return begin(asked, flow_of(asked, None))
 
 
 def play(started: Dialogue, *keys: str) -> tuple[Dialogue, Effect | None]:
