@@ -19,6 +19,8 @@ from handraise.present.quotes import clipped
 from handraise.present.waiting import waiting
 from handraise.surfaces.terminal import markdown
 from handraise.surfaces.terminal.dialogue import Dialogue, Row, Step
+from handraise.surfaces.terminal.fit import Fit, Parts, arrange
+from handraise.surfaces.terminal.flows import PermissionFlow
 from handraise.surfaces.terminal.harmless import evidence, one_line
 from handraise.surfaces.terminal.lines import (
     BETWEEN,
@@ -33,8 +35,6 @@ from handraise.surfaces.terminal.lines import (
     width_of,
     wrap,
 )
-from handraise.surfaces.terminal.matters import PermissionFlow
-from handraise.surfaces.terminal.room import Fit, Parts, arrange
 from handraise.texts import t
 
 BAR = ("class:accent", "▌ ")
