@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from handraise.model.claude_tools import TOOLS
+from handraise.model.tools import TOOLS
 from handraise.present.actions import doing, name_action
 
 

@@ -3,6 +3,8 @@
 from typing import Any, Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from handraise.model.rules import Rule
 from handraise.present.offers import offer_in_words, suggestion_in_words
@@ -93,9 +95,11 @@ def test_what_claude_suggests(suggestion: dict[str, Any], words: str) -> None:
         rules(),
         rules(7),
         rules({"toolName": 7}),
+        rules({"tool": "x"}),
         rules({"toolName": "Bash", "ruleContent": 7}),
         rules({"toolName": "Bash"}, behavior="maybe"),
         rules({"toolName": "Bash"}, behavior=["allow"]),
+        {"type": "addDirectories"},
         {"type": "addDirectories", "directories": "everything"},
     ],
 )
@@ -106,3 +110,16 @@ def test_what_is_not_known_is_shown_as_it_came(suggestion: dict[str, Any]) -> No
 def test_hidden_characters_in_a_suggestion_are_marked() -> None:  # lesson 39
     assert "⟨U+202E⟩" in suggestion_in_words(rules({"toolName": "Bash", "ruleContent": "a\u202eb"}))
     assert "⟨U+202E⟩" in suggestion_in_words({"type": "\u202e"})
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["type", "rules", "behavior", "mode", "directories", "destination"]),
+        st.from_type(type(None))
+        | st.text()
+        | st.lists(st.text())
+        | st.sampled_from(["addRules", "setMode", "addDirectories"]),
+    )
+)
+def test_no_suggestion_fails_to_be_worded(suggestion: dict[str, Any]) -> None:
+    assert suggestion_in_words(suggestion)

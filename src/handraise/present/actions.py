@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from handraise.model.claude_tools import MCP, ToolKind, tool_named
 from handraise.model.items import ActionKind
+from handraise.model.tools import MCP, ToolKind, tool_named
 from handraise.texts import t
 
 _TITLE = 200

@@ -3,7 +3,7 @@
 from typing import assert_never
 
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
-from handraise.model.claude_tools import Tool, of_server, tool_named
+from handraise.model.tools import Tool, of_server, tool_named
 from handraise.model.trust import Trust
 from handraise.present.quotes import is_short, nearby, one_line, quoted
 from handraise.texts import t

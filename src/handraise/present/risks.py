@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from handraise.model.asks import Ask, Form, Permission, Question
-from handraise.model.claude_tools import names_of, tool_named
+from handraise.model.tools import names_of, tool_named
 from handraise.model.trust import Trust
 from handraise.texts import t
 

@@ -9,12 +9,12 @@ from surfaces.terminal.asked import ADDRESS, CHECKS, DATABASE, NOON, NPM, PLAN, 
 
 def test_a_card_is_told_in_lines_and_says_how_it_is_answered() -> None:
     assert lines_of_card(dialogue(Question((DATABASE,))), 60, NOON, "") == [
-        "✋ Store                                         waits 0 s",
+        "✋ Store                                       waiting 0 s",
         "Which database?",
         "",
         "  1 SQLite – one file",
         "  2 Postgres – a server",
-        "  0 Free text (o)",
+        "  0 Other (o)",
     ]
     assert how(dialogue(Question((DATABASE,)))) == "A number, then Enter. > to postpone."
 

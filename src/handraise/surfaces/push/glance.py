@@ -6,8 +6,8 @@ from typing import NamedTuple, assert_never
 from msgspec import json
 
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
-from handraise.model.claude_tools import tool_named
 from handraise.model.hidden import has_hidden, reveal
+from handraise.model.tools import tool_named
 from handraise.model.trust import Trust
 from handraise.present.evidence import brought_in_words
 from handraise.present.headlines import without_marks

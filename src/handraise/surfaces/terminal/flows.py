@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Misfit, Outline, Revise, Trusting
 from handraise.model.asks import Ask, Form, Permission, Plan, Prompt, Question
-from handraise.model.claude_tools import tool_named
 from handraise.model.keys import key_of
+from handraise.model.tools import tool_named
 from handraise.model.trust import Trust, TrustLevel
 from handraise.present.cards import Card, card_of
 from handraise.present.choices import CardChoice

@@ -10,7 +10,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from handraise.desk.interface import Partial
-from handraise.model.claude_tools import names_of
 from handraise.model.items import (
     ActionChanged,
     ActionEnded,
@@ -27,6 +26,7 @@ from handraise.model.items import (
     TurnStarted,
 )
 from handraise.model.sessions import Ending
+from handraise.model.tools import names_of
 from handraise.present.actions import doing
 from handraise.surfaces.terminal import markdown
 from handraise.surfaces.terminal.harmless import evidence, one_line, prose

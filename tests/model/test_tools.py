@@ -2,7 +2,7 @@
 
 import pytest
 
-from handraise.model.claude_tools import TOOLS, names_of, of_server, tool_named
+from handraise.model.tools import TOOLS, names_of, of_server, tool_named
 
 
 def test_the_kinds_that_rules_and_cards_tell_apart() -> None:
