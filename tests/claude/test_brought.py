@@ -155,10 +155,12 @@ def test_what_could_not_be_read_is_asked_about_and_named() -> None:
     assert (body.brought, body.unreadable) == ((), ("`.mcp.json` is not UTF-8 text.",))
 
 
-def test_what_would_take_the_sandbox_away_cannot_be_trusted() -> None:
+def test_what_would_run_in_place_of_every_command_cannot_be_trusted() -> None:
     body = trust(look(settings={"env": {"CLAUDE_CODE_SHELL_PREFIX": "./x", "A": "1"}}))
 
-    assert body.unreadable == ("`.claude/settings.json` sets CLAUDE_CODE_SHELL_PREFIX, which the sandbox needs.",)
+    assert body.unreadable == (
+        "`.claude/settings.json` sets CLAUDE_CODE_SHELL_PREFIX, which would run in place of every command.",
+    )
 
 
 def test_text_that_claude_may_still_read_is_listed() -> None:

@@ -159,7 +159,7 @@ class Answering(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 UNIONS: dict[str, tuple[type[Struct], ...]] = {
-    "AskSchema": (QuestionAsk, PermissionAsk, PlanAsk, FormAsk, TrustAsk),
+    "Ask": (QuestionAsk, PermissionAsk, PlanAsk, FormAsk, TrustAsk),
     "Settlement": (AnsweredSchema, ExpiredSchema, WithdrawnSchema),
     "Answer": (
         answers.Choices,

@@ -21,7 +21,7 @@ _PAGE = 1000
 @state_option
 @json_option
 def audit(state: str | None, as_json: bool, **filters: str | None) -> None:
-    """List who did what. With --json it is an export: one entry a line, whole, oldest first."""
+    """List who did what. With --json it is an export: one complete entry per line, oldest first."""
     for entry in _entries(HubClient(state_folder(state)), filters):
         click.echo(json.dumps(entry, ensure_ascii=False) if as_json else _line(entry))
 

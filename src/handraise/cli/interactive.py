@@ -46,7 +46,7 @@ plain_option = click.option("--plain", is_flag=True, help="Numbered choices and 
 @click.option("--resume", metavar="ID", shell_complete=completion.sessions, help="Go on with a session that has ended.")
 @click.option("--fork", is_flag=True, help="With --resume: begin a new session from there.")
 @click.option("--detach", is_flag=True, help="Only start it, and print its id.")
-@click.option("--json", "as_json", is_flag=True, help="Every item as one JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Every item as one JSON object per line.")
 @patience_option
 @plain_option
 @hub_option
@@ -54,8 +54,8 @@ plain_option = click.option("--plain", is_flag=True, help="Numbered choices and 
 def run(text: str | None, state: str | None, hub: str | None, plain: bool, **given: Any) -> None:  # noqa: ANN401 (click's own)
     """Start a session in this directory and stay with it.
 
-    Ctrl-C interrupts the turn, twice leaves; Ctrl-D leaves at once. The session goes on.
-    What you type is said to Claude, during a turn too. Starts a hub if none runs.
+    Ctrl-C interrupts the turn, twice leaves; Ctrl-D leaves at once. The session keeps running.
+    What you type is sent to Claude, during a turn too. Starts a hub if none runs.
 
     \b
     handraise run "Add a health endpoint, with a test"
@@ -79,7 +79,7 @@ def run(text: str | None, state: str | None, hub: str | None, plain: bool, **giv
 
 @click.command()
 @click.argument("session", shell_complete=completion.sessions)
-@click.option("--json", "as_json", is_flag=True, help="Every item as one JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Every item as one JSON object per line.")
 @patience_option
 @plain_option
 @hub_option
@@ -98,7 +98,7 @@ def attach(
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Only list what is open, one JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Only list what is open, one JSON object per line.")
 @plain_option
 @hub_option
 @state_option

@@ -42,7 +42,7 @@ GROUPS = {
             "List, add and revoke rules: standing answers, tried in order; the first that fits decides.",
         ),
         "trust": ("trust", "List and revoke trust in directories: whether what they bring is used."),
-        "token": ("tokens", "Make, list and revoke tokens; log a browser in."),
+        "token": ("tokens", "Make, list and revoke tokens; sign a browser in."),
     },
     "For other programs": {
         "mcp": ("mcp", "An MCP server on stdio with ask_user and approval_prompt, for any agent."),

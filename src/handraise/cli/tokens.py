@@ -11,7 +11,7 @@ from handraise.cli.places import json_option, state_folder, state_option
 
 @click.group()
 def token() -> None:
-    """Make, list and revoke tokens; log a browser in."""
+    """Make, list and revoke tokens; sign a browser in."""
 
 
 @token.command()
@@ -33,7 +33,7 @@ def create(name: str, role: str, expires: str | None, project: str | None, state
 @state_option
 @json_option
 def list_all(gone: bool, state: str | None, as_json: bool) -> None:
-    """List the tokens and the browsers that are logged in."""
+    """List the tokens and the browsers that are signed in."""
     for each in HubClient(state_folder(state)).get("/api/tokens", state="gone" if gone else "good")["tokens"]:
         used = each["last_used_at"] or "never used"
         click.echo(
@@ -52,5 +52,5 @@ def revoke(id: str, state: str | None) -> None:  # noqa: A002 (the argument's na
 @token.command()
 @state_option
 def link(state: str | None) -> None:
-    """Print a link that logs one browser in, once."""
+    """Print a link that signs one browser in, once."""
     click.echo(HubClient(state_folder(state)).post("/api/login-link")["link"])
