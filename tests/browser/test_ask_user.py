@@ -9,7 +9,7 @@ from browser.home import home
 from browser.window import needs_browser, window
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
-from handraise.model.tools import ASK_USER, qualified
+from handraise.model.own_tools import ASK_USER, qualified
 
 pytestmark = needs_browser
 TOOL = qualified(ASK_USER)

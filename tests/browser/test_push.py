@@ -201,7 +201,7 @@ async def test_what_is_answered_elsewhere_says_so_and_goes(at: Desk) -> None:
         await owner.post(f"/api/asks/{ask.id}/answer", json={"answer": {"allow": False}})
         await at.carry(screen, ask.id, "settled")
         await screen.until_none(ask.id)
-        assert await screen.ever_shown() == [["Run npm test?", "owner denied it · terminal"]]
+        assert await screen.ever_shown() == [["Run npm test?", "owner denied npm test · terminal"]]
         assert [each["tag"] for each in await screen.notifications()] == [other.id]
 
 

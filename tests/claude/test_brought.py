@@ -8,7 +8,8 @@ import pytest
 from handraise.claude import brought
 from handraise.claude.repository import Found, Repository
 from handraise.model.asks import digest_of
-from handraise.model.trust import Trust, in_words
+from handraise.model.trust import Trust
+from handraise.present.evidence import brought_in_words
 
 SKILL = "---\nname: tidy\ndescription: Tidies up.\n---\nSweep first.\n"
 
@@ -190,4 +191,4 @@ def test_a_guard_that_would_be_switched_off_is_noticed() -> None:
 def test_pieces_are_counted_in_words() -> None:
     body = trust(look(settings={"env": {"A": "1", "B": "2"}}, mcp={"mcpServers": {"a": {}}}))
 
-    assert in_words(body.brought) == "2 environment variables, 1 MCP server"
+    assert brought_in_words(body.brought) == "2 environment variables, 1 MCP server"
