@@ -6,11 +6,11 @@ import { standing } from "./store/desk";
 import { inWords, post } from "./store/http";
 import { sending } from "./store/sending";
 import { begin } from "./store/stream";
-import { texts as t } from "./texts";
+import { t } from "./texts";
 
 export function Login() {
   const secret = useSignal("");
-  const trouble = useSignal<string | null>(location.pathname === "/login" && location.search.includes("code=") ? t.login.used : null);
+  const trouble = useSignal<string | null>(location.pathname === "/login" && location.search.includes("code=") ? t("page.login.expired") : null);
   const kept = [...sending.value.values()].filter((each) => each.state === "kept").length;
   const enter = async () => {
     trouble.value = null;
@@ -20,7 +20,7 @@ export function Login() {
       if (location.pathname === "/login") history.replaceState(null, "", "/");
       await begin();
     } catch (error) {
-      trouble.value = inWords(error, t.away);
+      trouble.value = inWords(error);
     }
   };
   return (
@@ -35,12 +35,12 @@ export function Login() {
         <span class="big-icon needs">
           <Icon name="hand" />
         </span>
-        <h1>{t.login.title}</h1>
+        <h1>{t("page.login.title")}</h1>
         <p>
-          <Quoted text={t.login.says} />
+          <Quoted text={t("page.login.hint")} />
         </p>
         <label class="field">
-          <span>{t.login.field}</span>
+          <span>{t("page.login.field")}</span>
           <input type="password" class="mono" autocomplete="current-password" required autofocus value={secret.value} onInput={(event) => (secret.value = event.currentTarget.value)} />
         </label>
         {trouble.value && (
@@ -48,9 +48,9 @@ export function Login() {
             {trouble.value}
           </p>
         )}
-        {kept > 0 && <p class="note">{t.login.kept(kept)}</p>}
+        {kept > 0 && <p class="note">{t("page.login.queued", { count: kept })}</p>}
         <button type="submit" class="primary">
-          {t.login.button}
+          {t("page.login.button")}
         </button>
       </form>
     </main>

@@ -5,7 +5,7 @@ import type { Ask } from "./feed/model";
 import { closeSettled, isPushed, openCard, thisDevice } from "./push";
 import { openAsks, ready, sessions } from "./store/desk";
 import { current, pathOf } from "./store/place";
-import { texts as t } from "./texts";
+import { t } from "./texts";
 
 export interface Wishes {
   notify: boolean;
@@ -13,6 +13,8 @@ export interface Wishes {
   night: boolean;
 }
 
+/** The hours without a sound. */
+export const NIGHT = { from: 22, to: 7 };
 const KEY = "handraise.attention";
 /** Milliseconds: a card is painted by then. */
 const SOON = 100;
@@ -46,7 +48,7 @@ export function watchAttention(): void {
 
 /** How many wait, where a browser shows it. */
 function count(waiting: number): void {
-  document.title = waiting ? `(${waiting}) ${t.name}` : t.name;
+  document.title = waiting ? `(${waiting}) ${t("page.name")}` : t("page.name");
   drawIcon(waiting);
   void (navigator as Navigator & { setAppBadge?: (count: number) => Promise<void> }).setAppBadge?.(waiting).catch(() => undefined);
 }
@@ -101,12 +103,12 @@ function showByWorker(ask: Ask): void {
 
 function wordsOf(ask: Ask): { title: string; body: string } {
   const session = ask.session === null ? undefined : sessions.peek().get(ask.session);
-  return { title: sentence(ask, session?.directory ?? null).replaceAll("`", ""), body: session?.title ?? t.name };
+  return { title: sentence(ask, session?.directory ?? null).replaceAll("`", ""), body: session?.title ?? t("page.name") };
 }
 
 function isNight(): boolean {
   const hour = new Date().getHours();
-  return hour >= 22 || hour < 7;
+  return hour >= NIGHT.from || hour < NIGHT.to;
 }
 
 function ring(): void {

@@ -9,7 +9,7 @@ import { chosen, current, go, place, reachable } from "./store/place";
 import { may, sessions } from "./store/desk";
 import { post } from "./store/http";
 import { starting } from "./sessions/NewSession";
-import { texts as t } from "./texts";
+import { t } from "./texts";
 
 export const showKeys = signal(false);
 
@@ -126,17 +126,40 @@ function isOperable(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest("button, a, summary, input") !== null && !(target instanceof HTMLInputElement && target.type === "radio");
 }
 
+const KEYS = [
+  ["j / k", "move"],
+  ["a", "allow"],
+  ["s / w", "longer"],
+  ["d", "deny"],
+  ["x", "stop"],
+  ["1 … 6", "digits"],
+  ["v", "read"],
+  ["e", "edit"],
+  ["1 – 9", "options"],
+  ["0 / o", "own"],
+  ["Enter", "send"],
+  ["Ctrl Enter", "send_text"],
+  ["y / p", "plan"],
+  ["g i / g s", "go"],
+  ["n", "new"],
+  ["c", "message"],
+  ["i", "interrupt"],
+  ["/", "search"],
+  ["Esc", "escape"],
+  ["?", "help"],
+] as const;
+
 export function KeyList() {
   return (
-    <Dialog title={t.keys.title} close={() => (showKeys.value = false)}>
+    <Dialog title={t("page.keyboard.title")} close={() => (showKeys.value = false)}>
       <table class="key-list">
         <tbody>
-          {t.keys.list.map(([key, says]) => (
-            <tr key={key}>
+          {KEYS.map(([keys, text]) => (
+            <tr key={keys}>
               <th scope="row">
-                <kbd>{key}</kbd>
+                <kbd>{keys}</kbd>
               </th>
-              <td>{says}</td>
+              <td>{t(`page.keyboard.${text}`)}</td>
             </tr>
           ))}
         </tbody>

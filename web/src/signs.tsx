@@ -12,20 +12,20 @@ import { connection, tryNow } from "./store/stream";
 import { neverAsks } from "./sessions/state";
 import { reveal } from "./text/reveal";
 import { span } from "./text/times";
-import { texts as t } from "./texts";
+import { t } from "./texts";
 
 /** How we stand with the hub. As a strip it is there only while something is wrong. */
 export function Connection({ strip = false }: { strip?: boolean }) {
   const at = connection.value;
-  if (strip && (at.state === "live" || at.state === "connecting")) return <span class="connection live unseen">{at.state === "live" ? t.connection.live : ""}</span>;
-  const text = at.state === "offline" ? t.connection.offline(span(now.value - at.since)) : t.connection[at.state];
+  if (strip && (at.state === "live" || at.state === "connecting")) return <span class="connection live unseen">{at.state === "live" ? t("page.connection.live") : ""}</span>;
+  const text = at.state === "offline" ? t("page.connection.offline", { duration: span(now.value - at.since) }) : t(`page.connection.${at.state}`);
   return (
-    <span class={`connection ${at.state.replace(" ", "-")}${strip ? " strip" : ""}`}>
+    <span class={`connection ${at.state.replace("_", "-")}${strip ? " strip" : ""}`}>
       <span class="dot" />
       {text}
       {at.state === "offline" && (
         <button type="button" class="quiet" onClick={tryNow}>
-          {t.connection.retry}
+          {t("page.connection.retry")}
         </button>
       )}
     </span>
@@ -43,7 +43,7 @@ export function NeverAsks() {
   return (
     <a data-inside class="never-asks" href={others.length ? "/sessions" : pathOf({ view: "session", id: first.id })}>
       <Icon name="warning" />
-      <span>{t.sessions.neverAsk(bypassing.value.length)}</span>
+      <span>{t("page.sessions.bypassing", { count: bypassing.value.length })}</span>
     </a>
   );
 }
@@ -55,7 +55,7 @@ export function NoSandbox() {
   return (
     <p class="never-asks" title={reveal(why)}>
       <Icon name="warning" />
-      <span>{t.sessions.noSandbox}</span>
+      <span>{t("page.sessions.no_sandbox")}</span>
     </p>
   );
 }
@@ -87,7 +87,7 @@ export function NotUsed() {
               )}
               <span>{reveal(message)}</span>
             </p>
-            <button type="button" class="quiet square" aria-label={t.close} onClick={() => dismiss(id)}>
+            <button type="button" class="quiet square" aria-label={t("page.close")} onClick={() => dismiss(id)}>
               <Icon name="close" />
             </button>
           </div>
@@ -109,7 +109,12 @@ export function Announcer() {
     const before = heard.current;
     heard.current = new Set(asks.map((ask) => ask.id));
     const fresh = before ? asks.filter((ask) => !before.has(ask.id)) : [];
-    if (fresh.length) words.value = fresh.map((ask) => t.card.announced(sentence(ask, sessionOf(ask.session)?.directory ?? null), reveal(sessionOf(ask.session)?.title ?? t.card.outside))).join(" ");
+    if (fresh.length)
+      words.value = fresh
+        .map((ask) =>
+          t("page.card.announcement", { question: sentence(ask, sessionOf(ask.session)?.directory ?? null), title: reveal(sessionOf(ask.session)?.title ?? t("page.card.external_agent")) }),
+        )
+        .join(" ");
   }, [asks, ready.value]);
   return (
     <>
@@ -117,7 +122,7 @@ export function Announcer() {
         {words.value.replaceAll("`", "")}
       </p>
       <p class="unseen" role="status">
-        {state === "offline" ? t.connection.lost : ""}
+        {state === "offline" ? t("page.connection.lost") : ""}
       </p>
     </>
   );

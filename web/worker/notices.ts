@@ -1,6 +1,6 @@
 /** What the hub pushes to this device, and how the outcome of an answer is told. Pure; the hub's `surfaces/push/notices.py` writes it. */
 import { attend, judge, see, type Weight } from "../src/intent";
-import { workerTexts as t } from "../src/texts";
+import { t } from "./texts";
 
 /** An answer on a button; `done` is what it is called once it was given. An older hub does not say what it does. */
 export interface Offered {
@@ -55,20 +55,22 @@ export function truth(notice: AskNotice, offered: Offered, status: number, told:
   const body = notice.title;
   switch (status) {
     case 200:
-      return { title: isDelivered(told) ? t.delivered(offered.done) : t.underway(offered.done), body, settled: true };
+      return { title: isDelivered(told) ? t("worker.delivered", { done: offered.done }) : t("worker.undelivered", { done: offered.done }), body, settled: true };
     case 202:
-      return { title: t.late(offered.done), body, settled: true };
+      return { title: t("worker.late", { done: offered.done }), body, settled: true };
     case 409:
-      return isSettled(told) ? { title: t.wasAnswered, body: `${message} ${t.notUsed}`, settled: true } : { title: t.notAnswered, body: `${message} ${t.look}`, settled: false };
+      return isSettled(told)
+        ? { title: t("worker.already_answered"), body: t("worker.not_used", { message }), settled: true }
+        : { title: t("worker.not_answered"), body: t("worker.review", { message }), settled: false };
     case 410:
-      return { title: t.noLongerNeeded, body: `${message} ${t.notUsed}`, settled: true };
+      return { title: t("worker.no_longer_needed"), body: t("worker.not_used", { message }), settled: true };
     case 401:
-      return { title: t.notSent, body: t.loggedOut, settled: false };
+      return { title: t("worker.not_sent"), body: t("worker.signed_out"), settled: false };
     case 403:
     case 422:
-      return { title: t.notAnswered, body: `${message} ${t.look}`, settled: false };
+      return { title: t("worker.not_answered"), body: t("worker.review", { message }), settled: false };
     default:
-      return { title: t.unconfirmed, body: t.unconfirmedSays, settled: false };
+      return { title: t("worker.unconfirmed"), body: t("worker.unconfirmed_hint"), settled: false };
   }
 }
 

@@ -1,6 +1,6 @@
 /** Works while no page is open: shows what the hub pushes, sends the answer that is given there, and tells what became of it. Keeps nothing. */
 import { describe } from "../src/device";
-import { workerTexts as t } from "../src/texts";
+import { t } from "./texts";
 import { isDelivered, isMeant, readNotice, truth, type AskNotice, type Notice } from "./notices";
 
 declare const self: ServiceWorkerGlobalScope;
@@ -40,7 +40,7 @@ self.addEventListener("pushsubscriptionchange", (event) => (event as ExtendableE
 async function receive(data: PushMessageData | null): Promise<void> {
   const notice = readNotice(jsonOf(data));
   // A newer hub may say what we do not know; that somebody is needed is what it is about.
-  if (!notice) return show({ title: t.needsYou, body: "", tag: "handraise", data: null });
+  if (!notice) return show({ title: t("worker.needs_you"), body: "", tag: "handraise", data: null });
   if ("waiting" in notice) count(notice.waiting);
   switch (notice.kind) {
     case "ask":
@@ -67,7 +67,7 @@ async function takeBack(ask: string, title: string, body: string): Promise<void>
   const shown = await self.registration.getNotifications({ tag: ask });
   // Where somebody has just answered, the outcome of that stands there.
   if (shown.some((each) => each.data?.answered)) return;
-  if (shown.length > 0 || STRICT) await showBriefly({ title: title || t.noLongerNeeded, body, tag: ask, data: null, silent: true });
+  if (shown.length > 0 || STRICT) await showBriefly({ title: title || t("worker.no_longer_needed"), body, tag: ask, data: null, silent: true });
 }
 
 async function click(data: unknown, action: string): Promise<void> {
@@ -91,11 +91,11 @@ async function answer(notice: AskNotice, action: string): Promise<void> {
   if (came.settled) await tellClosed(notice);
   if (status !== 200) return;
   for (let look = 0, now = told; look < LOOKS; look += 1) {
-    if (isDelivered(now)) return showBriefly({ ...shown, title: t.delivered(offered.done) });
+    if (isDelivered(now)) return showBriefly({ ...shown, title: t("worker.delivered", { done: offered.done }) });
     await pause(LOOK_AGAIN);
     now = (await ask("GET", path)).told;
   }
-  await show({ ...shown, title: t.notTaken(offered.done) });
+  await show({ ...shown, title: t("worker.not_received", { done: offered.done }) });
 }
 
 /** The page, at the card. */

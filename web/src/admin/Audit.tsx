@@ -11,13 +11,40 @@ import { get, inWords } from "../store/http";
 import { pathOf } from "../store/place";
 import { reveal } from "../text/reveal";
 import { moment } from "../text/times";
-import { texts as t } from "../texts";
+import { t, textOr } from "../texts";
 import { sayEntry } from "./entries";
+import { periodOf } from "./numbers";
 import { Trouble } from "./read";
 
 const PAGE = 100;
 /** What is offered as a span of time, in days. */
 const DAYS = [0, 1, 7, 30];
+/** All that the hub writes into its audit, by its own names. */
+const EVENTS: Entry["what"][] = [
+  "answered",
+  "late answer",
+  "expired",
+  "withdrawn",
+  "refused",
+  "token made",
+  "token revoked",
+  "rule made",
+  "rule revoked",
+  "project added",
+  "project changed",
+  "session started",
+  "session stopped",
+  "session resumed",
+  "login",
+  "device added",
+  "device removed",
+  "trust revoked",
+  "alarm",
+];
+
+function nameOf(event: Entry["what"]): string {
+  return textOr(`admin.audit.event.${event.replace(" ", "_")}`, event);
+}
 
 interface Wanted {
   what: string;
@@ -27,7 +54,7 @@ interface Wanted {
 }
 
 export function AuditPage() {
-  if (!may("admin")) return <p class="empty">{t.admin.needsAdmin}</p>;
+  if (!may("admin")) return <p class="empty">{t("admin.needs_admin")}</p>;
   return <List />;
 }
 
@@ -47,7 +74,7 @@ function List() {
       entries.value = [...(before === null ? [] : (entries.value ?? [])), ...page.entries];
       next.value = page.next;
     } catch (error) {
-      if (asked === wanted.value) trouble.value = inWords(error, t.away);
+      if (asked === wanted.value) trouble.value = inWords(error);
     }
   };
   useEffect(() => void read(null), [wanted.value]);
@@ -57,10 +84,10 @@ function List() {
     <>
       <Filters wanted={wanted.value} set={(part) => (wanted.value = { ...wanted.value, ...part })} words={words.value} search={(text) => (words.value = text)} />
       <Trouble reading={{ trouble }} />
-      {!entries.value && !trouble.value && <p class="empty">{t.loading}</p>}
-      {entries.value && !list.length && <p class="empty">{t.admin.noEntries}</p>}
+      {!entries.value && !trouble.value && <p class="empty">{t("page.loading")}</p>}
+      {entries.value && !list.length && <p class="empty">{t("admin.no_match")}</p>}
       {list.length > 0 && (
-        <Table label={t.admin.pages["audit"] ?? ""} heads={[t.admin.when, t.admin.what, t.admin.by, t.admin.from, t.admin.forWhat]} kind="audit">
+        <Table label={t("page.admin.page.audit")} heads={[t("admin.audit.when"), t("admin.audit.what"), t("admin.audit.by"), t("admin.audit.from"), t("admin.audit.about")]} kind="audit">
           {list.map((entry) => (
             <Row key={entry.number} entry={entry} />
           ))}
@@ -68,7 +95,7 @@ function List() {
       )}
       {next.value !== null && (
         <button type="button" class="more" onClick={() => void read(next.value)}>
-          {t.admin.older}
+          {t("admin.audit.more")}
         </button>
       )}
     </>
@@ -79,22 +106,22 @@ function Filters({ wanted, set, words, search }: { wanted: Wanted; set: (part: P
   const listed = [...sessions.value.values()].sort((a, b) => (a.changed_at > b.changed_at ? -1 : 1)).slice(0, 200);
   return (
     <div class="four filters">
-      <Field label={t.admin.what}>
+      <Field label={t("admin.audit.what")}>
         <select value={wanted.what} onChange={(event) => set({ what: event.currentTarget.value })}>
-          <option value="">{t.admin.any}</option>
-          {Object.entries(t.admin.happenings).map(([what, says]) => (
+          <option value="">{t("admin.audit.any")}</option>
+          {EVENTS.map((what) => (
             <option key={what} value={what}>
-              {says}
+              {nameOf(what)}
             </option>
           ))}
         </select>
       </Field>
-      <Field label={t.admin.by}>
-        <input value={wanted.by} placeholder={t.admin.everybody} onChange={(event) => set({ by: event.currentTarget.value.trim() })} />
+      <Field label={t("admin.audit.by")}>
+        <input value={wanted.by} placeholder={t("admin.audit.everyone")} onChange={(event) => set({ by: event.currentTarget.value.trim() })} />
       </Field>
-      <Field label={t.admin.sessionLabel}>
+      <Field label={t("admin.audit.session")}>
         <select value={wanted.session} onChange={(event) => set({ session: event.currentTarget.value })}>
-          <option value="">{t.admin.any}</option>
+          <option value="">{t("admin.audit.any")}</option>
           {listed.map((session) => (
             <option key={session.id} value={session.id}>
               {reveal(session.title)}
@@ -102,16 +129,16 @@ function Filters({ wanted, set, words, search }: { wanted: Wanted; set: (part: P
           ))}
         </select>
       </Field>
-      <Field label={t.admin.when}>
+      <Field label={t("admin.audit.when")}>
         <select value={String(wanted.days)} onChange={(event) => set({ days: Number(event.currentTarget.value) })}>
           {DAYS.map((each) => (
             <option key={each} value={each}>
-              {t.admin.lastDays(each)}
+              {periodOf(each)}
             </option>
           ))}
         </select>
       </Field>
-      <Field label={t.admin.search} says={t.admin.searchSays}>
+      <Field label={t("admin.audit.search")} says={t("admin.audit.search_hint")}>
         <input type="search" value={words} onInput={(event) => search(event.currentTarget.value)} />
       </Field>
     </div>
@@ -134,8 +161,8 @@ function Row({ entry }: { entry: Entry }) {
   return (
     <tr>
       <td class="nowrap">{moment(entry.at)}</td>
-      <td class="nowrap">{t.admin.happenings[entry.what] ?? entry.what}</td>
-      <td>{entry.by.kind === "rule" ? t.admin.byRule(reveal(entry.by.rule)) : reveal(entry.by.name)}</td>
+      <td class="nowrap">{nameOf(entry.what)}</td>
+      <td>{entry.by.kind === "rule" ? t("admin.audit.by_rule", { id: reveal(entry.by.rule) }) : reveal(entry.by.name)}</td>
       <td>{reveal(entry.source)}</td>
       <td class="detail">
         {Object.keys(more).length > 0 ? (
@@ -151,10 +178,10 @@ function Row({ entry }: { entry: Entry }) {
               <>
                 {session && (
                   <a data-inside href={pathOf({ view: "session", id: session.id })}>
-                    {t.card.goTo}
+                    {t("page.card.open_conversation")}
                   </a>
                 )}
-                <Machine text={JSON.stringify(more, null, 2)} label={t.admin.forWhat} />
+                <Machine text={JSON.stringify(more, null, 2)} label={t("admin.audit.about")} />
               </>
             )}
           </Unfolds>

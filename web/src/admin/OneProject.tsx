@@ -9,11 +9,14 @@ import { may } from "../store/desk";
 import { ask, post } from "../store/http";
 import { NO_RULE, subjectOf, toRules } from "../rules/draft";
 import { RuleForm } from "../rules/RuleForm";
-import { MODELS, ModeChoices } from "../sessions/modes";
+import { MODELS, ModeChoices, modeName } from "../sessions/modes";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { dollars } from "../text/times";
+import { t } from "../texts";
 import { draftOf, KINDS, optionsOf, type OptionsDraft } from "./options";
 import type { Reading } from "./read";
+
+const SANDBOXES = ["open", "project", "sealed", "off"] as const;
 
 export function OneProject({ project, reading }: { project: Project; reading: Reading<Projects> }) {
   const path = `/api/projects/${encodeURIComponent(project.id)}`;
@@ -23,7 +26,7 @@ export function OneProject({ project, reading }: { project: Project; reading: Re
   const sync = (remove: boolean) =>
     reading.act(async () => {
       const { changed } = await post<{ changed: string[] }>(`${path}/sync`, { remove });
-      synced.value = t.admin.synced(changed);
+      synced.value = changed.length ? t("admin.projects.synced", { files: changed.join(", ") }) : t("admin.projects.unchanged");
     });
   return (
     <section class="panel">
@@ -34,19 +37,19 @@ export function OneProject({ project, reading }: { project: Project; reading: Re
         </div>
         <p class="quiet-text">{summary(project.options)}</p>
       </header>
-      <Unfolds title={t.admin.options}>{() => <OptionsForm key={JSON.stringify(project)} project={project} save={change} saved={saved} />}</Unfolds>
-      <Unfolds title={t.admin.ownRules(project.options.rules?.length ?? 0)}>{() => <OwnRules project={project} save={change} />}</Unfolds>
+      <Unfolds title={t("admin.projects.options")}>{() => <OptionsForm key={JSON.stringify(project)} project={project} save={change} saved={saved} />}</Unfolds>
+      <Unfolds title={rulesTitle(project.options.rules?.length ?? 0)}>{() => <OwnRules project={project} save={change} />}</Unfolds>
       {may("admin") && (
-        <Unfolds title={t.admin.files}>
+        <Unfolds title={t("admin.projects.files")}>
           {() => (
             <>
-              <p>{t.admin.filesSay}</p>
+              <p>{t("admin.projects.files_hint")}</p>
               <div class="row-of-buttons">
                 <button type="button" onClick={() => void sync(false)}>
-                  {t.admin.sync}
+                  {t("admin.projects.sync")}
                 </button>
                 <button type="button" class="quiet" onClick={() => void sync(true)}>
-                  {t.admin.unsync}
+                  {t("admin.projects.unsync")}
                 </button>
               </div>
               {synced.value && <p role="status">{reveal(synced.value)}</p>}
@@ -58,14 +61,18 @@ export function OneProject({ project, reading }: { project: Project; reading: Re
   );
 }
 
+function rulesTitle(count: number): string {
+  return count ? t("admin.projects.rules_count", { count }) : t("admin.projects.rules");
+}
+
 function summary(options: Options): string {
   const said = [
-    options.mode && (t.sessions.modes[options.mode] ?? options.mode),
+    options.mode && modeName(options.mode),
     options.model,
-    options.parallel && t.admin.atOnce(options.parallel),
-    options.cost_limit_usd && t.admin.atMost(options.cost_limit_usd),
+    options.parallel && t("admin.projects.at_once", { count: options.parallel }),
+    options.cost_limit_usd && t("admin.projects.at_most", { amount: dollars(options.cost_limit_usd) }),
   ];
-  return said.filter(Boolean).map(String).map(reveal).join(" · ") || t.admin.asSettings;
+  return said.filter(Boolean).map(String).map(reveal).join(" · ") || t("admin.projects.inherited");
 }
 
 interface OptionsFormProps {
@@ -85,7 +92,7 @@ function OptionsForm({ project, save, saved }: OptionsFormProps) {
   };
   const value = draft.value;
   const text = (name: "model" | "ask_user_timeout" | "parallel" | "cost_limit_usd", more: object = {}) => (
-    <input value={value[name]} placeholder={t.admin.asSettings} onInput={(event) => set({ [name]: event.currentTarget.value })} {...more} />
+    <input value={value[name]} placeholder={t("admin.projects.inherited")} onInput={(event) => set({ [name]: event.currentTarget.value })} {...more} />
   );
   return (
     <form
@@ -96,7 +103,7 @@ function OptionsForm({ project, save, saved }: OptionsFormProps) {
       }}
     >
       <fieldset class="stack" disabled={!may("admin")}>
-        <Field label={t.admin.name}>
+        <Field label={t("admin.name")}>
           <input
             required
             value={name.value}
@@ -107,13 +114,13 @@ function OptionsForm({ project, save, saved }: OptionsFormProps) {
           />
         </Field>
         <div class="two">
-          <Field label={t.admin.mode}>
+          <Field label={t("admin.projects.mode")}>
             <select value={value.mode} onChange={(event) => set({ mode: event.currentTarget.value })}>
-              <option value="">{t.admin.asSettings}</option>
+              <option value="">{t("admin.projects.inherited")}</option>
               <ModeChoices and={value.mode} />
             </select>
           </Field>
-          <Field label={t.admin.model}>
+          <Field label={t("admin.projects.model")}>
             {text("model", { list: "project-models" })}
             <datalist id="project-models">
               {MODELS.map((each) => (
@@ -121,51 +128,51 @@ function OptionsForm({ project, save, saved }: OptionsFormProps) {
               ))}
             </datalist>
           </Field>
-          <Field label={t.admin.sandbox}>
+          <Field label={t("admin.projects.sandbox")}>
             <select value={value.sandbox} onChange={(event) => set({ sandbox: event.currentTarget.value })}>
-              <option value="">{t.admin.asSettings}</option>
-              {Object.entries(t.admin.sandboxes).map(([name, says]) => (
+              <option value="">{t("admin.projects.inherited")}</option>
+              {SANDBOXES.map((name) => (
                 <option key={name} value={name}>
-                  {says}
+                  {t(`admin.sandbox.${name}`)}
                 </option>
               ))}
             </select>
           </Field>
-          <Field label={t.admin.parallel}>{text("parallel", { inputMode: "numeric", pattern: "[0-9]*" })}</Field>
-          <Field label={t.admin.costLimit}>{text("cost_limit_usd", { inputMode: "decimal", pattern: "[0-9]*[.]?[0-9]*" })}</Field>
-          <Field label={t.admin.allowedTools} says={t.admin.onePerLine}>
+          <Field label={t("admin.projects.parallel")}>{text("parallel", { inputMode: "numeric", pattern: "[0-9]*" })}</Field>
+          <Field label={t("admin.projects.cost_limit")}>{text("cost_limit_usd", { inputMode: "decimal", pattern: "[0-9]*[.]?[0-9]*" })}</Field>
+          <Field label={t("admin.projects.allowed_tools")} says={t("admin.projects.one_per_line")}>
             <textarea class="mono" rows={2} placeholder={"Read\nGrep"} value={value.allowed_tools} onInput={(event) => set({ allowed_tools: event.currentTarget.value })} />
           </Field>
-          <Field label={t.admin.addDirs} says={t.admin.onePerLine}>
+          <Field label={t("admin.projects.add_dirs")} says={t("admin.projects.one_per_line")}>
             <textarea class="mono" rows={2} value={value.add_dirs} onInput={(event) => set({ add_dirs: event.currentTarget.value })} />
           </Field>
         </div>
-        <Field label={t.admin.systemPrompt}>
+        <Field label={t("admin.projects.system_prompt")}>
           <textarea rows={3} value={value.append_system_prompt} onInput={(event) => set({ append_system_prompt: event.currentTarget.value })} />
         </Field>
         <div class="two">
-          <Field label={t.admin.askUser}>
+          <Field label={t("admin.projects.ask_user")}>
             <select value={value.ask_user_enabled} onChange={(event) => set({ ask_user_enabled: event.currentTarget.value as "" })}>
-              <option value="">{t.admin.asSettings}</option>
-              <option value="yes">{t.admin.on}</option>
-              <option value="no">{t.admin.off}</option>
+              <option value="">{t("admin.projects.inherited")}</option>
+              <option value="yes">{t("admin.yes")}</option>
+              <option value="no">{t("admin.no")}</option>
             </select>
           </Field>
-          <Field label={t.admin.askUserTimeout} says={t.admin.seconds(30, 900)}>
+          <Field label={t("admin.projects.ask_user_timeout")} says={t("admin.projects.seconds", { low: 30, high: 900 })}>
             {text("ask_user_timeout", { inputMode: "numeric", pattern: "[0-9]*" })}
           </Field>
         </div>
         <fieldset class="field">
           <legend>
-            {t.admin.patience} <small class="quiet-text">{t.admin.patienceSays}</small>
+            {t("admin.projects.patience")} <small class="quiet-text">{t("admin.projects.patience_hint")}</small>
           </legend>
           <div class="four">
             {KINDS.map((kind) => (
-              <Field key={kind} label={t.card.kinds[kind]}>
+              <Field key={kind} label={t(`page.card.kind.${kind}`)}>
                 <input
                   inputMode="decimal"
                   pattern="[0-9]*[.]?[0-9]*"
-                  placeholder={t.admin.forEver}
+                  placeholder={t("admin.projects.no_timeout")}
                   value={value.patience[kind]}
                   onInput={(event) => set({ patience: { ...value.patience, [kind]: event.currentTarget.value } })}
                 />
@@ -175,11 +182,11 @@ function OptionsForm({ project, save, saved }: OptionsFormProps) {
         </fieldset>
         <div class="row-of-buttons">
           <button type="submit" class="primary">
-            {t.save}
+            {t("page.save")}
           </button>
           {saved.value && (
             <span class="quiet-text" role="status">
-              {t.admin.saved}
+              {t("admin.projects.saved")}
             </span>
           )}
         </div>
@@ -193,17 +200,17 @@ function OwnRules({ project, save }: { project: Project; save: (options: Options
   const keep = (next: ProjectRule[]) => save({ ...project.options, rules: next });
   return (
     <>
-      <p>{t.admin.ownRulesSay}</p>
+      <p>{t("admin.projects.rules_hint")}</p>
       {rules.length > 0 && (
         <ol class="own-rules">
           {rules.map((rule, at) => (
             <li key={at}>
-              <span class={`decision ${rule.decision}`}>{t.rules.decisions[rule.decision]}</span>
+              <span class={`decision ${rule.decision}`}>{t(`admin.rules.decisions.${rule.decision}`)}</span>
               <span>
                 <Quoted text={subjectOf(rule)} />
                 {rule.message && <span class="quiet-text"> “{reveal(rule.message)}”</span>}
               </span>
-              {may("admin") && <Confirm says={t.admin.revoke} really={t.admin.revokeReally} act={() => void keep(rules.filter((_, index) => index !== at))} />}
+              {may("admin") && <Confirm says={t("admin.revoke")} really={t("admin.revoke_confirm")} act={() => void keep(rules.filter((_, index) => index !== at))} />}
             </li>
           ))}
         </ol>

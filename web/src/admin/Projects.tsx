@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import type { Projects } from "../generated/api";
 import { may, projects } from "../store/desk";
 import { post } from "../store/http";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { OneProject } from "./OneProject";
 import { Loading, Trouble, useReading } from "./read";
 import { TrustPanel } from "./TrustPanel";
@@ -17,13 +17,13 @@ export function ProjectsPage() {
   }, [list]);
   return (
     <>
-      <p class="lead">{t.admin.projectsSay}</p>
+      <p class="lead">{t("admin.projects.hint")}</p>
       <Trouble reading={reading} />
       {!list && <Loading reading={reading} />}
       {list?.map((project) => (
         <OneProject key={project.id} project={project} reading={reading} />
       ))}
-      {list?.length === 0 && <p class="empty">{t.admin.noProjects}</p>}
+      {list?.length === 0 && <p class="empty">{t("admin.projects.none")}</p>}
       <TrustPanel />
       {may("admin") && <Add add={(body) => reading.act(() => post("/api/projects", body))} />}
     </>
@@ -44,22 +44,22 @@ function Add({ add }: { add: (body: { path: string; name: string | null }) => Pr
         void submit();
       }}
     >
-      <h2>{t.admin.newProject}</h2>
+      <h2>{t("admin.projects.new")}</h2>
       <div class="two">
         <label class="field">
-          <span>{t.start.path}</span>
+          <span>{t("page.new_session.path")}</span>
           <input class="mono" required placeholder="/home/me/project" value={path.value} onInput={(event) => (path.value = event.currentTarget.value)} />
         </label>
         <label class="field">
           <span>
-            {t.admin.name} <small class="quiet-text">{t.form.optional}</small>
+            {t("admin.name")} <small class="quiet-text">{t("page.form.optional")}</small>
           </span>
           <input value={name.value} onInput={(event) => (name.value = event.currentTarget.value)} />
         </label>
       </div>
       <div class="row-of-buttons">
         <button type="submit" class="primary">
-          {t.admin.add}
+          {t("admin.projects.add")}
         </button>
       </div>
     </form>

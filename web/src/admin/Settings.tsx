@@ -1,11 +1,12 @@
 /** What this browser does: notifications, sound, theme, and leaving. */
 import { useSignal } from "@preact/signals";
-import { setWishes, wishes } from "../attention";
+import { NIGHT, setWishes, wishes } from "../attention";
 import { forget } from "../push";
 import { me, standing } from "../store/desk";
 import { post } from "../store/http";
-import { texts as t } from "../texts";
-import { setTheme, theme } from "../theme";
+import { hourOf } from "../text/times";
+import { t } from "../texts";
+import { setTheme, THEMES, theme } from "../theme";
 import { DevicesPanel } from "./DevicesPanel";
 
 export function SettingsPage() {
@@ -19,26 +20,27 @@ export function SettingsPage() {
     <>
       <div class="panel stack">
         <label class="tick">
-          <input type="checkbox" checked={wishes.value.notify} onChange={(event) => void setNotify(event.currentTarget.checked)} /> {t.settings.notify}
+          <input type="checkbox" checked={wishes.value.notify} onChange={(event) => void setNotify(event.currentTarget.checked)} /> {t("admin.browser.notify")}
         </label>
-        {denied.value && <p class="note trouble">{t.settings.notifyDenied}</p>}
+        {denied.value && <p class="note trouble">{t("admin.browser.notify_denied")}</p>}
         <label class="tick">
-          <input type="checkbox" checked={wishes.value.sound} onChange={(event) => setWishes({ ...wishes.value, sound: event.currentTarget.checked })} /> {t.settings.sound}
+          <input type="checkbox" checked={wishes.value.sound} onChange={(event) => setWishes({ ...wishes.value, sound: event.currentTarget.checked })} /> {t("admin.browser.sound")}
         </label>
         <label class="tick">
-          <input type="checkbox" checked={wishes.value.night} onChange={(event) => setWishes({ ...wishes.value, night: event.currentTarget.checked })} /> {t.settings.night}
+          <input type="checkbox" checked={wishes.value.night} onChange={(event) => setWishes({ ...wishes.value, night: event.currentTarget.checked })} />{" "}
+          {t("admin.browser.night", { from: hourOf(NIGHT.from), to: hourOf(NIGHT.to) })}
         </label>
         <label class="field">
-          <span>{t.settings.theme}</span>
+          <span>{t("admin.browser.theme")}</span>
           <select value={theme.value} onChange={(event) => setTheme(event.currentTarget.value)}>
-            {Object.entries(t.settings.themes).map(([name, says]) => (
+            {THEMES.map((name) => (
               <option key={name} value={name}>
-                {says}
+                {t(`admin.browser.themes.${name}`)}
               </option>
             ))}
           </select>
         </label>
-        {me.value && <p class="quiet-text">{t.settings.who(me.value.name, me.value.role)}</p>}
+        {me.value && <p class="quiet-text">{t("admin.browser.who", { name: me.value.name, role: t(`admin.role.${me.value.role}`) })}</p>}
         <div class="row-of-buttons">
           <button
             type="button"
@@ -48,7 +50,7 @@ export function SettingsPage() {
               standing.value = "out";
             }}
           >
-            {t.admin.logout}
+            {t("admin.browser.logout")}
           </button>
         </div>
       </div>

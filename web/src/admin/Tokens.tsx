@@ -9,14 +9,15 @@ import { may, projects } from "../store/desk";
 import { ask, post } from "../store/http";
 import { reveal } from "../text/reveal";
 import { moment } from "../text/times";
-import { texts as t } from "../texts";
+import { t } from "../texts";
+import { durationOf } from "../rules/draft";
 import { Loading, Trouble, useReading, type Reading } from "./read";
 
-const ROLES = ["viewer", "approver", "admin", "agent"];
+const ROLES = ["viewer", "approver", "admin", "agent"] as const;
 const TIMES = [0, 86_400, 30 * 86_400, 365 * 86_400];
 
 export function TokensPage() {
-  if (!may("admin")) return <p class="empty">{t.admin.needsAdmin}</p>;
+  if (!may("admin")) return <p class="empty">{t("admin.needs_admin")}</p>;
   return <All />;
 }
 
@@ -29,10 +30,10 @@ function All() {
       <Trouble reading={reading} />
       <Make reading={reading} />
       <label class="tick">
-        <input type="checkbox" checked={gone.value} onChange={(event) => (gone.value = event.currentTarget.checked)} /> {t.admin.gone}
+        <input type="checkbox" checked={gone.value} onChange={(event) => (gone.value = event.currentTarget.checked)} /> {t("admin.tokens.show_revoked")}
       </label>
       {!list && <Loading reading={reading} />}
-      {list?.length === 0 && <p class="empty">{t.admin.noEntries}</p>}
+      {list?.length === 0 && <p class="empty">{t("admin.no_match")}</p>}
       {list && list.length > 0 && <List tokens={list} reading={reading} />}
     </>
   );
@@ -40,21 +41,25 @@ function All() {
 
 function List({ tokens, reading }: { tokens: readonly Token[]; reading: Reading<Tokens> }) {
   return (
-    <Table label={t.admin.pages["tokens"] ?? ""} heads={[t.admin.name, t.admin.role, t.admin.kind, t.admin.created, t.admin.used, t.admin.expires]} acts>
+    <Table
+      label={t("page.admin.page.tokens")}
+      heads={[t("admin.name"), t("admin.tokens.role"), t("admin.tokens.kind"), t("admin.tokens.created"), t("admin.tokens.last_used"), t("admin.tokens.expires")]}
+      acts
+    >
       {tokens.map((token) => (
         <tr key={token.id}>
           <td>
             {reveal(token.name)}
-            {token.project && <span class="quiet-text"> {t.admin.project(reveal(projects.value.find((each) => each.id === token.project)?.name ?? token.project))}</span>}
+            {token.project && <span class="quiet-text"> {t("admin.project", { name: reveal(projects.value.find((each) => each.id === token.project)?.name ?? token.project) })}</span>}
           </td>
-          <td>{token.role}</td>
+          <td>{t(`admin.role.${token.role}`)}</td>
           <td>{token.kind}</td>
           <td class="nowrap">{moment(token.created_at)}</td>
-          <td class="nowrap">{token.last_used_at ? moment(token.last_used_at) : t.admin.never}</td>
+          <td class="nowrap">{token.last_used_at ? moment(token.last_used_at) : t("admin.tokens.never_used")}</td>
           <td class="nowrap">{goodUntil(token)}</td>
           <td>
             {!token.revoked_at && !isExpired(token) && (
-              <Confirm says={t.admin.revoke} really={t.admin.revokeReally} act={() => void reading.act(() => ask("DELETE", `/api/tokens/${encodeURIComponent(token.id)}`))} />
+              <Confirm says={t("admin.revoke")} really={t("admin.revoke_confirm")} act={() => void reading.act(() => ask("DELETE", `/api/tokens/${encodeURIComponent(token.id)}`))} />
             )}
           </td>
         </tr>
@@ -64,9 +69,9 @@ function List({ tokens, reading }: { tokens: readonly Token[]; reading: Reading<
 }
 
 function goodUntil(token: Token): string {
-  if (token.revoked_at) return t.admin.revoked(moment(token.revoked_at));
+  if (token.revoked_at) return t("admin.tokens.revoked", { date: moment(token.revoked_at) });
   if (!token.expires_at) return "–";
-  return isExpired(token) ? t.admin.expired(moment(token.expires_at)) : moment(token.expires_at);
+  return isExpired(token) ? t("admin.tokens.expired", { date: moment(token.expires_at) }) : moment(token.expires_at);
 }
 
 function isExpired(token: Token): boolean {
@@ -97,33 +102,33 @@ function Make({ reading }: { reading: Reading<Tokens> }) {
         void make();
       }}
     >
-      <h2>{t.admin.newToken}</h2>
+      <h2>{t("admin.tokens.new")}</h2>
       <div class="two">
-        <Field label={t.admin.name}>
+        <Field label={t("admin.name")}>
           <input required value={name.value} onInput={(event) => (name.value = event.currentTarget.value)} />
         </Field>
-        <Field label={t.admin.role}>
+        <Field label={t("admin.tokens.role")}>
           <select value={role.value} onChange={(event) => (role.value = event.currentTarget.value)}>
             {ROLES.map((each) => (
               <option key={each} value={each}>
-                {t.admin.roles[each]}
+                {t(`admin.role_detail.${each}`)}
               </option>
             ))}
           </select>
         </Field>
-        <Field label={t.admin.expires}>
+        <Field label={t("admin.tokens.expires")}>
           <select value={String(seconds.value)} onChange={(event) => (seconds.value = Number(event.currentTarget.value))}>
             {TIMES.map((each) => (
               <option key={each} value={each}>
-                {t.rules.times(each)}
+                {durationOf(each)}
               </option>
             ))}
           </select>
         </Field>
         {role.value === "agent" && (
-          <Field label={t.admin.agentProject}>
+          <Field label={t("admin.tokens.project")}>
             <select value={project.value} onChange={(event) => (project.value = event.currentTarget.value)}>
-              <option value="">{t.admin.noProject}</option>
+              <option value="">{t("admin.tokens.no_project")}</option>
               {projects.value.map((each) => (
                 <option key={each.id} value={each.id}>
                   {reveal(each.name)}
@@ -135,15 +140,15 @@ function Make({ reading }: { reading: Reading<Tokens> }) {
       </div>
       <div class="row-of-buttons">
         <button type="submit" class="primary">
-          {t.admin.newToken}
+          {t("admin.tokens.new")}
         </button>
-        <button type="button" title={t.admin.linkSays} onClick={() => void show(async () => (await post<Link>("/api/login-link")).link)}>
-          {t.admin.link}
+        <button type="button" title={t("admin.tokens.link_hint")} onClick={() => void show(async () => (await post<Link>("/api/login-link")).link)}>
+          {t("admin.tokens.link")}
         </button>
       </div>
       {secret.value && (
         <div class="secret" role="status">
-          <p>{t.admin.secret}</p>
+          <p>{t("admin.tokens.secret")}</p>
           <code>{secret.value}</code>
           <Copy text={secret.value} />
         </div>

@@ -3,7 +3,7 @@ import { useSignal, type Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { get, inWords } from "../store/http";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 
 export interface Reading<T> {
   value: Signal<T | null>;
@@ -22,7 +22,7 @@ export function useReading<T>(path: string): Reading<T> {
     // What was asked for before and comes later is not shown any more.
     get<T>(path).then(
       (read) => number === last.current && (value.value = read),
-      (error: unknown) => number === last.current && (trouble.value = inWords(error, t.away)),
+      (error: unknown) => number === last.current && (trouble.value = inWords(error)),
     );
   };
   useEffect(again, [path]);
@@ -33,7 +33,7 @@ export function useReading<T>(path: string): Reading<T> {
       again();
       return true;
     } catch (error) {
-      trouble.value = inWords(error, t.away);
+      trouble.value = inWords(error);
       return false;
     }
   };
@@ -42,7 +42,7 @@ export function useReading<T>(path: string): Reading<T> {
 
 /** Until it is here, or why it is not. */
 export function Loading({ reading }: { reading: { trouble: Signal<string | null> } }) {
-  return reading.trouble.value ? null : <p class="empty">{t.loading}</p>;
+  return reading.trouble.value ? null : <p class="empty">{t("page.loading")}</p>;
 }
 
 /** It stands on top of its page, and whoever pressed a button further down is brought there. */

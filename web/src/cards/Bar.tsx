@@ -1,7 +1,7 @@
 /** What a card is decided by: controls that stay in reach, say what was not read yet, and why they did nothing. */
 import type { ComponentChildren } from "preact";
-import type { Hand } from "../hands/Hand";
-import { texts as t } from "../texts";
+import type { Hand, Refusal } from "../hands/Hand";
+import { t } from "../texts";
 
 /** `tag`: more classes. Where not all was on the screen, it says so. */
 export function Bar({ hand, tag = "", children }: { hand: Hand; tag?: string; children: ComponentChildren }) {
@@ -18,9 +18,19 @@ export function Unread({ hand }: { hand: Hand }) {
   if (!lines) return null;
   return (
     <button type="button" class="unread" onClick={() => hand.toUnread()}>
-      {t.moreLines(lines)} <span aria-hidden="true">{hand.unreadAbove.value ? "↑" : "↓"}</span>
+      {t("page.more_lines", { count: lines })} <span aria-hidden="true">{hand.unreadAbove.value ? "↑" : "↓"}</span>
     </button>
   );
+}
+
+/** Why a control did nothing. */
+export function refusalOf({ verdict }: Refusal): string {
+  return verdict === "unseen" ? t("page.card.refused.unseen") : t("page.card.refused.wait");
+}
+
+/** A control's label, where the answer goes to several requests at once. */
+export function forAll(label: string, count: number): string {
+  return count ? t("page.inbox.label_for_all", { label, count }) : label;
 }
 
 interface Props {
@@ -43,12 +53,13 @@ export function Act({ hand, name, label, does, disabled, tag = "", shown = name,
     <button type={does ? "button" : "submit"} class={`act ${tag}${hand.pressed.value === name ? " pressed" : ""}`} data-control={name} id={id} disabled={disabled} onClick={does}>
       <span>
         {label}
-        {hand.warned.value === name && t.card.withoutRest(hand.unread.value)}
+        {hand.warned.value === name && " "}
+        {hand.warned.value === name && t("page.card.without_rest", { count: hand.unread.value })}
       </span>
       {shown !== null && <kbd aria-hidden="true">{shown}</kbd>}
       {refusal?.control === name && (
         <span class="refusal" aria-hidden="true">
-          {t.card.refusals[refusal.verdict]}
+          {refusalOf(refusal)}
         </span>
       )}
     </button>

@@ -16,7 +16,8 @@ import { answer, dismiss, sending, takeBack } from "../store/sending";
 import { answerAll, look, mates } from "../store/together";
 import { reveal } from "../text/reveal";
 import { countdown, span } from "../text/times";
-import { texts as t } from "../texts";
+import { t } from "../texts";
+import { refusalOf } from "./Bar";
 import { FormCard } from "./FormCard";
 import { Line, lineOf } from "./Line";
 import { PermissionCard } from "./PermissionCard";
@@ -87,13 +88,13 @@ function Whole({ ask, stage, where, fold }: { ask: Ask; stage: Stage; where: Whe
     >
       <Who ask={ask} where={where} fold={fold} />
       <Asked ask={ask} directory={directory} id={id} />
-      {stage.is === "expired" && <p class="note late">{t.card.lateSays}</p>}
+      {stage.is === "expired" && <p class="note late">{t("page.card.late_hint")}</p>}
       <Kind ask={ask} acting={acting} />
       <p class="unseen" role="status">
-        {hand.refusal.value && t.card.refusals[hand.refusal.value.verdict]}
+        {hand.refusal.value && refusalOf(hand.refusal.value)}
       </p>
       <Progress ask={ask} stage={stage} />
-      <Unfolds title={t.card.why} tag="why">
+      <Unfolds title={t("page.card.why")} tag="why">
         {() => <Why ask={ask} />}
       </Unfolds>
     </section>
@@ -120,7 +121,7 @@ function Asked({ ask, directory, id }: { ask: Ask; directory: string | null; id:
   const several = ask.kind === "question" && ask.body.questions.length > 1;
   return (
     <h2 id={id} class={several ? "unseen" : "asked"} data-evidence={!several || undefined}>
-      {several ? t.card.kinds.question : <Quoted text={sentence(ask, directory)} />}
+      {several ? t("page.card.kind.question") : <Quoted text={sentence(ask, directory)} />}
     </h2>
   );
 }
@@ -146,21 +147,21 @@ function Who({ ask, where, fold }: { ask: Ask; where: Where; fold: (() => void) 
     <header class="who">
       <span class="kind">
         <Icon name={ask.kind} />
-        {t.card.kinds[ask.kind]}
+        {t(`page.card.kind.${ask.kind}`)}
       </span>
       <span class="whose">
         {where === "inbox" && session && (
-          <a data-inside href={pathOf({ view: "session", id: session.id })} title={t.card.goTo}>
+          <a data-inside href={pathOf({ view: "session", id: session.id })} title={t("page.card.open_conversation")}>
             {reveal(session.title)}
           </a>
         )}
         {where === "inbox" && session && <span class="quiet-text">{basename(session.directory)}</span>}
-        {!session && <span>{ask.agent ? t.card.agent(reveal(ask.agent)) : t.card.outside}</span>}
-        {session && ask.agent && <span>{t.card.agent(reveal(ask.agent))}</span>}
+        {!session && <span>{ask.agent ? t("page.card.agent", { name: reveal(ask.agent) }) : t("page.card.external_agent")}</span>}
+        {session && ask.agent && <span>{t("page.card.agent", { name: reveal(ask.agent) })}</span>}
       </span>
       {ask.state === "open" && <Waited ask={ask} />}
       {fold && (
-        <button type="button" class="quiet" aria-label={t.close} onClick={fold}>
+        <button type="button" class="quiet" aria-label={t("page.close")} onClick={fold}>
           <Icon name="close" />
         </button>
       )}
@@ -174,11 +175,11 @@ export function Waited({ ask, short = false }: { ask: Ask; short?: boolean }) {
   const left = useComputed(() => (ask.expires_at === null ? null : Date.parse(ask.expires_at) - now.value)).value;
   return (
     <span class="waited">
-      <span class="quiet-text">{short ? waited : t.card.waited(waited.value)}</span>
+      <span class="quiet-text">{short ? waited : t("page.card.waiting", { duration: waited.value })}</span>
       {left !== null && (
         <span class={left < 60_000 ? "left soon" : "left"}>
           <Icon name="clock" />
-          {t.card.left(countdown(left))}
+          {t("page.card.left", { duration: countdown(left) })}
         </span>
       )}
     </span>
@@ -191,21 +192,21 @@ function Progress({ ask, stage }: { ask: Ask; stage: Stage }) {
     case "sending":
       return (
         <p class="note" role="status">
-          {t.card.sending}
+          {t("page.card.sending")}
         </p>
       );
     case "sent":
       return (
         <p class="note" role="status">
-          {t.card.sent}
+          {t("page.card.sent")}
         </p>
       );
     case "kept":
       return (
         <p class="note unsent" role="status">
-          {stage.why ? t.card.keptBecause(reveal(stage.why)) : t.card.kept}{" "}
+          {stage.why ? t("page.card.unsent_because", { reason: reveal(stage.why) }) : t("page.card.unsent")}{" "}
           <button type="button" onClick={() => takeBack(ask.id)}>
-            {t.card.takeBack}
+            {t("page.card.discard")}
           </button>
         </p>
       );
@@ -216,12 +217,12 @@ function Progress({ ask, stage }: { ask: Ask; stage: Stage }) {
         return (
           <p class="note trouble" role="alert">
             {reveal(stage.trouble)}{" "}
-            <button type="button" class="quiet" aria-label={t.close} onClick={() => dismiss(ask.id)}>
+            <button type="button" class="quiet" aria-label={t("page.close")} onClick={() => dismiss(ask.id)}>
               <Icon name="close" />
             </button>
           </p>
         );
-      return stage.is === "open" && !may("approver") ? <p class="note">{t.card.viewer}</p> : null;
+      return stage.is === "open" && !may("approver") ? <p class="note">{t("page.card.read_only")}</p> : null;
     default:
       return (
         <p class="note">

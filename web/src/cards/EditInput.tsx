@@ -6,7 +6,7 @@ import { Rewrite } from "../parts/Rewrite";
 import { useDraft } from "../store/drafts";
 import { compareTexts, onlyChanges } from "../text/diff";
 import { fromField, toField } from "../text/editing";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 
 const TEXTS: Record<string, string> = { Bash: "command", Write: "content", Edit: "new_string", NotebookEdit: "new_source", WebFetch: "url", WebSearch: "query" };
 
@@ -53,14 +53,14 @@ export function Edit({ ask, edit, reviewing, review, leave }: Props) {
         submit();
       }}
     >
-      <Rewrite label={t.permission.editLabel(what)} field={edit.field} change={edit.change} before={edit.before} done={submit} leave={leave} />
-      {edit.input === null && <p class="note trouble">{t.permission.badJson}</p>}
+      <Rewrite label={t("page.card.edit_input", { name: what })} field={edit.field} change={edit.change} before={edit.before} done={submit} leave={leave} />
+      {edit.input === null && <p class="note trouble">{t("page.card.invalid_json")}</p>}
       <div class="row-of-buttons">
         <button type="submit" class="primary" disabled={edit.input === null}>
-          {t.permission.review} <kbd aria-hidden="true">Ctrl Enter</kbd>
+          {t("page.card.review_changes")} <kbd aria-hidden="true">Ctrl Enter</kbd>
         </button>
         <button type="button" class="quiet" onClick={leave}>
-          {t.cancel}
+          {t("page.cancel")}
         </button>
       </div>
     </form>
@@ -69,10 +69,10 @@ export function Edit({ ask, edit, reviewing, review, leave }: Props) {
 
 /** What was asked against what was made of it. */
 export function Changes({ before, after, what }: { before: string; after: string; what: string }) {
-  const rows = useMemo(() => (before === after ? [] : onlyChanges(compareTexts(...withoutEndings(before, after)), t.card.unchanged)), [before, after]);
+  const rows = useMemo(() => (before === after ? [] : onlyChanges(compareTexts(...withoutEndings(before, after)), (count) => t("page.card.unchanged", { count }))), [before, after]);
   return (
     <section class="changes">
-      <h3 class="quiet-text">{before === after ? t.permission.unedited : t.permission.edited}</h3>
+      <h3 class="quiet-text">{before === after ? t("page.card.no_changes") : t("page.card.your_changes")}</h3>
       {rows.length > 0 && <Diff evidence diff={rows} path={what} />}
     </section>
   );

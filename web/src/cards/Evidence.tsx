@@ -4,7 +4,7 @@ import { Diff } from "../parts/Diff";
 import { Machine, Unfolds } from "../parts/Folded";
 import { Quoted } from "../parts/Quoted";
 import { hasHidden, reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { isWhole, nearby, permissionSentence } from "./sentence";
 
 /** Fields that a diff shows. */
@@ -26,14 +26,14 @@ export function Evidence({ ask, directory }: { ask: AskOf<"permission">; directo
       )}
       {body.blocked_path && (
         <p class="note" data-evidence>
-          <Quoted text={t.permission.blocked(reveal(body.blocked_path))} />
+          <Quoted text={t("page.card.permission.blocked", { path: reveal(body.blocked_path) })} />
         </p>
       )}
       {body.diff !== null && <Diff evidence diff={body.diff} note={body.diff_note} path={nearby(typeof path === "string" ? path : body.tool, directory)} />}
-      {command !== null && !isWhole(body) && <Machine evidence text={command} label={t.permission.runLong} />}
+      {command !== null && !isWhole(body) && <Machine evidence text={command} label={t("page.card.permission.run_long")} />}
       <Fields fields={furtherFields(body)} />
-      {hasHidden(whole) && <p class="note hidden-note">{t.card.hidden}</p>}
-      <Unfolds title={t.card.whole}>{() => <Machine text={whole} most={40} label={t.card.whole} />}</Unfolds>
+      {hasHidden(whole) && <p class="note hidden-note">{t("page.card.hidden")}</p>}
+      <Unfolds title={t("page.card.full_input")}>{() => <Machine text={whole} most={40} label={t("page.card.full_input")} />}</Unfolds>
     </div>
   );
 }

@@ -4,8 +4,8 @@ import { useMemo } from "preact/hooks";
 import type { AskOf } from "../feed/model";
 import { useDraft } from "../store/drafts";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
-import { Act } from "./Bar";
+import { t } from "../texts";
+import { Act, forAll } from "./Bar";
 import type { Acting } from "./Card";
 import { leaveText, useKeys } from "./keys";
 import { fill, firstDraft, readFields, type Draft, type Field } from "./schema";
@@ -60,9 +60,27 @@ export function FormCard({ ask, act, hand, disabled, all }: Acting & { ask: AskO
         ))}
       </fieldset>
       <div class="controls">
-        <Act hand={hand} name="send" label={t.form.send + t.inbox.all(all)} tag="primary" disabled={disabled} shown="Ctrl Enter" />
-        <Act hand={hand} name="d" id={`decline-${ask.id}`} label={t.form.decline + t.inbox.all(all)} tag="danger" disabled={disabled} does={() => act({ action: "decline" }, "d")} shown={null} />
-        <Act hand={hand} name="cancel" id={`cancel-${ask.id}`} label={t.form.cancel + t.inbox.all(all)} tag="quiet" disabled={disabled} does={() => act({ action: "cancel" }, "cancel")} shown={null} />
+        <Act hand={hand} name="send" label={forAll(t("page.card.form.send"), all)} tag="primary" disabled={disabled} shown="Ctrl Enter" />
+        <Act
+          hand={hand}
+          name="d"
+          id={`decline-${ask.id}`}
+          label={forAll(t("page.card.form.decline"), all)}
+          tag="danger"
+          disabled={disabled}
+          does={() => act({ action: "decline" }, "d")}
+          shown={null}
+        />
+        <Act
+          hand={hand}
+          name="cancel"
+          id={`cancel-${ask.id}`}
+          label={forAll(t("page.card.form.cancel"), all)}
+          tag="quiet"
+          disabled={disabled}
+          does={() => act({ action: "cancel" }, "cancel")}
+          shown={null}
+        />
       </div>
     </form>
   );
@@ -84,7 +102,7 @@ function FormField({ id, control, field, value, trouble, change }: Props) {
     <div class={`field${trouble ? " wrong" : ""}`} data-control={control}>
       {field.shape.kind !== "yes" && (
         <label for={id}>
-          {reveal(field.title)} {!field.required && <span class="quiet-text">{t.form.optional}</span>}
+          {reveal(field.title)} {!field.required && <span class="quiet-text">{t("page.form.optional")}</span>}
         </label>
       )}
       <Input id={id} field={field} value={value} change={change} described={described} invalid={trouble !== undefined} />
@@ -110,7 +128,7 @@ function Input({ id, field, value, change, described, invalid }: Omit<Props, "tr
     case "one":
       return (
         <select {...common} value={String(value ?? "")} onChange={(event) => change(event.currentTarget.value)}>
-          <option value="">{t.form.choose}</option>
+          <option value="">{t("page.form.choose")}</option>
           {shape.choices.map((choice) => (
             <option key={choice.value} value={choice.value}>
               {reveal(choice.title)}

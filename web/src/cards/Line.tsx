@@ -5,7 +5,7 @@ import { Quoted } from "../parts/Quoted";
 import { isMe, sessionOf } from "../store/desk";
 import { reveal } from "../text/reveal";
 import { moment } from "../text/times";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { outcome, sentence } from "./sentence";
 import type { Stage } from "./stage";
 
@@ -15,14 +15,14 @@ export function Line({ ask, stage, named, unfold }: { ask: Ask; stage: Stage; na
   const denied = "settlement" in stage && "allow" in stage.settlement.answer && !stage.settlement.answer.allow;
   return (
     <section id={`card-${ask.id}`} class={`line-card ${ask.kind} stage-${stage.is}${denied ? " denied" : ""}`}>
-      <button type="button" class="folded" aria-expanded={false} title={t.card.unfold} onClick={unfold}>
+      <button type="button" class="folded" aria-expanded={false} title={t("page.card.unfold")} onClick={unfold}>
         <Icon name={ask.kind} />
         <span class="line-text">
           <Quoted text={lineOf(ask, stage, session?.directory ?? null)} />
           {named && session && <span class="quiet-text"> · {reveal(session.title)}</span>}
         </span>
-        {stage.is === "answered" && !stage.delivered && <span class="waiting">{t.card.underway}</span>}
-        {stage.is === "expired" && <span class="waiting">{t.card.lateButton}</span>}
+        {stage.is === "answered" && !stage.delivered && <span class="waiting">{t("page.card.undelivered")}</span>}
+        {stage.is === "expired" && <span class="waiting">{t("page.card.answer_late")}</span>}
         <Icon name="down" />
       </button>
       {stage.trouble && (
@@ -37,13 +37,13 @@ export function Line({ ask, stage, named, unfold }: { ask: Ask; stage: Stage; na
 export function lineOf(ask: Ask, stage: Stage, directory: string | null): string {
   switch (stage.is) {
     case "answered":
-      return [...told(ask, stage.settlement, directory), ...(stage.delivered ? [t.card.delivered] : [])].join(" · ");
+      return [...told(ask, stage.settlement, directory), ...(stage.delivered ? [t("page.card.delivered")] : [])].join(" · ");
     case "late":
-      return [...told(ask, stage.settlement, directory), t.card.late].join(" · ");
+      return [...told(ask, stage.settlement, directory), t("page.card.late")].join(" · ");
     case "expired":
-      return `${sentence(ask, directory)} · ${t.card.expired(moment(stage.at))}`;
+      return `${sentence(ask, directory)} · ${t("page.card.expired", { time: moment(stage.at) })}`;
     case "withdrawn":
-      return `${sentence(ask, directory)} · ${t.card.withdrawn(reveal(stage.reason), moment(stage.at))}`;
+      return `${sentence(ask, directory)} · ${t("page.card.withdrawn", { reason: reveal(stage.reason), time: moment(stage.at) })}`;
     default:
       return sentence(ask, directory);
   }

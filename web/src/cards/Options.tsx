@@ -3,7 +3,7 @@ import type { RefObject } from "preact";
 import type { Prompt } from "../feed/model";
 import { Machine } from "../parts/Folded";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import type { Given } from "./choices";
 
 interface Props {
@@ -27,7 +27,7 @@ export function Options({ name, prompt, given, disabled, pick, openOther, say, t
   return (
     <fieldset class="options" disabled={disabled} data-evidence>
       <legend class={quiet ? "unseen" : "asked"}>{reveal(prompt.question)}</legend>
-      {prompt.multi_select && <p class="quiet-text">{t.question.several}</p>}
+      {prompt.multi_select && <p class="quiet-text">{t("page.card.question.several")}</p>}
       <div class={previewed ? "with-preview" : ""}>
         <div class="rows">
           {prompt.options.map((option, index) => (
@@ -44,7 +44,7 @@ export function Options({ name, prompt, given, disabled, pick, openOther, say, t
             <label class="row">
               <input type={kind} name={name} checked={given.other} onClick={openOther} />
               <span class="row-text">
-                <strong>{t.question.other}</strong>
+                <strong>{t("page.card.question.own")}</strong>
               </span>
               <kbd aria-hidden="true">0</kbd>
             </label>
@@ -52,9 +52,7 @@ export function Options({ name, prompt, given, disabled, pick, openOther, say, t
         </div>
         {previewed?.preview && (
           <div class="preview">
-            <p class="quiet-text">
-              {t.question.preview}: {reveal(previewed.label)}
-            </p>
+            <p class="quiet-text">{t("page.card.question.preview", { label: reveal(previewed.label) })}</p>
             <Machine text={previewed.preview} />
           </div>
         )}
@@ -63,8 +61,8 @@ export function Options({ name, prompt, given, disabled, pick, openOther, say, t
         <textarea
           ref={text}
           rows={2}
-          aria-label={free ? t.question.answerLabel : t.question.otherLabel}
-          placeholder={free ? t.question.answerLabel : t.question.otherLabel}
+          aria-label={free ? t("page.card.question.answer_label") : t("page.card.question.own_label")}
+          placeholder={free ? t("page.card.question.answer_label") : t("page.card.question.own_label")}
           value={given.text}
           onInput={(event) => say(event.currentTarget.value)}
         />

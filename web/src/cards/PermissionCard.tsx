@@ -6,8 +6,8 @@ import { Unfolds } from "../parts/Folded";
 import { Quoted } from "../parts/Quoted";
 import { useDraft } from "../store/drafts";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
-import { Act, Bar } from "./Bar";
+import { t } from "../texts";
+import { Act, Bar, forAll } from "./Bar";
 import type { Acting } from "./Card";
 import { Edit, useEdit } from "./EditInput";
 import { Evidence } from "./Evidence";
@@ -58,10 +58,10 @@ export function PermissionCard({ ask, act, hand, disabled, directory, all }: Act
       {(step === "editing" || step === "reviewing") && <Edit ask={ask} edit={edit} reviewing={step === "reviewing"} review={go("reviewing")} leave={go("deciding")} />}
       {step === "reviewing" && (
         <Bar hand={hand}>
-          <Act hand={hand} name="a" label={t.permission.editSend + t.inbox.all(all)} tag="primary" disabled={disabled || edit.input === null} does={allowEdited} />
-          <Act hand={hand} name="d" label={t.permission.deny + t.inbox.all(all)} tag="danger" disabled={disabled} does={beginDenying(false)} />
-          <Act hand={hand} name="e" label={t.permission.editAgain} disabled={disabled} does={go("editing")} />
-          <Act hand={hand} name="cancel" label={t.cancel} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
+          <Act hand={hand} name="a" label={forAll(t("page.card.allow_edited"), all)} tag="primary" disabled={disabled || edit.input === null} does={allowEdited} />
+          <Act hand={hand} name="d" label={forAll(t("page.card.permission.deny"), all)} tag="danger" disabled={disabled} does={beginDenying(false)} />
+          <Act hand={hand} name="e" label={t("page.card.edit_again")} disabled={disabled} does={go("editing")} />
+          <Act hand={hand} name="cancel" label={t("page.cancel")} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
         </Bar>
       )}
       {step === "denying" && (
@@ -76,8 +76,8 @@ export function PermissionCard({ ask, act, hand, disabled, directory, all }: Act
           <textarea
             ref={reasonField}
             rows={2}
-            aria-label={t.permission.reason}
-            placeholder={t.permission.reason}
+            aria-label={t("page.card.reason")}
+            placeholder={t("page.card.reason")}
             value={reason}
             onInput={(event) => setReason(event.currentTarget.value)}
             onKeyDown={(event) => {
@@ -88,18 +88,18 @@ export function PermissionCard({ ask, act, hand, disabled, directory, all }: Act
             }}
           />
           <div class="row-of-buttons">
-            <Act hand={hand} name="deny" label={t.permission.denySend + t.inbox.all(all)} tag="danger" disabled={disabled} does={() => deny(false)} shown={stopping.value ? null : "Enter"} />
-            <Act hand={hand} name="stop" label={t.permission.denyStop + t.inbox.all(all)} tag="danger quiet" disabled={disabled} does={() => deny(true)} shown={stopping.value ? "Enter" : null} />
-            <Act hand={hand} name="cancel" label={t.cancel} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
+            <Act hand={hand} name="deny" label={forAll(t("page.card.permission.deny"), all)} tag="danger" disabled={disabled} does={() => deny(false)} shown={stopping.value ? null : "Enter"} />
+            <Act hand={hand} name="stop" label={forAll(t("page.card.permission.stop"), all)} tag="danger quiet" disabled={disabled} does={() => deny(true)} shown={stopping.value ? "Enter" : null} />
+            <Act hand={hand} name="cancel" label={t("page.cancel")} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
           </div>
         </form>
       )}
       {step === "deciding" && (
         <>
           <Bar hand={hand}>
-            <Act hand={hand} name="a" label={t.permission.allow + t.inbox.all(all)} tag="primary" disabled={disabled} does={() => allow("a")} />
-            <Act hand={hand} name="d" label={t.permission.deny + t.inbox.all(all)} tag="danger" disabled={disabled} does={beginDenying(false)} />
-            <Act hand={hand} name="e" label={t.permission.edit_} disabled={disabled} does={go("editing")} />
+            <Act hand={hand} name="a" label={forAll(t("page.card.permission.once"), all)} tag="primary" disabled={disabled} does={() => allow("a")} />
+            <Act hand={hand} name="d" label={forAll(t("page.card.permission.deny"), all)} tag="danger" disabled={disabled} does={beginDenying(false)} />
+            <Act hand={hand} name="e" label={t("page.card.permission.edit_first")} disabled={disabled} does={go("editing")} />
           </Bar>
           {!all && <Longer ask={ask} hand={hand} disabled={disabled} allow={allow} />}
         </>
@@ -119,7 +119,7 @@ function Longer({ ask, hand, disabled, allow }: Pick<Acting, "hand" | "disabled"
         return <Act key={key} hand={hand} name={key} tag="offer" disabled={disabled} does={() => allow(key, { for: offer.for })} label={<Quoted text={reveal(offer.scope)} />} />;
       })}
       {suggested.length > 0 && (
-        <Unfolds title={`${t.permission.suggested} (${suggested.length})`}>
+        <Unfolds title={t("page.card.suggestions", { count: suggested.length })}>
           {() =>
             suggested.map((words, index) => (
               <Act

@@ -7,8 +7,8 @@ import { Rewrite } from "../parts/Rewrite";
 import { useDraft } from "../store/drafts";
 import { fromField, toField } from "../text/editing";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
-import { Act, Bar } from "./Bar";
+import { t } from "../texts";
+import { Act, Bar, forAll } from "./Bar";
 import type { Acting } from "./Card";
 import { Changes } from "./EditInput";
 import { useKeys } from "./keys";
@@ -48,9 +48,9 @@ export function PlanCard({ ask, act, hand, disabled, all }: Acting & { ask: AskO
     <>
       {edited && step !== "editing" && (
         <div class="edited">
-          <Changes before={asked} after={plan} what={t.card.kinds.plan} />
+          <Changes before={asked} after={plan} what={t("page.card.kind.plan")} />
           <button type="button" class="quiet small" onClick={() => setField(toField(asked))}>
-            {t.plan.undo}
+            {t("page.card.undo_edit")}
           </button>
         </div>
       )}
@@ -63,20 +63,20 @@ export function PlanCard({ ask, act, hand, disabled, all }: Acting & { ask: AskO
             doing.value = "deciding";
           }}
         >
-          <Rewrite label={t.plan.editLabel} field={field} change={setField} before={asked} done={go("deciding")} leave={go("deciding")} most={24} />
+          <Rewrite label={t("page.card.edit_plan")} field={field} change={setField} before={asked} done={go("deciding")} leave={go("deciding")} most={24} />
           <div class="row-of-buttons">
             <button type="submit" class="primary">
-              {t.permission.review} <kbd aria-hidden="true">Ctrl Enter</kbd>
+              {t("page.card.review_changes")} <kbd aria-hidden="true">Ctrl Enter</kbd>
             </button>
             {edited && (
               <button type="button" class="quiet" onClick={() => setField(toField(asked))}>
-                {t.plan.undo}
+                {t("page.card.undo_edit")}
               </button>
             )}
           </div>
         </form>
       ) : (
-        <div class="plan-text" role="region" aria-label={t.card.kinds.plan} data-evidence>
+        <div class="plan-text" role="region" aria-label={t("page.card.kind.plan")} data-evidence>
           <Markdown text={reveal(edited ? plan : asked)} strict />
         </div>
       )}
@@ -92,8 +92,8 @@ export function PlanCard({ ask, act, hand, disabled, all }: Acting & { ask: AskO
           <textarea
             ref={reason}
             rows={3}
-            aria-label={t.plan.feedback}
-            placeholder={t.plan.feedback}
+            aria-label={t("page.card.feedback")}
+            placeholder={t("page.card.feedback")}
             value={feedback}
             onInput={(event) => setFeedback(event.currentTarget.value)}
             onKeyDown={(event) => {
@@ -104,18 +104,18 @@ export function PlanCard({ ask, act, hand, disabled, all }: Acting & { ask: AskO
             }}
           />
           <div class="row-of-buttons">
-            <Act hand={hand} name="back" label={t.plan.sendBack + t.inbox.all(all)} tag="primary" disabled={disabled || !feedback.trim()} shown="Enter" />
-            <Act hand={hand} name="cancel" label={t.cancel} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
+            <Act hand={hand} name="back" label={forAll(t("page.card.send_back"), all)} tag="primary" disabled={disabled || !feedback.trim()} shown="Enter" />
+            <Act hand={hand} name="cancel" label={t("page.cancel")} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
           </div>
         </form>
       )}
       {step === "deciding" && (
         <Bar hand={hand}>
-          <Act hand={hand} name="a" label={t.plan.ask + t.inbox.all(all)} tag="primary" disabled={disabled} does={() => approve("default", "a")} />
-          <Act hand={hand} name="y" label={t.plan.accept + t.inbox.all(all)} disabled={disabled} does={() => approve("acceptEdits", "y")} />
-          <Act hand={hand} name="d" label={t.plan.revise} disabled={disabled} does={go("revising")} />
-          <Act hand={hand} name="p" label={t.plan.outline + t.inbox.all(all)} disabled={disabled} does={outline} />
-          <Act hand={hand} name="e" label={t.plan.edit} disabled={disabled} does={go("editing")} />
+          <Act hand={hand} name="a" label={forAll(t("page.card.plan.approve"), all)} tag="primary" disabled={disabled} does={() => approve("default", "a")} />
+          <Act hand={hand} name="y" label={forAll(t("page.card.plan.free"), all)} disabled={disabled} does={() => approve("acceptEdits", "y")} />
+          <Act hand={hand} name="d" label={t("page.card.plan.revise")} disabled={disabled} does={go("revising")} />
+          <Act hand={hand} name="p" label={forAll(t("page.card.plan.outline"), all)} disabled={disabled} does={outline} />
+          <Act hand={hand} name="e" label={t("page.card.plan.edit")} disabled={disabled} does={go("editing")} />
         </Bar>
       )}
     </>

@@ -3,8 +3,8 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { AskOf, Prompt } from "../feed/model";
 import { useDraft } from "../store/drafts";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
-import { Act } from "./Bar";
+import { t } from "../texts";
+import { Act, forAll } from "./Bar";
 import type { Acting } from "./Card";
 import { choicesOf, isAnswered, NOTHING, type Given } from "./choices";
 import { leaveText, useKeys } from "./keys";
@@ -89,13 +89,13 @@ export function QuestionCard({ ask, act, hand, disabled, all }: Acting & { ask: 
         quiet={prompts.length === 1}
       />
       <div class="controls">
-        <Act hand={hand} name="Enter" label={(prompts.length > 1 ? t.question.sendAll : t.question.send) + t.inbox.all(all)} tag="primary" disabled={disabled || missing > 0} />
+        <Act hand={hand} name="Enter" label={forAll(prompts.length > 1 ? t("page.card.question.send_all") : t("page.card.question.send"), all)} tag="primary" disabled={disabled || missing > 0} />
         {at < prompts.length - 1 && (
           <button type="button" disabled={disabled} onClick={() => go(at + 1)}>
-            {t.question.next}
+            {t("page.card.question.next")}
           </button>
         )}
-        {missing > 0 && prompts.length > 1 && <span class="quiet-text">{t.question.missing(missing)}</span>}
+        {missing > 0 && prompts.length > 1 && <span class="quiet-text">{t("page.card.question.missing", { count: missing })}</span>}
       </div>
     </form>
   );
@@ -110,7 +110,7 @@ function Steps({ prompts, given, at, go }: { prompts: Prompt[]; given: Given[]; 
             type="button"
             class={`chip${isAnswered(prompt, given[index]) ? " done" : ""}`}
             aria-current={index === at ? "step" : undefined}
-            aria-label={`${t.question.step(index + 1, prompts.length)}: ${reveal(prompt.header || prompt.question)}`}
+            aria-label={t("page.card.question.step", { number: index + 1, total: prompts.length, title: reveal(prompt.header || prompt.question) })}
             onClick={() => go(index)}
           >
             {reveal(prompt.header || String(index + 1))}

@@ -4,8 +4,8 @@ import type { Brought } from "../generated/api";
 import { Machine } from "../parts/Folded";
 import { may } from "../store/desk";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
-import { Act, Bar } from "./Bar";
+import { t } from "../texts";
+import { Act, Bar, forAll } from "./Bar";
 import type { Acting } from "./Card";
 import { useKeys } from "./keys";
 
@@ -20,7 +20,7 @@ export function TrustCard({ ask, act, hand, disabled, all }: Acting & { ask: Ask
       <p class="note">{reveal(ask.why)}</p>
       {body.unreadable.map((each) => (
         <p key={each} class="note trouble">
-          {t.trust.notShown(reveal(each))}
+          {t("page.card.trust.unreadable", { reason: reveal(each) })}
         </p>
       ))}
       <div class="brought">
@@ -28,23 +28,31 @@ export function TrustCard({ ask, act, hand, disabled, all }: Acting & { ask: Ask
           <Piece key={at} piece={each} />
         ))}
       </div>
-      <p class="quiet-text">{t.trust.ends}</p>
+      <p class="quiet-text">{t("page.card.trust.ends")}</p>
       <Bar hand={hand}>
-        <Act hand={hand} name="d" label={t.trust.without + t.inbox.all(all)} tag="primary" disabled={disabled} does={without} />
-        <Act hand={hand} name="exactly" label={t.trust.exactly + t.inbox.all(all)} tag="danger" disabled={disabled || !trustable} does={() => act({ trust: "exactly" }, "exactly")} shown={null} />
-        <Act hand={hand} name="never" label={t.trust.never + t.inbox.all(all)} disabled={disabled} does={() => act({ trust: "never" }, "never")} shown={null} />
+        <Act hand={hand} name="d" label={forAll(t("page.card.trust.without"), all)} tag="primary" disabled={disabled} does={without} />
+        <Act
+          hand={hand}
+          name="exactly"
+          label={forAll(t("page.card.trust.exactly"), all)}
+          tag="danger"
+          disabled={disabled || !trustable}
+          does={() => act({ trust: "exactly" }, "exactly")}
+          shown={null}
+        />
+        <Act hand={hand} name="never" label={forAll(t("page.card.trust.never"), all)} disabled={disabled} does={() => act({ trust: "never" }, "never")} shown={null} />
       </Bar>
-      {!may("admin") && <p class="quiet-text">{t.trust.admin}</p>}
+      {!may("admin") && <p class="quiet-text">{t("page.card.trust.admin")}</p>}
     </>
   );
 }
 
 function Piece({ piece }: { piece: Brought }) {
-  const named = `${t.trust.kinds[piece.kind]} ${reveal(piece.name)}`;
+  const named = `${t(`page.card.trust.kind.${piece.kind}`)} ${reveal(piece.name)}`;
   return (
     <section class="piece">
       <h3>
-        {named} <span class="quiet-text">{t.trust.in(reveal(piece.path))}</span>
+        {named} <span class="quiet-text">{t("page.card.trust.in", { path: reveal(piece.path) })}</span>
       </h3>
       <Machine evidence text={piece.text} label={named} />
     </section>

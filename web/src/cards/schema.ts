@@ -1,5 +1,5 @@
 /** A form's fields, read from its flat JSON Schema, and the checks before it is sent: the same as the hub makes. Pure. */
-import { texts as t } from "../texts";
+import { t } from "../texts";
 
 export interface Field {
   name: string;
@@ -65,7 +65,7 @@ export function fill(fields: readonly Field[], draft: Draft): { content: Loose }
 }
 
 function check(field: Field, value: Draft[string] | undefined): string | null {
-  if (isEmpty(value)) return field.required && field.shape.kind !== "yes" ? t.form.required(field.title) : null;
+  if (isEmpty(value)) return field.required && field.shape.kind !== "yes" ? t("page.form.required", { title: field.title }) : null;
   const { shape } = field;
   switch (shape.kind) {
     case "number":
@@ -74,12 +74,12 @@ function check(field: Field, value: Draft[string] | undefined): string | null {
       return checkText(field.title, shape, String(value));
     case "several": {
       const chosen = value as string[];
-      if (shape.least !== null && chosen.length < shape.least) return t.form.fewer(field.title, shape.least);
-      if (shape.most !== null && chosen.length > shape.most) return t.form.more(field.title, shape.most);
+      if (shape.least !== null && chosen.length < shape.least) return t("page.form.too_few", { title: field.title, count: shape.least });
+      if (shape.most !== null && chosen.length > shape.most) return t("page.form.too_many", { title: field.title, count: shape.most });
       return null;
     }
     case "other":
-      return readJson(String(value)) === undefined ? t.form.json(field.title) : null;
+      return readJson(String(value)) === undefined ? t("page.form.json", { title: field.title }) : null;
     default:
       return null;
   }
@@ -87,21 +87,21 @@ function check(field: Field, value: Draft[string] | undefined): string | null {
 
 function checkNumber(title: string, shape: Extract<Field["shape"], { kind: "number" }>, value: string): string | null {
   const number = Number(value);
-  if (value.trim() === "" || !Number.isFinite(number)) return t.form.number(title);
-  if (shape.whole && !Number.isInteger(number)) return t.form.whole(title);
-  if (shape.low !== null && number < shape.low) return t.form.low(title, shape.low);
-  if (shape.high !== null && number > shape.high) return t.form.high(title, shape.high);
+  if (value.trim() === "" || !Number.isFinite(number)) return t("page.form.number", { title });
+  if (shape.whole && !Number.isInteger(number)) return t("page.form.whole", { title });
+  if (shape.low !== null && number < shape.low) return t("page.form.low", { title, limit: shape.low });
+  if (shape.high !== null && number > shape.high) return t("page.form.high", { title, limit: shape.high });
   return null;
 }
 
 function checkText(title: string, shape: Extract<Field["shape"], { kind: "text" }>, value: string): string | null {
   const length = [...value].length;
-  if (shape.least !== null && length < shape.least) return t.form.short(title, shape.least);
-  if (shape.most !== null && length > shape.most) return t.form.long(title, shape.most);
-  if (shape.input === "email" && !/^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(value)) return t.form.email(title);
-  if (shape.input === "url" && !/^[A-Za-z][A-Za-z0-9+.-]*:\S+$/.test(value)) return t.form.url(title);
-  if (shape.input === "date" && !/^\d{4}-\d\d-\d\d$/.test(value)) return t.form.date(title);
-  if (shape.input === "datetime-local" && Number.isNaN(Date.parse(value))) return t.form.moment(title);
+  if (shape.least !== null && length < shape.least) return t("page.form.short", { title, count: shape.least });
+  if (shape.most !== null && length > shape.most) return t("page.form.long", { title, count: shape.most });
+  if (shape.input === "email" && !/^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(value)) return t("page.form.email", { title });
+  if (shape.input === "url" && !/^[A-Za-z][A-Za-z0-9+.-]*:\S+$/.test(value)) return t("page.form.url", { title });
+  if (shape.input === "date" && !/^\d{4}-\d\d-\d\d$/.test(value)) return t("page.form.date", { title });
+  if (shape.input === "datetime-local" && Number.isNaN(Date.parse(value))) return t("page.form.moment", { title });
   return null;
 }
 
@@ -167,9 +167,10 @@ function inputOf(format: unknown): Input {
 function boundsOf(field: Loose): string {
   const low = number(field["minimum"]) ?? number(field["minLength"]) ?? number(field["minItems"]);
   const high = number(field["maximum"]) ?? number(field["maxLength"]) ?? number(field["maxItems"]);
-  const what = field["type"] === "string" ? "letters" : field["type"] === "array" ? "choices" : "number";
-  if (low === null && high === null) return "";
-  return low === 1 && high === null && what !== "number" ? "" : t.form.bounds(low, high, what);
+  const what = field["type"] === "string" ? "characters" : field["type"] === "array" ? "choices" : "number";
+  if (low === null) return high === null ? "" : t(`page.form.bounds.${what}.high`, { high });
+  if (high === null) return low === 1 && what !== "number" ? "" : t(`page.form.bounds.${what}.low`, { low });
+  return t(`page.form.bounds.${what}.both`, { low, high });
 }
 
 function begin(field: Field): Draft[string] {

@@ -2,7 +2,7 @@
 import type { Actor, Answer, Ask, Permission } from "../feed/model";
 import { isNew, readDiff } from "../text/diff";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 
 const SHORT = 72;
 
@@ -14,11 +14,11 @@ export function sentence(ask: Ask, directory: string | null): string {
     case "permission":
       return permissionSentence(ask.body, directory);
     case "plan":
-      return t.plan.title;
+      return t("page.card.plan.title");
     case "form":
-      return `${t.form.title(quotable(ask.body.server))}: ${reveal(ask.body.message)}`;
+      return t("page.card.form.title", { server: quotable(ask.body.server), message: reveal(ask.body.message) });
     case "trust":
-      return t.trust.ask(quotable(ask.body.directory));
+      return t("page.card.trust.ask", { directory: quotable(ask.body.directory) });
   }
 }
 
@@ -28,31 +28,31 @@ export function permissionSentence(body: Permission, directory: string | null): 
   switch (tool) {
     case "Bash": {
       const command = text(input["command"]);
-      return isShort(command) ? t.permission.run(quotable(command)) : t.permission.runLong;
+      return isShort(command) ? t("page.card.permission.run", { command: quotable(command) }) : t("page.card.permission.run_long");
     }
     case "Write": {
       if (!path) break;
       const lines = text(input["content"]).replace(/\n$/, "").split("\n").length;
       const fresh = body.diff !== null && isNew(readDiff(body.diff));
-      return fresh ? t.permission.create(quotable(path), lines) : t.permission.write(quotable(path), lines);
+      return fresh ? t("page.card.permission.create", { path: quotable(path), count: lines }) : t("page.card.permission.write", { path: quotable(path), count: lines });
     }
     case "Edit":
     case "MultiEdit":
     case "NotebookEdit":
-      if (path) return t.permission.edit(quotable(path));
+      if (path) return t("page.card.permission.edit", { path: quotable(path) });
       break;
     case "Read":
-      if (path) return t.permission.read(quotable(path));
+      if (path) return t("page.card.permission.read", { path: quotable(path) });
       break;
     case "WebFetch":
-      if (isShort(text(input["url"]))) return t.permission.fetch(quotable(text(input["url"])));
+      if (isShort(text(input["url"]))) return t("page.card.permission.fetch", { url: quotable(text(input["url"])) });
       break;
     case "WebSearch":
-      if (isShort(text(input["query"]))) return t.permission.search(quotable(text(input["query"])));
+      if (isShort(text(input["query"]))) return t("page.card.permission.search", { query: quotable(text(input["query"])) });
       break;
   }
   const mcp = /^mcp__(.+?)__(.+)$/.exec(tool);
-  return mcp ? t.permission.mcp(quotable(mcp[2] ?? ""), quotable(mcp[1] ?? "")) : t.permission.use(quotable(tool));
+  return mcp ? t("page.card.permission.mcp", { tool: quotable(mcp[2] ?? ""), server: quotable(mcp[1] ?? "") }) : t("page.card.permission.use", { tool: quotable(tool) });
 }
 
 /** Whether the sentence alone shows all of the command. */
@@ -62,25 +62,31 @@ export function isWhole(body: Permission): boolean {
 
 /** A settled ask in one line, without the times. */
 export function outcome(ask: Ask, answer: Answer, by: Actor, mine: boolean, directory: string | null): string {
-  const who = mine ? t.done.you : by.kind === "rule" ? t.done.rule : by.kind === "hub" ? t.done.hub : t.done.elsewhere(reveal(by.name));
+  const who = mine ? t("page.card.done.you") : by.kind === "rule" ? t("page.card.done.rule") : by.kind === "hub" ? t("page.card.done.hub") : reveal(by.name);
   if ("answers" in answer) {
     const all = answer.answers.map((choice) => [...(choice.labels ?? []), ...(choice.text ? [choice.text] : [])].join(", "));
-    return t.done.answered(who, reveal(all.join(" · ")));
+    return t("page.card.done.answered", { who, what: reveal(all.join(" · ")) });
   }
   if ("allow" in answer) {
     const what = ask.kind === "permission" ? thing(ask.body, directory) : "";
-    if (!answer.allow) return t.done.denied(who, what) + (answer.message ? `: “${reveal(answer.message)}”` : "");
-    const extra = [t.done.allowedFor[answer.for ?? "once"], answer.input ? t.done.edited : "", answer.suggestions?.length ? t.done.suggested : ""].filter(Boolean).join(", ");
-    return t.done.allowed(who, what) + (extra ? `, ${extra}` : "");
+    if (!answer.allow) return t("page.card.done.denied", { who, what }) + (answer.message ? `: “${reveal(answer.message)}”` : "");
+    const extra = [
+      answer.for === "session" || answer.for === "always" ? t(`page.card.done.for.${answer.for}`) : "",
+      answer.input ? t("page.card.done.edited") : "",
+      answer.suggestions?.length ? t("page.card.done.suggested") : "",
+    ]
+      .filter(Boolean)
+      .join(", ");
+    return t("page.card.done.allowed", { who, what }) + (extra ? `, ${extra}` : "");
   }
   if ("approve" in answer) {
-    if (answer.approve) return t.done.approved(who, answer.mode ?? "default") + (answer.plan ? `, ${t.done.edited}` : "");
-    return t.done.revised(who) + (answer.message ? `: “${reveal(answer.message)}”` : "");
+    if (answer.approve) return t(answer.mode === "acceptEdits" ? "page.card.done.approved_free" : "page.card.done.approved", { who }) + (answer.plan ? `, ${t("page.card.done.edited")}` : "");
+    return t("page.card.done.revised", { who }) + (answer.message ? `: “${reveal(answer.message)}”` : "");
   }
-  if ("outline" in answer) return t.done.outlined(who);
-  if ("trust" in answer) return t.done.trusted(who, answer.trust);
-  if (answer.action === "accept") return t.done.filled(who);
-  return answer.action === "decline" ? t.done.declined(who) : t.done.cancelled(who);
+  if ("outline" in answer) return t("page.card.done.outlined", { who });
+  if ("trust" in answer) return t(`page.card.done.trust.${answer.trust}`, { who });
+  if (answer.action === "accept") return t("page.card.done.filled", { who });
+  return answer.action === "decline" ? t("page.card.done.declined", { who }) : t("page.card.done.cancelled", { who });
 }
 
 /** What a permission is about, in a few words. */

@@ -8,7 +8,7 @@ import { Icon, type IconName } from "../parts/Icons";
 import { askOf, sessions } from "../store/desk";
 import { reveal } from "../text/reveal";
 import { span } from "../text/times";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { changeOf, pathOf } from "./change";
 import { Entries } from "./Entry";
 
@@ -20,7 +20,7 @@ export function Action({ entry }: { entry: ActionEntry }) {
   // While a card stands for it, and where the card's line tells all there is, the action says nothing.
   if (entry.ask !== null && !isShown(entry)) return null;
   const failed = ended?.ok === false;
-  const state = ended ? (failed ? t.chat.failedAction : t.chat.done) : t.chat.running;
+  const state = ended ? (failed ? t("page.chat.failed") : t("page.chat.done")) : t("page.chat.running");
   const took = ended && entry.ask === null ? span(Date.parse(ended.at) - Date.parse(started.at)) : "";
   const directory = started.session === null ? null : (sessions.peek().get(started.session)?.directory ?? null);
   return (
@@ -31,7 +31,7 @@ export function Action({ entry }: { entry: ActionEntry }) {
           <>
             <Icon name={iconOf(entry)} />
             <Title title={started.title} tool={started.tool} kind={started.kind} directory={directory} />
-            {entry.editor !== null && <span class="quiet-text"> {t.chat.editedBy(reveal(entry.editor))}</span>}
+            {entry.editor !== null && <span class="quiet-text"> {t("page.chat.edited_by", { name: reveal(entry.editor) })}</span>}
             <span class="action-state">
               {!failed && ended ? <span class="unseen">{state}</span> : state}
               {took && took !== "0 s" ? ` ${took}` : ""}
@@ -47,22 +47,36 @@ export function Action({ entry }: { entry: ActionEntry }) {
 }
 
 function Title({ title, tool, kind, directory }: { title: string; tool: string; kind: string; directory: string | null }) {
-  const verb = VERBS[tool];
-  const short = verb && title.startsWith(`${verb} `) ? title.slice(verb.length + 1) : title;
+  const verb = VERBS[tool as keyof typeof VERBS];
+  const beginning = BEGINNINGS[tool] ?? "";
+  const short = title.startsWith(beginning) ? title.slice(beginning.length) : title;
   return (
     <span class="action-title">
-      {(verb ?? SAYS[tool]) && <span class="verb">{verb ?? SAYS[tool]} </span>}
+      {verb && <span class="verb">{t(`page.action.${verb}`)} </span>}
       {kind === "note" ? <span class="verb">{reveal(short)}</span> : <code>{reveal(nearby(short, directory))}</code>}
     </span>
   );
 }
 
-const VERBS: Record<string, string> = { Read: "Read", Glob: "Find", Grep: "Search", LS: "List" };
-const SAYS: Record<string, string> = { Bash: "Ran", Write: "Wrote", Edit: "Changed", MultiEdit: "Changed", NotebookEdit: "Changed", WebFetch: "Fetched", WebSearch: "Searched for" };
+/** How the hub's titles of these tools begin; the page says it in its own language. */
+const BEGINNINGS: Record<string, string> = { Read: "Read ", Glob: "Find ", Grep: "Search ", LS: "List " };
+const VERBS = {
+  Read: "read",
+  Glob: "find",
+  Grep: "search",
+  LS: "list",
+  Bash: "ran",
+  Write: "wrote",
+  Edit: "changed",
+  MultiEdit: "changed",
+  NotebookEdit: "changed",
+  WebFetch: "fetched",
+  WebSearch: "searched",
+} as const;
 
 function Inside({ entries, running }: { entries: readonly Entry[]; running: boolean }) {
   return (
-    <Unfolds title={`${t.chat.subAgent} · ${entries.length}`} tag="sub-agent" open={running}>
+    <Unfolds title={t("page.chat.sub_agent", { count: entries.length })} tag="sub-agent" open={running}>
       {() => <Entries entries={entries} />}
     </Unfolds>
   );
@@ -74,8 +88,8 @@ function Details({ entry, directory }: { entry: ActionEntry; directory: string |
   return (
     <>
       <Change entry={entry} directory={directory} />
-      {typeof command === "string" && <Machine text={command} label={t.chat.input} />}
-      {typeof command !== "string" && !changeOf(started.tool, started.input) && <Machine text={JSON.stringify(started.input, null, 2)} most={10} label={t.chat.input} />}
+      {typeof command === "string" && <Machine text={command} label={t("page.chat.input")} />}
+      {typeof command !== "string" && !changeOf(started.tool, started.input) && <Machine text={JSON.stringify(started.input, null, 2)} most={10} label={t("page.chat.input")} />}
       {ended && <Result ended={ended} />}
     </>
   );
@@ -96,9 +110,9 @@ function Change({ entry, directory }: { entry: ActionEntry; directory: string | 
 function Result({ ended }: { ended: ItemOf<"action.ended"> }) {
   return (
     <>
-      {ended.output ? <Machine text={ended.output} most={24} label={t.chat.output} /> : <p class="quiet-text">{t.chat.noOutput}</p>}
-      {ended.images > 0 && <p class="quiet-text">{t.chat.pictures(ended.images)}</p>}
-      {ended.omitted > 0 && <p class="quiet-text">{t.chat.omitted(ended.omitted)}</p>}
+      {ended.output ? <Machine text={ended.output} most={24} label={t("page.chat.output")} /> : <p class="quiet-text">{t("page.chat.no_output")}</p>}
+      {ended.images > 0 && <p class="quiet-text">{t("page.chat.images", { count: ended.images })}</p>}
+      {ended.omitted > 0 && <p class="quiet-text">{t("page.chat.omitted", { count: ended.omitted })}</p>}
     </>
   );
 }
@@ -134,7 +148,7 @@ export function Reads({ run }: { run: readonly Entry[] }) {
           <>
             <Icon name="read" />
             <span class="action-title">
-              <span class="verb">{files ? t.chat.reads(run.length) : t.chat.searches(run.length)}</span>
+              <span class="verb">{files ? t("page.chat.reads", { count: run.length }) : t("page.chat.searches", { count: run.length })}</span>
             </span>
           </>
         }

@@ -10,7 +10,7 @@ import { connection } from "../store/stream";
 import { conversation, loadOlder, type Conversation } from "../store/timelines";
 import { neverAsks } from "../sessions/state";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { Composer } from "./Composer";
 import { Block, Thought } from "./Entry";
 import { useReading } from "./scrolling";
@@ -24,8 +24,8 @@ export function Chat({ id }: { id: string }) {
   if (!session)
     return (
       <main class="chat" tabIndex={-1}>
-        <h1 class="unseen">{t.tabs.chat}</h1>
-        <p class="empty">{ready.value ? t.chat.gone : connection.value.state === "offline" ? t.inbox.unknown : t.loading}</p>
+        <h1 class="unseen">{t("page.nav.chat")}</h1>
+        <p class="empty">{ready.value ? t("page.chat.no_session") : connection.value.state === "offline" ? t("page.inbox.unknown") : t("page.loading")}</p>
       </main>
     );
   return <Open key={id} session={session} />;
@@ -40,9 +40,9 @@ function Open({ session }: { session: Session }) {
       {bypass && (
         <div class="bypass-sign" role="note">
           <Icon name="warning" />
-          <strong>{t.chat.bypass}</strong>
+          <strong>{t("page.chat.bypass")}</strong>
           <button type="button" disabled={!may("admin")} onClick={() => void post(`/api/sessions/${encodeURIComponent(session.id)}/mode`, { mode: "default" }).catch(() => undefined)}>
-            {t.chat.bypassLeave}
+            {t("page.chat.bypass_leave")}
           </button>
         </div>
       )}
@@ -80,21 +80,21 @@ function Scroller({ session, talk }: { session: Session; talk: Conversation }) {
         }}
       >
         <div class="measure">
-          {talk.older.value === "loading" && <p class="event">{t.chat.older}</p>}
-          {talk.older.value === "none" && state === "loaded" && blocks.length > 8 && <p class="event">{t.chat.begin}</p>}
+          {talk.older.value === "loading" && <p class="event">{t("page.chat.loading_earlier")}</p>}
+          {talk.older.value === "none" && state === "loaded" && blocks.length > 8 && <p class="event">{t("page.chat.beginning")}</p>}
           {state === "loading" && !blocks.length && <Loading />}
-          {state === "failed" && <p class="event error">{t.chat.failed}</p>}
+          {state === "failed" && <p class="event error">{t("page.chat.load_failed")}</p>}
           {blocks.map((entries, at) => (
             <Block key={entries[0]?.key} entries={entries} late={at < blocks.length - SOON} />
           ))}
           <Previews talk={talk} />
-          {session.phase === "working" && !asks && !talk.previews.value.length && <p class="event working">{t.chat.working}</p>}
-          {session.phase === "queued" && session.open_asks === 0 && <p class="event">{t.chat.queued}</p>}
+          {session.phase === "working" && !asks && !talk.previews.value.length && <p class="event working">{t("page.chat.working")}</p>}
+          {session.phase === "queued" && session.open_asks === 0 && <p class="event">{t("page.chat.queued")}</p>}
         </div>
       </div>
       {away && (
         <button type="button" class={asks ? "pill needs" : "pill"} onClick={() => reading.toEnd()}>
-          {asks ? t.chat.needsYou : news.value ? t.chat.news(news.value) : t.chat.now} <Icon name="down" />
+          {asks ? t("page.chat.needs_you") : news.value ? t("page.chat.new", { count: news.value }) : t("page.chat.jump")} <Icon name="down" />
         </button>
       )}
     </div>
@@ -103,7 +103,7 @@ function Scroller({ session, talk }: { session: Session; talk: Conversation }) {
 
 function Loading() {
   return (
-    <div class="skeleton" role="status" aria-label={t.loading}>
+    <div class="skeleton" role="status" aria-label={t("page.loading")}>
       <span />
       <span />
       <span />

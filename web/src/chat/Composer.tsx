@@ -7,7 +7,7 @@ import { may } from "../store/desk";
 import { dropDraft, useDraft } from "../store/drafts";
 import { get, inWords, post, Refused } from "../store/http";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { PickPictures, Pictures, usePictures } from "./Pictures";
 
 export function Composer({ session, waiting }: { session: Session; waiting: readonly ItemOf<"said">[] }) {
@@ -18,7 +18,7 @@ export function Composer({ session, waiting }: { session: Session; waiting: read
   const field = useRef<HTMLTextAreaElement>(null);
   const say = useRef<string | null>(null);
   const ended = session.ended !== null;
-  const hint = ended ? t.chat.resume : session.phase === "working" ? t.chat.steer : t.chat.say;
+  const hint = ended ? t("page.chat.resume_hint") : session.phase === "working" ? t("page.chat.guide") : t("page.chat.message");
   const allowed = may(ended ? "admin" : "approver");
 
   useEffect(() => {
@@ -44,7 +44,7 @@ export function Composer({ session, waiting }: { session: Session; waiting: read
       dropDraft(`say.${session.id}`);
       pictures.clear();
     } catch (error) {
-      trouble.value = inWords(error, t.away);
+      trouble.value = inWords(error);
     } finally {
       busy.value = false;
       field.current?.focus();
@@ -57,7 +57,7 @@ export function Composer({ session, waiting }: { session: Session; waiting: read
         <div key={item.cursor} class="not-taken">
           <Icon name="clock" />
           <span class="not-taken-text">{reveal(item.text)}</span>
-          <span class="quiet-text">{t.chat.waiting}</span>
+          <span class="quiet-text">{t("page.chat.not_received")}</span>
         </div>
       ))}
       {trouble.value && (
@@ -91,7 +91,7 @@ export function Composer({ session, waiting }: { session: Session; waiting: read
             } else if (event.key === "Escape") event.currentTarget.blur();
           }}
         />
-        <button type="submit" class="primary round" aria-label={t.chat.send} title={t.chat.send} disabled={!allowed || busy.value || (!text.trim() && !pictures.images.value.length)}>
+        <button type="submit" class="primary round" aria-label={t("page.chat.send")} title={t("page.chat.send")} disabled={!allowed || busy.value || (!text.trim() && !pictures.images.value.length)}>
           <Icon name="send" />
         </button>
       </form>

@@ -9,9 +9,10 @@ import { Markdown } from "../parts/Markdown";
 import { memo } from "../parts/memo";
 import { whenNear } from "../parts/near";
 import { askOf, isMe, known } from "../store/desk";
+import { modeName } from "../sessions/modes";
 import { reveal } from "../text/reveal";
 import { dollars, moment, span } from "../text/times";
-import { texts as t } from "../texts";
+import { t, textOr } from "../texts";
 import { Action, Output, Reads } from "./Action";
 
 /** Whether messages that are not known here are shown, too. */
@@ -70,24 +71,25 @@ const One = memo(({ entry }: { entry: Entry }) => {
     case "begun":
       return (
         <p class="event">
-          {t.chat.begun(entry.item.run)}
-          {entry.item.sandbox && ` · ${t.chat.sandbox(entry.item.sandbox)}`} · {moment(entry.at)}
+          {begun(entry.item)} · {moment(entry.at)}
         </p>
       );
     case "ended":
       return <SessionEnd item={entry.item} />;
     case "mode":
-      return (
-        <p class="event">
-          {t.chat.modeNow} <strong>{t.sessions.modes[entry.mode] ?? reveal(entry.mode)}</strong>
-        </p>
-      );
+      return <p class="event">{t("page.chat.mode_changed", { mode: modeName(entry.mode) })}</p>;
     case "orphan":
       return <Output ended={entry.item} />;
     case "frame":
       return <UnknownFrame item={entry.item} />;
   }
 });
+
+function begun({ run, sandbox }: ItemOf<"session.started">): string {
+  const started = run > 1 ? t("page.chat.resumed", { run }) : t("page.chat.started");
+  if (!sandbox) return started;
+  return `${started} · ${sandbox === "off" || sandbox === "none" ? t("page.chat.no_sandbox") : t("page.chat.sandbox", { name: sandbox })}`;
+}
 
 function InlineCard({ id }: { id: string }) {
   const ask = askOf(id);
@@ -96,7 +98,7 @@ function InlineCard({ id }: { id: string }) {
 
 export function Thought({ text }: { text: string }) {
   return (
-    <Unfolds title={t.chat.thinking} tag="thinking">
+    <Unfolds title={t("page.chat.thinking")} tag="thinking">
       {() => <Markdown text={text} />}
     </Unfolds>
   );
@@ -108,7 +110,7 @@ function Said({ item }: { item: ItemOf<"said"> }) {
       <div class="said-text">{reveal(item.text)}</div>
       {item.images > 0 && <SentPictures item={item} />}
       <p class="said-by">
-        {isMe(item.by) ? t.chat.you : t.chat.by(reveal(item.by.name), item.source)} · {moment(item.at)}
+        {isMe(item.by) ? t("page.chat.you") : `${reveal(item.by.name)} · ${item.source}`} · {moment(item.at)}
       </p>
     </div>
   );
@@ -117,13 +119,13 @@ function Said({ item }: { item: ItemOf<"said"> }) {
 /** The pictures that went along; where they are gone, how many there were. */
 function SentPictures({ item }: { item: ItemOf<"said"> }) {
   const gone = useSignal(false);
-  if (gone.value || item.session === null) return <p class="quiet-text">{t.chat.pictures(item.images)}</p>;
+  if (gone.value || item.session === null) return <p class="quiet-text">{t("page.chat.images", { count: item.images })}</p>;
   const path = `/api/sessions/${encodeURIComponent(item.session)}/says/${encodeURIComponent(item.say)}/pictures`;
   return (
     <div class="shown-pictures">
       {Array.from({ length: item.images }, (_, at) => (
         <a key={at} href={`${path}/${at}`} target="_blank" rel="noopener">
-          <img src={`${path}/${at}`} alt={t.chat.picture(at + 1)} loading="lazy" onError={() => (gone.value = true)} />
+          <img src={`${path}/${at}`} alt={t("page.chat.image_alt", { number: at + 1 })} loading="lazy" onError={() => (gone.value = true)} />
         </a>
       ))}
     </div>
@@ -131,15 +133,15 @@ function SentPictures({ item }: { item: ItemOf<"said"> }) {
 }
 
 function TurnEnd({ item }: { item: ItemOf<"turn.ended"> }) {
-  const facts = [t.chat.turn(item.turn), span(item.duration_ms), dollars(item.cost_usd), ...(item.denials ? [t.chat.denials(item.denials)] : [])];
+  const facts = [t("page.chat.turn", { number: item.turn }), span(item.duration_ms), dollars(item.cost_usd), ...(item.denials ? [t("page.chat.denials", { count: item.denials })] : [])];
   return (
     <>
-      {item.interrupted && <p class="event">{t.chat.interrupted}</p>}
+      {item.interrupted && <p class="event">{t("page.chat.interrupted")}</p>}
       {item.is_error && !item.interrupted && (
         <div class="failure" role="note">
-          <strong>{t.chat.turnFailed}</strong>
+          <strong>{t("page.chat.turn_failed")}</strong>
           <Machine text={item.error ?? item.result} />
-          <p>{t.chat.turnHint}</p>
+          <p>{t("page.chat.turn_failed_hint")}</p>
         </div>
       )}
       <p class="event turn">{facts.join(" · ")}</p>
@@ -153,14 +155,14 @@ function SessionEnd({ item }: { item: ItemOf<"session.ended"> }) {
   if (!bad)
     return (
       <p class="event">
-        {(t.chat.ended[item.how] ?? item.how) + reason} · {moment(item.at)}
+        {textOr(`page.chat.ended.${item.how}`, item.how) + reason} · {moment(item.at)}
       </p>
     );
   return (
     <div class="failure" role="note">
-      <strong>{item.alarm ? t.inbox.alarm : t.chat.ended[item.how]}</strong>
+      <strong>{item.alarm ? t("page.inbox.alarm") : textOr(`page.chat.ended.${item.how}`, item.how)}</strong>
       <p>{reveal(item.reason)}</p>
-      <p>{item.alarm ? t.inbox.alarmHint : t.chat.endedHint}</p>
+      <p>{item.alarm ? t("page.inbox.alarm_hint") : t("page.chat.ended_hint")}</p>
     </div>
   );
 }
@@ -168,7 +170,7 @@ function SessionEnd({ item }: { item: ItemOf<"session.ended"> }) {
 function UnknownFrame({ item }: { item: ItemOf<"frame"> }) {
   if (!everything.value) return null;
   return (
-    <Unfolds title={t.chat.unknownFrame} tag="event">
+    <Unfolds title={t("page.chat.unrecognized")} tag="event">
       {() => <Machine text={JSON.stringify(item.frame, null, 2)} />}
     </Unfolds>
   );

@@ -1,7 +1,7 @@
 /** Pictures to go along with what is said: pasted, dropped or picked. */
 import { useSignal, type Signal } from "@preact/signals";
 import { Icon } from "../parts/Icons";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 
 export interface Picture {
   media_type: string;
@@ -31,12 +31,12 @@ export function usePictures(): PicturesHeld {
   const add = (files: Iterable<File>) => {
     trouble.value = null;
     for (const file of files) {
-      if (!TYPES.includes(file.type)) trouble.value = t.chat.notPicture;
-      else if (file.size > LARGEST) trouble.value = t.chat.tooLarge;
+      if (!TYPES.includes(file.type)) trouble.value = t("page.chat.not_an_image");
+      else if (file.size > LARGEST) trouble.value = t("page.chat.image_too_large");
       else
         read(file).then(
           (picture) => (images.value = [...images.value, picture]),
-          () => (trouble.value = t.chat.unreadable),
+          () => (trouble.value = t("page.chat.image_unreadable")),
         );
     }
   };
@@ -71,9 +71,9 @@ export function usePictures(): PicturesHeld {
 /** A button that picks pictures from this machine. */
 export function PickPictures({ pictures, disabled = false, children }: { pictures: PicturesHeld; disabled?: boolean; children?: string }) {
   return (
-    <label class={children ? "attach worded" : "attach"} title={t.chat.attach}>
+    <label class={children ? "attach worded" : "attach"} title={t("page.chat.attach")}>
       <Icon name="image" />
-      {children ?? <span class="unseen">{t.chat.attach}</span>}
+      {children ?? <span class="unseen">{t("page.chat.attach")}</span>}
       <input
         type="file"
         class="unseen"
@@ -97,7 +97,7 @@ export function Pictures({ pictures }: { pictures: PicturesHeld }) {
       {images.value.map((picture, at) => (
         <figure key={at}>
           <img src={picture.url} alt={picture.name} />
-          <button type="button" class="quiet" aria-label={`${t.chat.remove}: ${picture.name}`} onClick={() => (images.value = images.value.filter((_, index) => index !== at))}>
+          <button type="button" class="quiet" aria-label={t("page.chat.remove_image", { name: picture.name })} onClick={() => (images.value = images.value.filter((_, index) => index !== at))}>
             <Icon name="close" />
           </button>
         </figure>

@@ -13,7 +13,7 @@ import { MODELS, ModeChoices } from "../sessions/modes";
 import { groupOf, isAlarm, stateOf } from "../sessions/state";
 import { reveal } from "../text/reveal";
 import { dollars } from "../text/times";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { everything } from "./Entry";
 
 type Asking = "fork" | "rename" | "stop" | "model";
@@ -26,13 +26,13 @@ export function SessionHead({ session }: { session: Session }) {
   const path = `/api/sessions/${encodeURIComponent(session.id)}`;
   const wish = (what: Promise<unknown>) => {
     trouble.value = null;
-    what.catch((error) => (trouble.value = inWords(error, t.away)));
+    what.catch((error) => (trouble.value = inWords(error)));
   };
   const close = () => (asking.value = null);
   return (
     <header class="session-head">
       <div class="session-name">
-        <span class={`dot ${groupOf(session, asks, Date.now()).replace(" ", "-")}`} />
+        <span class={`dot ${groupOf(session, asks, Date.now()).replace("_", "-")}`} />
         <div>
           <h1>{reveal(session.title)}</h1>
           <p class="session-facts">
@@ -47,20 +47,20 @@ export function SessionHead({ session }: { session: Session }) {
       <div class="session-acts">
         {!session.ended && <Mode session={session} wish={wish} class="mode wide-only" />}
         {session.phase === "working" && (
-          <button type="button" disabled={!may("approver")} title={`${t.chat.interrupt} (i)`} onClick={() => wish(post(`${path}/interrupt`))}>
-            <Icon name="pause" /> {t.chat.interrupt}
+          <button type="button" disabled={!may("approver")} title={`${t("page.chat.interrupt")} (i)`} onClick={() => wish(post(`${path}/interrupt`))}>
+            <Icon name="pause" /> {t("page.chat.interrupt")}
           </button>
         )}
         {session.ended && (
           <button type="button" class="primary" disabled={!may("admin")} onClick={() => wish(post(`${path}/resume`))}>
-            {t.chat.resumeButton}
+            {t("page.chat.resume")}
           </button>
         )}
         <Acts session={session} choose={(what) => (asking.value = what)} wish={wish} />
       </div>
       {isAlarm(session) && (
         <p class="note trouble alarm" role="alert">
-          {t.inbox.alarm}: {reveal(session.ended?.reason ?? "")}
+          {t("page.inbox.alarm")}: {reveal(session.ended?.reason ?? "")}
         </p>
       )}
       {trouble.value && (
@@ -68,13 +68,13 @@ export function SessionHead({ session }: { session: Session }) {
           {reveal(trouble.value)}
         </p>
       )}
-      {asking.value === "rename" && <AskText title={t.chat.renameTitle} first={session.title} button={t.save} close={close} done={(title) => ask("PATCH", path, { title })} />}
+      {asking.value === "rename" && <AskText title={t("page.chat.rename_title")} first={session.title} button={t("page.save")} close={close} done={(title) => ask("PATCH", path, { title })} />}
       {asking.value === "model" && (
         <AskText
-          title={t.chat.modelTitle}
-          says={t.chat.modelSays}
+          title={t("page.chat.model_title")}
+          says={t("page.chat.model_hint")}
           first={session.model ?? ""}
-          button={t.save}
+          button={t("page.save")}
           close={close}
           choices={MODELS}
           done={(model) => post(`${path}/model`, { model: model.trim() })}
@@ -82,10 +82,10 @@ export function SessionHead({ session }: { session: Session }) {
       )}
       {asking.value === "fork" && (
         <AskText
-          title={t.chat.forkTitle}
-          says={t.chat.forkSays}
+          title={t("page.chat.fork_title")}
+          says={t("page.chat.fork_hint")}
           long
-          button={t.chat.forkButton}
+          button={t("page.chat.fork")}
           close={close}
           done={async (say) => {
             const made = await post<Session>(`${path}/fork`, { say });
@@ -94,8 +94,8 @@ export function SessionHead({ session }: { session: Session }) {
         />
       )}
       {asking.value === "stop" && (
-        <Dialog title={t.chat.stopTitle} close={close}>
-          <p>{t.chat.stopSays}</p>
+        <Dialog title={t("page.chat.stop_title")} close={close}>
+          <p>{t("page.chat.stop_hint")}</p>
           <div class="row-of-buttons">
             <button
               type="button"
@@ -105,10 +105,10 @@ export function SessionHead({ session }: { session: Session }) {
                 wish(post(`${path}/stop`));
               }}
             >
-              {t.chat.stop}
+              {t("page.chat.stop")}
             </button>
             <button type="button" class="quiet" onClick={close}>
-              {t.cancel}
+              {t("page.cancel")}
             </button>
           </div>
         </Dialog>
@@ -122,7 +122,7 @@ function Origin({ id }: { id: string }) {
   const origin = sessionOf(id);
   return (
     <span>
-      {t.chat.forkedFrom}{" "}
+      {t("page.chat.forked_from")}{" "}
       <a data-inside href={pathOf({ view: "session", id })}>
         {reveal(origin?.title ?? id)}
       </a>
@@ -139,7 +139,7 @@ function Mode({ session, wish, class: name }: { session: Session; wish: (what: P
     wish(post(`/api/sessions/${encodeURIComponent(session.id)}/mode`, { mode }));
   };
   return (
-    <select class={name} aria-label={t.sessions.mode} value={session.mode} disabled={!may("admin")} onChange={change}>
+    <select class={name} aria-label={t("page.mode.label")} value={session.mode} disabled={!may("admin")} onChange={change}>
       <ModeChoices and={session.mode} runs={session.phase !== "queued"} />
     </select>
   );
@@ -147,7 +147,7 @@ function Mode({ session, wish, class: name }: { session: Session; wish: (what: P
 
 function Acts({ session, choose, wish }: { session: Session; choose: (what: Asking) => void; wish: (what: Promise<unknown>) => void }) {
   return (
-    <Menu label={t.chat.more} icon="more">
+    <Menu label={t("page.chat.menu.label")} icon="more">
       {(close) => {
         const act = (what: Asking) => () => {
           close();
@@ -161,23 +161,23 @@ function Acts({ session, choose, wish }: { session: Session; choose: (what: Aski
               </div>
             )}
             <button type="button" class="quiet" disabled={!may("approver")} onClick={act("rename")}>
-              {t.chat.rename}
+              {t("page.chat.menu.rename")}
             </button>
             {!session.ended && (
               <button type="button" class="quiet" disabled={!may("admin")} onClick={act("model")}>
-                {t.chat.model}
+                {t("page.chat.menu.model")}
               </button>
             )}
             <button type="button" class="quiet" disabled={!may("admin")} onClick={act("fork")}>
-              {t.chat.fork}
+              {t("page.chat.menu.fork")}
             </button>
             {!session.ended && (
               <button type="button" class="quiet danger" disabled={!may("admin")} onClick={act("stop")}>
-                {t.chat.stopDots}
+                {t("page.chat.menu.stop")}
               </button>
             )}
             <label class="tick">
-              <input type="checkbox" checked={everything.value} onChange={(event) => (everything.value = event.currentTarget.checked)} /> {t.chat.everything}
+              <input type="checkbox" checked={everything.value} onChange={(event) => (everything.value = event.currentTarget.checked)} /> {t("page.chat.menu.unrecognized")}
             </label>
             <p class="quiet-text mono">{reveal(session.directory)}</p>
             <p class="quiet-text mono">{session.id}</p>
@@ -210,7 +210,7 @@ function AskText({ title, says, first = "", long = false, button, choices, close
       await done(text.value);
       close();
     } catch (error) {
-      trouble.value = inWords(error, t.away);
+      trouble.value = inWords(error);
     } finally {
       busy.value = false;
     }
@@ -247,7 +247,7 @@ function AskText({ title, says, first = "", long = false, button, choices, close
             {button}
           </button>
           <button type="button" class="quiet" onClick={close}>
-            {t.cancel}
+            {t("page.cancel")}
           </button>
         </div>
       </form>

@@ -1,7 +1,7 @@
 /** A button for what cannot be undone: it asks once more, in its own place. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 
 export function Confirm({ says, really, act, disabled = false }: { says: string; really: string; act: () => void; disabled?: boolean }) {
   const asked = useSignal(false);
@@ -21,7 +21,7 @@ export function Confirm({ says, really, act, disabled = false }: { says: string;
   return (
     <span class="row-of-buttons" role="group" aria-label={really}>
       <button type="button" class="quiet small" ref={first} onClick={() => (asked.value = false)}>
-        {t.cancel}
+        {t("page.cancel")}
       </button>
       <button
         type="button"

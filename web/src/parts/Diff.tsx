@@ -3,7 +3,7 @@ import { signal, useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { count, pairUp, readDiff, type Row } from "../text/diff";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { Marked, More } from "./Folded";
 
 const MOST = 26;
@@ -52,12 +52,12 @@ export function Diff({ diff, note = "", path, numbered = true, evidence = false 
         </span>
         {gone > 0 && room.value && (
           <button type="button" class="quiet" onClick={choose}>
-            {two ? t.permission.unified : t.permission.sideBySide}
+            {two ? t("page.diff.unified") : t("page.diff.side_by_side")}
           </button>
         )}
       </div>
       {note && <p class="note">{reveal(note)}</p>}
-      {rows.length === 0 && <p class="note">{t.permission.same}</p>}
+      {rows.length === 0 && <p class="note">{t("page.diff.no_changes")}</p>}
       {rows.length > 0 && (
         <div class="diff-body" tabIndex={0} role="region" aria-label={reveal(path)}>
           {two ? <SideBySide rows={shown} numbered={numbered} /> : <OneColumn rows={shown} numbered={numbered} />}

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { Icon } from "./Icons";
 
 const MOST = 14;
@@ -31,7 +31,7 @@ export function Machine({ text, label, evidence = false, most = evidence ? MOST_
 export function More({ open, rest, toggle }: { open: boolean; rest: number; toggle: () => void }) {
   return (
     <button type="button" class="more" aria-expanded={open} onClick={toggle}>
-      {open ? t.showLess : t.moreLines(rest)}
+      {open ? t("page.show_less") : t("page.more_lines", { count: rest })}
     </button>
   );
 }

@@ -1,7 +1,7 @@
 /** A field for a text that somebody else wrote: hidden characters are marked in it, and line endings stay what they were. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { markTyped } from "../text/editing";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 
 interface Props {
   label: string;
@@ -46,8 +46,8 @@ export function Rewrite({ label, field, change, before, done, leave, most = 18 }
           }
         }}
       />
-      {/⟨U\+[0-9A-F]{4,6}⟩/.test(field) && <small class="quiet-text">{t.card.marksKept}</small>}
-      {before.includes("\r\n") && <small class="quiet-text">{t.card.endingsKept}</small>}
+      {/⟨U\+[0-9A-F]{4,6}⟩/.test(field) && <small class="quiet-text">{t("page.card.marks_preserved")}</small>}
+      {before.includes("\r\n") && <small class="quiet-text">{t("page.card.endings_preserved")}</small>}
     </label>
   );
 }

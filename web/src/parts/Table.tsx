@@ -1,6 +1,6 @@
 /** A list in columns; where it is wider than the page, it scrolls by itself. */
 import type { ComponentChildren } from "preact";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 
 interface Props {
   label: string;
@@ -22,7 +22,7 @@ export function Table({ label, heads, acts = false, kind = "", children }: Props
             ))}
             {acts && (
               <th>
-                <span class="unseen">{t.admin.acts}</span>
+                <span class="unseen">{t("admin.actions")}</span>
               </th>
             )}
           </tr>

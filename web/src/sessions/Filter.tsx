@@ -3,7 +3,8 @@ import { computed, signal } from "@preact/signals";
 import { basename } from "../cards/sentence";
 import { Icon } from "../parts/Icons";
 import { sessions } from "../store/desk";
-import { texts as t } from "../texts";
+import { dollars } from "../text/times";
+import { t } from "../texts";
 import { COSTS, countSet, HOURS, NO_FILTERS, ORDERS, type Filters, type Order } from "./filters";
 
 export const filters = signal<Filters>(NO_FILTERS);
@@ -14,12 +15,13 @@ export function Filter() {
   const { words } = filters.value;
   const set = (part: Partial<Filters>) => (filters.value = { ...filters.value, ...part });
   const count = countSet(filters.value);
+  const label = count ? t("page.sessions.filters_set", { count }) : t("page.sessions.filters");
   return (
     <div class="finder">
       <div class="search">
         <Icon name="search" />
-        <input id="search" type="search" placeholder={t.sessions.search} aria-label={t.sessions.search} value={words} onInput={(event) => set({ words: event.currentTarget.value })} />
-        <button type="button" class="quiet" aria-expanded={open.value} aria-label={t.sessions.filters(count)} title={t.sessions.filters(count)} onClick={() => (open.value = !open.value)}>
+        <input id="search" type="search" placeholder={t("page.sessions.search")} aria-label={t("page.sessions.search")} value={words} onInput={(event) => set({ words: event.currentTarget.value })} />
+        <button type="button" class="quiet" aria-expanded={open.value} aria-label={label} title={label} onClick={() => (open.value = !open.value)}>
           <Icon name="filter" />
           {count > 0 && <span class="count">{count}</span>}
         </button>
@@ -34,9 +36,9 @@ function Narrow({ set, count }: { set: (part: Partial<Filters>) => void; count: 
   return (
     <div class="narrow">
       <label class="field">
-        <span>{t.start.project}</span>
+        <span>{t("page.new_session.project")}</span>
         <select value={directory} onChange={(event) => set({ directory: event.currentTarget.value })}>
-          <option value="">{t.sessions.all}</option>
+          <option value="">{t("page.sessions.all_projects")}</option>
           {places.value.map((each) => (
             <option key={each} value={each}>
               {basename(each)}
@@ -45,40 +47,49 @@ function Narrow({ set, count }: { set: (part: Partial<Filters>) => void; count: 
         </select>
       </label>
       <label class="field">
-        <span>{t.sessions.cost}</span>
+        <span>{t("page.sessions.cost.label")}</span>
         <select value={String(cost)} onChange={(event) => set({ cost: Number(event.currentTarget.value) })}>
           {COSTS.map((each) => (
             <option key={each} value={each}>
-              {t.sessions.costs(each)}
+              {costOf(each)}
             </option>
           ))}
         </select>
       </label>
       <label class="field">
-        <span>{t.sessions.age}</span>
+        <span>{t("page.sessions.age.label")}</span>
         <select value={String(hours)} onChange={(event) => set({ hours: Number(event.currentTarget.value) })}>
           {HOURS.map((each) => (
             <option key={each} value={each}>
-              {t.sessions.ages(each)}
+              {ageOf(each)}
             </option>
           ))}
         </select>
       </label>
       <label class="field">
-        <span>{t.sessions.sort.label}</span>
+        <span>{t("page.sessions.sort.label")}</span>
         <select value={order} onChange={(event) => set({ order: event.currentTarget.value as Order })}>
           {ORDERS.map((each) => (
             <option key={each} value={each}>
-              {t.sessions.sort[each]}
+              {t(`page.sessions.sort.${each}`)}
             </option>
           ))}
         </select>
       </label>
       {count > 0 && (
         <button type="button" class="more" onClick={() => set({ ...NO_FILTERS, words: filters.value.words })}>
-          {t.sessions.clear}
+          {t("page.sessions.clear")}
         </button>
       )}
     </div>
   );
+}
+
+function costOf(least: number): string {
+  return least === 0 ? t("page.sessions.cost.any") : t("page.sessions.cost.at_least", { amount: dollars(least) });
+}
+
+function ageOf(hours: number): string {
+  if (hours === 0) return t("page.sessions.age.any");
+  return hours < 24 ? t("page.sessions.age.hours", { count: hours }) : t("page.sessions.age.days", { count: hours / 24 });
 }

@@ -7,7 +7,7 @@ import { inWords, post } from "../store/http";
 import { go, pathOf } from "../store/place";
 import { useDraft, dropDraft } from "../store/drafts";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { t, textOr } from "../texts";
 import { PickPictures, Pictures, usePictures } from "../chat/Pictures";
 import { MODELS, ModeChoices, NEVER_ASKS } from "./modes";
 
@@ -42,14 +42,14 @@ export function NewSession() {
       starting.value = false;
       go(pathOf({ view: "session", id: session.id }));
     } catch (error) {
-      trouble.value = inWords(error, t.away);
+      trouble.value = inWords(error);
     } finally {
       busy.value = false;
     }
   };
 
   return (
-    <Dialog title={t.start.title} close={() => (starting.value = false)}>
+    <Dialog title={t("page.new_session.title")} close={() => (starting.value = false)}>
       <form
         class="stack"
         onSubmit={(event) => {
@@ -62,20 +62,20 @@ export function NewSession() {
         {...pictures.drop}
       >
         <label class="field">
-          <span>{t.start.say}</span>
+          <span>{t("page.new_session.prompt")}</span>
           <textarea
             rows={5}
             required={!pictures.images.value.length}
             autofocus
             value={say}
-            placeholder={t.start.sayHint}
+            placeholder={t("page.new_session.prompt_hint")}
             onPaste={pictures.paste}
             onInput={(event) => setSay(event.currentTarget.value)}
           />
         </label>
         <Pictures pictures={pictures} />
         <label class="field">
-          <span>{t.start.project}</span>
+          <span>{t("page.new_session.project")}</span>
           <select value={project.value} onChange={(event) => (project.value = event.currentTarget.value)}>
             {projects.value.map((each) => (
               <option key={each.id} value={each.id}>
@@ -87,26 +87,26 @@ export function NewSession() {
                 {reveal(each)}
               </option>
             ))}
-            <option value="">{t.start.other}</option>
+            <option value="">{t("page.new_session.another_directory")}</option>
           </select>
         </label>
         {project.value === "" && (
           <label class="field">
-            <span>{t.start.path}</span>
+            <span>{t("page.new_session.path")}</span>
             <input class="mono" required value={path.value} placeholder="/home/me/project" onInput={(event) => (path.value = event.currentTarget.value)} />
           </label>
         )}
         <div class="two">
           <label class="field">
-            <span>{t.start.mode}</span>
+            <span>{t("page.new_session.mode")}</span>
             <select value={mode.value} onChange={(event) => (mode.value = event.currentTarget.value)}>
-              <option value="">{t.start.asProject}</option>
+              <option value="">{t("page.new_session.project_default")}</option>
               <ModeChoices />
             </select>
           </label>
           <label class="field">
-            <span>{t.start.model}</span>
-            <input value={model.value} list="models" placeholder={t.start.asProject} onInput={(event) => (model.value = event.currentTarget.value)} />
+            <span>{t("page.new_session.model")}</span>
+            <input value={model.value} list="models" placeholder={t("page.new_session.project_default")} onInput={(event) => (model.value = event.currentTarget.value)} />
             <datalist id="models">
               {MODELS.map((each) => (
                 <option key={each} value={each} />
@@ -114,7 +114,7 @@ export function NewSession() {
             </datalist>
           </label>
         </div>
-        {mode.value && <p class={mode.value === NEVER_ASKS ? "note trouble" : "note"}>{mode.value === NEVER_ASKS ? t.start.bypassWarning : t.modeSays[mode.value]}</p>}
+        {mode.value && <p class={mode.value === NEVER_ASKS ? "note trouble" : "note"}>{textOr(`page.mode.detail.${mode.value}`, "")}</p>}
         {trouble.value && (
           <p class="note trouble" role="alert">
             {reveal(trouble.value)}
@@ -122,9 +122,9 @@ export function NewSession() {
         )}
         <div class="row-of-buttons">
           <button type="submit" class="primary" disabled={busy.value}>
-            {t.start.button} <kbd aria-hidden="true">Ctrl Enter</kbd>
+            {t("page.new_session.button")} <kbd aria-hidden="true">Ctrl Enter</kbd>
           </button>
-          <PickPictures pictures={pictures}>{t.chat.attach}</PickPictures>
+          <PickPictures pictures={pictures}>{t("page.chat.attach")}</PickPictures>
         </div>
       </form>
     </Dialog>

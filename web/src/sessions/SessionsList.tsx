@@ -10,7 +10,7 @@ import { pathOf, place } from "../store/place";
 import { connection } from "../store/stream";
 import { reveal } from "../text/reveal";
 import { dollars, span } from "../text/times";
-import { texts as t } from "../texts";
+import { t, textOr } from "../texts";
 import { Filter, filters } from "./Filter";
 import { compare, fits } from "./filters";
 import { GROUPS, groupOf, isFailed, neverAsks, stateOf, type Group } from "./state";
@@ -31,7 +31,7 @@ const grouped = computed(() => {
   }
   for (const list of found.values()) list.sort((a, b) => compare(a, b, filters.value.order));
   // What has waited longest comes first, as in the inbox.
-  if (filters.value.order === "recent") found.get("needs you")?.sort((a, b) => (since(a) < since(b) ? -1 : 1));
+  if (filters.value.order === "recent") found.get("needs_you")?.sort((a, b) => (since(a) < since(b) ? -1 : 1));
   return found;
 });
 
@@ -42,12 +42,12 @@ function since(session: Session): string {
 export function SessionsList() {
   const shown = [...grouped.value].filter(([, list]) => list.length);
   return (
-    <nav class="sessions scrolls" aria-label={t.sessions.title}>
+    <nav class="sessions scrolls" aria-label={t("page.sessions.title")}>
       <Filter />
       {shown.map(([group, list]) => (
         <Section key={group} group={group} list={list} />
       ))}
-      {!shown.length && <p class="empty">{!ready.value ? t.loading : sessions.value.size ? t.sessions.noMatch : t.sessions.none}</p>}
+      {!shown.length && <p class="empty">{!ready.value ? t("page.loading") : sessions.value.size ? t("page.sessions.no_match") : t("page.sessions.none")}</p>}
     </nav>
   );
 }
@@ -55,9 +55,9 @@ export function SessionsList() {
 function Section({ group, list }: { group: Group; list: Session[] }) {
   const clipped = group === "ended" && !showEnded.value && list.length > ENDED ? list.slice(0, ENDED) : list;
   return (
-    <section class={`group ${group.replace(" ", "-")}`}>
+    <section class={`group ${group.replace("_", "-")}`}>
       <h2>
-        {t.sessions.groups[group]} <span class="quiet-text">{list.length}</span>
+        {t(`page.sessions.group.${group}`)} <span class="quiet-text">{list.length}</span>
       </h2>
       <ul>
         {clipped.map((session) => (
@@ -66,7 +66,7 @@ function Section({ group, list }: { group: Group; list: Session[] }) {
       </ul>
       {clipped.length < list.length && (
         <button type="button" class="more" onClick={() => (showEnded.value = true)}>
-          {t.showAll}
+          {t("page.show_all")}
         </button>
       )}
     </section>
@@ -81,7 +81,7 @@ const Row = memo(({ session, group, asks }: { session: Session; group: Group; as
   return (
     <li>
       <a data-inside href={pathOf({ view: "session", id: session.id })} class="session" aria-current={here ? "page" : undefined}>
-        <span class={`dot ${group.replace(" ", "-")}`} />
+        <span class={`dot ${group.replace("_", "-")}`} />
         <span class="session-text">
           <span class="session-top">
             <span class="session-title">{reveal(session.title)}</span>
@@ -96,7 +96,7 @@ const Row = memo(({ session, group, asks }: { session: Session; group: Group; as
             <Second session={session} />
           )}
           <span class="session-facts">
-            {neverAsks(session) && <span class="bypass-mark">{t.sessions.bypass}</span>}
+            {neverAsks(session) && <span class="bypass-mark">{t("page.sessions.bypass")}</span>}
             {state && <span>{state}</span>}
             <span>{basename(session.directory)}</span>
             {session.cost_usd > 0 && <span>{dollars(session.cost_usd)}</span>}
@@ -109,9 +109,9 @@ const Row = memo(({ session, group, asks }: { session: Session; group: Group; as
 
 /** The state, where the name of the group does not say it. */
 function special(session: Session, group: Group, asks: readonly Ask[]): string {
-  if (connection.value.state === "offline" && !session.ended) return t.sessions.reconnecting;
+  if (connection.value.state === "offline" && !session.ended) return t("page.sessions.reconnecting");
   const state = stateOf(session, asks, sessions.value.values(), now.value);
-  return state === t.sessions.states[group as "working"] || (group === "ended" && session.ended?.how === "finished") ? "" : state;
+  return state === textOr(`page.sessions.state.${group}`, "") || (group === "ended" && session.ended?.how === "finished") ? "" : state;
 }
 
 /** What it did last, or why it ended. */

@@ -4,6 +4,7 @@ import type { Asks as AsksPage, Me, Projects, Sessions as SessionsPage } from ".
 import { changeAsks, changeSessions, learnAsk, NO_ASKS, type Asks } from "../feed/known";
 import type { Actor, Ask, Item, Project, Session, Settlement } from "../feed/model";
 import { get, Refused } from "./http";
+import { useLanguage } from "./language";
 
 export type Standing = "loading" | "out" | "in";
 
@@ -87,7 +88,7 @@ export function may(role: "approver" | "admin"): boolean {
 /** Reads everything anew. The cursor is the place in the feed to follow from. */
 export async function readSnapshot(): Promise<number> {
   const [who, listed, inbox, missed, places] = await Promise.all([
-    get<Me>("/api/me"),
+    readMe(),
     readSessions(),
     readOpen(),
     get<AsksPage>(`/api/asks?state=expired&order=newest&limit=${MISSED}`),
@@ -106,6 +107,13 @@ export async function readSnapshot(): Promise<number> {
     ready.value = true;
   });
   return Math.min(listed.cursor, inbox.cursor);
+}
+
+/** Who we are; and the texts, where the hub speaks another language. */
+async function readMe(): Promise<Me> {
+  const who = await get<Me & { language?: string }>("/api/me");
+  await useLanguage(who.language ?? "en");
+  return who;
 }
 
 /** All of them, however many: an inbox that leaves some out would lie. */

@@ -1,6 +1,7 @@
 /** Requests to the hub. An error is what the hub said, or that nobody answered. */
 import type { Failed } from "../generated/api";
 import type { Ask, Settlement } from "../feed/model";
+import { t } from "../texts";
 
 /** The hub refused. `message` is a sentence for the person. */
 export class Refused extends Error {
@@ -12,7 +13,7 @@ export class Refused extends Error {
     readonly status: number,
     told: Failed | null,
   ) {
-    super(told?.error.message ?? `The hub answered with ${status}.`);
+    super(told?.error.message ?? t("page.hub_status", { status }));
     this.code = told?.error.code ?? "unknown";
     this.ask = told?.error.ask ?? null;
     this.settlement = told?.error.settlement ?? null;
@@ -64,7 +65,7 @@ function read<T>(text: string): T | null {
 }
 
 /** What to tell a person about something that was thrown. */
-export function inWords(error: unknown, away: string): string {
-  if (error instanceof Unreachable) return away;
+export function inWords(error: unknown): string {
+  if (error instanceof Unreachable) return t("page.unreachable");
   return error instanceof Error ? error.message : String(error);
 }

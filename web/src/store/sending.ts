@@ -1,7 +1,7 @@
 /** Answers on their way. One that could not be sent is kept, said to be kept, and sent once when the hub is back. */
 import { effect, signal } from "@preact/signals";
 import type { Answer, Ask } from "../feed/model";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { known, me, standing, takeAsk } from "./desk";
 import { Refused, post } from "./http";
 import { dropDraft } from "./drafts";
@@ -109,7 +109,7 @@ async function deliver(each: Unsent): Promise<Outcome> {
     if (error instanceof Refused && error.status !== 401 && error.status !== 429 && error.status < 500) {
       done(ask);
       if (error.ask) takeAsk(error.ask);
-      mark(ask, { state: "refused", answer: given, message: t.refusal(error) });
+      mark(ask, { state: "refused", answer: given, message: explain(error) });
       return became(ask, "refused");
     }
     const busy = error instanceof Refused && error.status !== 401;
@@ -118,6 +118,12 @@ async function deliver(each: Unsent): Promise<Outcome> {
     if (!busy) tryNow();
     return became(ask, "kept");
   }
+}
+
+/** What the hub said, and what that means for the answer. */
+function explain({ status, message }: Refused): string {
+  if (status === 409 || status === 410) return t("page.refused.unused", { message });
+  return status === 403 ? t("page.refused.forbidden", { message }) : message;
 }
 
 function became(ask: string, outcome: Outcome): Outcome {

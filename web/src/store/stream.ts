@@ -6,7 +6,7 @@ import { get, Refused } from "./http";
 import { type Heard, listen } from "./shared";
 import { followTimelines, forgetTimelines, showPreview } from "./timelines";
 
-export type Connection = { state: "connecting" } | { state: "live" } | { state: "catching up" } | { state: "offline"; since: number };
+export type Connection = { state: "connecting" } | { state: "live" } | { state: "catching_up" } | { state: "offline"; since: number };
 
 export const connection = signal<Connection>({ state: "connecting" });
 
@@ -59,7 +59,7 @@ function hear(said: Heard): void {
   heard = Date.now();
   if (said.what === "opened") {
     tries = 0;
-    if (connection.value.state === "offline") connection.value = { state: "catching up" };
+    if (connection.value.state === "offline") connection.value = { state: "catching_up" };
     wait();
   } else if (said.what === "item") {
     gather(JSON.parse(said.data) as Item);
