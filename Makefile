@@ -11,7 +11,7 @@ PAGE := web/node_modules/.built
 PAGE_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/src/generated/*') \
   dev/page $(wildcard src/handraise/surfaces/web/*shapes.py) \
   src/handraise/surfaces/web/openapi.py src/handraise/model/answers.py \
-  src/handraise/model/items.py src/handraise/model/asks.py
+  src/handraise/model/items.py src/handraise/model/asks.py $(wildcard src/handraise/texts/en/*.json)
 
 .PHONY: help run test slowest check lint types fmt page wheel bench torture fuzz lock clean
 

@@ -113,7 +113,7 @@ async def test_you_are_this_browser_and_not_everybody_who_is_logged_in_as_you(tm
         await here.locator("#card-seat [data-control=d]").click()
         await here.keyboard.press("Enter")
         await expect(here.locator("#card-seat.line-card")).to_contain_text("You denied ls")
-        await expect(there.locator("#card-seat.line-card")).to_contain_text("Answered elsewhere by owner: denied ls")
+        await expect(there.locator("#card-seat.line-card")).to_contain_text("owner denied ls")
         await here.reload()
         await expect(here.locator("#card-seat.line-card")).to_contain_text("You denied ls")
 
@@ -123,9 +123,9 @@ STATES = {
     "limited": ["Run limited?", "left"],
     "mine": ["You allowed mine · web", "delivered"],
     "underway": ["You allowed underway · web", "answered, waiting for Claude"],
-    "elsewhere": ["Answered elsewhere by ann: denied elsewhere: “No.” · terminal"],
+    "elsewhere": ["ann denied elsewhere: “No.” · terminal"],
     "expired": ["Run expired? · Timed out", "Answer late"],
-    "late": ["You allowed late · web", "late, said to Claude as guidance"],
+    "late": ["You allowed late · web", "late; sent to Claude as a follow-up"],
     "withdrawn": ["Run withdrawn? · Withdrawn: the turn was interrupted"],
 }
 

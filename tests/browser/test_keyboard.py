@@ -77,13 +77,13 @@ async def test_every_kind_of_card_by_keyboard_alone(tmp_path: Path) -> None:
         await expect(page.get_by_label("Tell Claude what to do instead")).to_be_focused()
         await page.keyboard.press("Tab")
         await page.keyboard.press("Tab")
-        await expect(page.get_by_role("button", name="Deny, and end the turn")).to_be_focused()
+        await expect(page.get_by_role("button", name="Deny and stop")).to_be_focused()
         await page.keyboard.press("Enter")
         await settled(hub, page, ask, Deny(interrupt=True))
 
         ask = await put(hub, page, Plan("# Steps"))
         await page.keyboard.press("e")
-        await expect(page.get_by_label("Edit the plan before it is approved")).to_be_focused()
+        await expect(page.get_by_label("Edit the plan before you approve it")).to_be_focused()
         await page.keyboard.press("Control+End")
         await page.keyboard.type("\n\n- and tests")
         await page.keyboard.press("Escape")
@@ -164,7 +164,7 @@ async def test_what_is_written_into_a_card_that_goes_away_answers_no_other(tmp_p
         for _ in range(12):
             await page.keyboard.press("a")
             await page.clock.run_for(100)
-        await expect(page.locator(".over")).to_contain_text("Answered elsewhere by ann: Wren")
+        await expect(page.locator(".over")).to_contain_text("ann answered: Wren")
         await expect(card).to_be_visible()
         await expect(card).not_to_have_attribute("data-armed", "")
         assert (await hub.up.hub.desk.ask(other.id)).settlement is None

@@ -122,9 +122,9 @@ async def test_a_stream_that_went_dead_in_its_sleep_is_left_and_what_was_missed_
         with screen.trouble_expected():
             await page.keyboard.press("a")
             await expect(page.locator(".over .line-card")).to_contain_text(
-                "Answered elsewhere by ann: denied touch done"
+                "ann denied touch done"
             )
-            await expect(page.locator(".over [role=alert]")).to_contain_text("Yours was not used.")
+            await expect(page.locator(".over [role=alert]")).to_contain_text("Your answer wasn't used.")
         second = await hub.ask(TOUCH, session=session.id)
         await expect(page.locator(".connection.live").first).to_be_attached()
         await page.clock.fast_forward("10:00")
@@ -144,16 +144,16 @@ async def test_a_kept_answer_survives_a_reload_can_be_taken_back_and_loses_to_wh
             await answer_by_key(page, mine.id)
             await page.reload()
             await expect(page.locator(f"#card-{mine.id}.stage-kept")).to_contain_text("Not sent")
-            await page.get_by_role("button", name="Take it back").click()
+            await page.get_by_role("button", name="Don't send").click()
             await expect(page.locator(f"#card-{mine.id}.stage-open[data-armed]")).to_be_visible()
             assert await page.evaluate(UNSENT) is None
             await page.keyboard.press("j")
             await answer_by_key(page, theirs.id)
             await hub.up.hub.desk.seat(ANN, "terminal").answer(theirs.id, Deny("Not today."))
             over = page.locator(".over", has=page.get_by_role("heading", name="Just now"))
-            await expect(over).to_contain_text("Answered elsewhere by ann: denied b: “Not today.”")
+            await expect(over).to_contain_text("ann denied b: “Not today.”")
             await page.unroute(ANSWER)
-            await expect(over.get_by_role("alert")).to_contain_text("Yours was not used.")
+            await expect(over.get_by_role("alert")).to_contain_text("Your answer wasn't used.")
         assert await page.evaluate(UNSENT) is None
         await expect(page.locator(f"#card-{mine.id}.stage-open")).to_be_visible()
         assert (await hub.up.hub.desk.ask(mine.id)).settlement is None
@@ -262,4 +262,4 @@ async def test_a_hub_that_is_killed_under_an_open_page_loses_nothing(tmp_path: P
 async def log_in(page: Page, secret: str) -> None:
     await page.get_by_label("Token or one-time code").fill(secret)
     await expect(page.get_by_text("1 answer is kept in this browser")).to_be_visible()
-    await page.get_by_role("button", name="Log in").click()
+    await page.get_by_role("button", name="Sign in").click()

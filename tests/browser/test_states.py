@@ -79,9 +79,9 @@ async def test_a_reload_in_every_state_shows_the_same(tmp_path: Path) -> None:  
         with screen.trouble_expected():  # the first request of a stranger is refused
             await viewer.goto(up.base)
             await viewer.get_by_label("Token or one-time code").fill(secret)
-        await viewer.get_by_role("button", name="Log in").click()
+        await viewer.get_by_role("button", name="Sign in").click()
         await armed(viewer, "question")
-        await expect(viewer.get_by_text("You may look, not answer.")).to_be_visible()
+        await expect(viewer.get_by_text("Read-only access")).to_be_visible()
         await expect(viewer.get_by_role("radio", name="SQLite")).to_be_disabled()
         await viewer.close()
 
@@ -91,18 +91,18 @@ async def test_a_reload_in_every_state_shows_the_same(tmp_path: Path) -> None:  
         await page.keyboard.press("Enter")
         await expect(line).to_contain_text("You answered: Postgres")
         await expect(line).to_contain_text("answered, waiting for Claude")
-        await expect(head).to_contain_text("answered, Claude has not moved for")
-        await expect(page.locator("a.session")).to_contain_text("answered, Claude has not moved for")
+        await expect(head).to_contain_text("answered; no response from Claude for")
+        await expect(page.locator("a.session")).to_contain_text("answered; no response from Claude for")
         await page.reload()
         await expect(line).to_contain_text("You answered: Postgres")
-        await expect(head).to_contain_text("answered, Claude has not moved for")
+        await expect(head).to_contain_text("answered; no response from Claude for")
         os.kill(claude_of(up.hub, session), signal.SIGCONT)
         await expect(line).to_contain_text("delivered")
         await expect(page.locator("main").get_by_text("First: ")).to_contain_text("Postgres")
-        await expect(head).not_to_contain_text("has not moved")
+        await expect(head).not_to_contain_text("no response")
 
         await armed(page, "question")
-        await page.get_by_label("More about this session").click()
+        await page.get_by_label("More actions").click()
         await page.get_by_role("button", name="Stop…").click()
         await page.get_by_role("dialog").get_by_role("button", name="Stop").click()
         await expect(page.locator(".line-card.stage-withdrawn")).to_contain_text("Withdrawn: owner stopped it")
@@ -125,7 +125,7 @@ async def test_timed_out_questions_take_late_answers_and_claude_hears_them(tmp_p
     async with home(tmp_path, choose_twice, options=options) as at, at.serve() as up, window() as screen:
         page = await screen.open(up)
         session = (await up.hub.desk.start("Choose.", str(at.work))).session
-        missed = page.locator(".over", has=page.get_by_role("heading", name="Timed out, and still worth an answer"))
+        missed = page.locator(".over", has=page.get_by_role("heading", name="Timed out; you can still answer"))
         await expect(missed.locator(".line-card")).to_contain_text("Which database? · Timed out")
         await page.reload()
         await missed.get_by_role("button", name="Answer late").click()
@@ -143,7 +143,7 @@ async def test_timed_out_questions_take_late_answers_and_claude_hears_them(tmp_p
         await expect(page.locator("main .prose", has_text="Then: ")).to_contain_text("Postgres")
         line = page.locator("main .line-card").first
         await expect(line).to_contain_text("You answered: Postgres")
-        await expect(line).to_contain_text("late, said to Claude as guidance")
+        await expect(line).to_contain_text("late; sent to Claude as a follow-up")
         assert session.id in page.url
 
         again = page.locator("main section.question").last
@@ -153,4 +153,4 @@ async def test_timed_out_questions_take_late_answers_and_claude_hears_them(tmp_p
         await expect(page.locator("main .card.question[data-armed]")).to_be_visible()
         await page.locator("main .card.question").get_by_text("SQLite").click()
         await page.locator("main").get_by_role("button", name="Send answer").click()
-        await expect(again).to_contain_text("late, said to Claude as guidance")
+        await expect(again).to_contain_text("late; sent to Claude as a follow-up")

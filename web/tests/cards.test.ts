@@ -17,7 +17,7 @@ test("a permission is asked the way a person would", () => {
   assert.equal(permissionSentence(permission("Bash", { command: "npm test" }), null), "Run `npm test`?");
   assert.equal(permissionSentence(permission("Write", { file_path: "/p/src/a.py", content: "a\nb\n" }), "/p"), "Write 2 lines to `src/a.py`?");
   assert.equal(permissionSentence(permission("Write", { file_path: "/p/a.py", content: "a\n" }, "@@ -0,0 +1 @@\n+a\n"), "/p"), "Create `a.py` with 1 line?");
-  assert.equal(permissionSentence(permission("mcp__git__push", {}), null), "Use `push` of `git`?");
+  assert.equal(permissionSentence(permission("mcp__git__push", {}), null), "Use `push` from `git`?");
 });
 
 test("a command that a sentence cannot show whole is not shown by it", () => {
@@ -40,7 +40,7 @@ test("a stage tells the truth about an answer on its way", () => {
   assert.deepEqual(stageOf(open, { state: "refused", answer, message: "no" }), { is: "open", trouble: "no" });
   const first: Settlement = { state: "answered", answer: { allow: false, message: "", interrupt: false }, by: { kind: "person", name: "bob", seat: "" }, from: "telegram", at: "t" };
   assert.equal(stageOf(ask(permission("Bash", {}), first), { state: "sent", answer }).is, "answered"); // lesson 30
-  assert.equal(outcome(open, first.answer, first.by, false, null), "Answered elsewhere by bob: denied `Bash`");
+  assert.equal(outcome(open, first.answer, first.by, false, null), "bob denied `Bash`");
 });
 
 const PROMPT = (multi: boolean): Prompt => ({
