@@ -53,9 +53,9 @@ export function App() {
 }
 
 function DrawerToggle({ open }: { open: boolean }) {
-  const says = open ? t("page.inbox.hide") : t("page.inbox.show");
+  const label = open ? t("page.inbox.hide") : t("page.inbox.show");
   return (
-    <button type="button" class="drawer-toggle quiet square" aria-expanded={open} aria-label={says} title={says} onClick={() => (drawerHidden.value = open)}>
+    <button type="button" class="drawer-toggle quiet square" aria-expanded={open} aria-label={label} title={label} onClick={() => (drawerHidden.value = open)}>
       <Icon name={open ? "right" : "inbox"} />
       {!open && <span class="badge">{elsewhere.value}</span>}
     </button>

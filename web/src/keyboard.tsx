@@ -30,9 +30,9 @@ export function watchKeyboard(): void {
   addEventListener("keydown", (event) => {
     const typing = isTyping(letterAt, event.timeStamp);
     if (/^\p{L}$/u.test(event.key) && !MOVING.includes(event.key) && !isText(event.target)) letterAt = event.timeStamp;
-    const taken = isHeard(event) && !(typing && isPartOfWord(event.key)) && take(event.key, event);
-    if (taken) event.preventDefault();
-    if (taken !== "card" && isTouch(event) && !isText(event.target) && !isOwn(event)) touchCurrent(event.timeStamp);
+    const handled = isHeard(event) && !(typing && isPartOfWord(event.key)) && take(event.key, event);
+    if (handled) event.preventDefault();
+    if (handled !== "card" && isTouch(event) && !isText(event.target) && !isOwn(event)) touchCurrent(event.timeStamp);
   });
 }
 

@@ -14,7 +14,7 @@ export class NotAllowed extends Error {}
 export class NoService extends Error {}
 
 /** As which device, and by whom, this browser was switched on. */
-interface Kept {
+interface DeviceRecord {
   id: string;
   person: string;
 }
@@ -23,9 +23,9 @@ const KEY = "handraise.push";
 
 export const pushState = signal<PushState>("loading");
 export const devices = signal<readonly Device[]>([]);
-const kept = signal<Kept | null>(read());
+const record = signal<DeviceRecord | null>(read());
 /** The name by which the hub knows this browser. */
-export const thisDevice = computed(() => kept.value?.id ?? null);
+export const thisDevice = computed(() => record.value?.id ?? null);
 /** Whether a push reaches this browser, so that the page shows nothing a second time. */
 export const isPushed = computed(() => pushState.value === "on");
 
@@ -52,7 +52,7 @@ export async function refresh(): Promise<void> {
   if (hindrance) return settle(hindrance);
   if (push && !push.enabled) return settle("closed");
   const subscription = await (await navigator.serviceWorker.ready).pushManager.getSubscription();
-  if (kept.value !== null && kept.value.person !== me.value?.name) {
+  if (record.value !== null && record.value.person !== me.value?.name) {
     // Somebody else has logged in since: what was switched on was not by them.
     await subscription?.unsubscribe();
     remember(null);
@@ -130,21 +130,21 @@ export async function closeSettled(open: ReadonlySet<string>): Promise<void> {
 
 async function introduce(subscription: PushSubscription, key: string, kinds?: NewDevice["kinds"]): Promise<void> {
   const { endpoint, keys } = subscription.toJSON();
-  const told = { endpoint, keys, label: describe(navigator.userAgent), made_for: key, ...(kinds ? { kinds } : {}) };
-  const device = await post<Device>("/api/push/devices", told);
+  const body = { endpoint, keys, label: describe(navigator.userAgent), made_for: key, ...(kinds ? { kinds } : {}) };
+  const device = await post<Device>("/api/push/devices", body);
   remember(device.id);
   devices.value = [...devices.value.filter((each) => each.id !== device.id), device];
 }
 
 function remember(id: string | null): void {
-  kept.value = id === null ? null : { id, person: me.value?.name ?? "" };
-  if (kept.value === null) localStorage.removeItem(KEY);
-  else localStorage.setItem(KEY, JSON.stringify(kept.value));
+  record.value = id === null ? null : { id, person: me.value?.name ?? "" };
+  if (record.value === null) localStorage.removeItem(KEY);
+  else localStorage.setItem(KEY, JSON.stringify(record.value));
 }
 
-function read(): Kept | null {
+function read(): DeviceRecord | null {
   try {
-    return JSON.parse(localStorage.getItem(KEY) ?? "null") as Kept | null;
+    return JSON.parse(localStorage.getItem(KEY) ?? "null") as DeviceRecord | null;
   } catch {
     return null;
   }

@@ -36,7 +36,7 @@ test("a stage tells the truth about an answer on its way", () => {
   const open = ask(permission("Bash", {}));
   const answer = { allow: true, for: "once" } as const;
   assert.equal(stageOf(open, undefined).is, "open");
-  assert.equal(stageOf(open, { state: "kept", why: null, answer }).is, "kept");
+  assert.equal(stageOf(open, { state: "queued", reason: null, answer }).is, "queued");
   assert.deepEqual(stageOf(open, { state: "refused", answer, message: "no" }), { is: "open", trouble: "no" });
   const first: Settlement = { state: "answered", answer: { allow: false, message: "", interrupt: false }, by: { kind: "person", name: "bob", seat: "" }, from: "telegram", at: "t" };
   assert.equal(stageOf(ask(permission("Bash", {}), first), { state: "sent", answer }).is, "answered"); // lesson 30

@@ -7,7 +7,7 @@ import { usesOf } from "../src/admin/uses";
 import type { Ask, Project, Session } from "../src/feed/model";
 import type { Entry } from "../src/generated/api";
 import { sameOf } from "../src/inbox/same";
-import { draftOf, inWords, missing, NO_RULE, subjectOf, toRules } from "../src/rules/draft";
+import { draftOf, missing, NO_RULE, sentenceOf, subjectOf, toRules } from "../src/rules/draft";
 import { compare, countSet, fits, NO_FILTERS } from "../src/sessions/filters";
 import { groupOf, stateOf } from "../src/sessions/state";
 
@@ -88,7 +88,7 @@ test("a rule is drafted from an ask, and said in words before it is granted", ()
   const draft = draftOf(ask, session({}), projects);
   assert.deepEqual(draft, { ...NO_RULE, tool: "Bash", commands: "npm run *\ntee *", project: "p" });
   assert.equal(
-    inWords(draft, () => "in the project shop"),
+    sentenceOf(draft, () => "in the project shop"),
     "Allow commands like `npm run *` and `tee *` in the project shop without asking.",
   );
   assert.deepEqual(toRules(draft, NOW), [
@@ -97,7 +97,7 @@ test("a rule is drafted from an ask, and said in words before it is granted", ()
   ]);
   const deny = { ...draft, decision: "deny" as const, message: "No.", seconds: 3600 };
   assert.equal(
-    inWords(deny, () => "everywhere"),
+    sentenceOf(deny, () => "everywhere"),
     "Deny commands like `npm run *` and `tee *` everywhere without asking, and tell Claude: “No.” Expires after 1 hour.",
   );
   assert.equal(toRules(deny, NOW)[0]?.expires_at, "2026-01-01T13:00:00.000Z");

@@ -1,4 +1,4 @@
-/** What the hub pushes to this device, and how the outcome of an answer is told. Pure; the hub's `surfaces/push/notices.py` writes it. */
+/** What the hub pushes to this device, and how the outcome of an answer is shown. Pure; the hub's `surfaces/push/notices.py` writes it. */
 import { attend, judge, see, type Weight } from "../src/intent";
 import { t } from "./texts";
 
@@ -39,8 +39,8 @@ export interface Truth {
 const KINDS = ["ask", "settled", "ended", "trial"];
 
 /** Nothing for what a newer hub may say. */
-export function readNotice(told: unknown): Notice | null {
-  return typeof told === "object" && told !== null && KINDS.includes((told as Notice).kind) ? (told as Notice) : null;
+export function readNotice(data: unknown): Notice | null {
+  return typeof data === "object" && data !== null && KINDS.includes((data as Notice).kind) ? (data as Notice) : null;
 }
 
 /** Whether a tap was meant for what is shown: not for what stood there a moment ago. Nobody knows when a notice of an older worker was shown. */
@@ -49,17 +49,17 @@ export function isMeant(offered: Offered, shownAt: unknown, at: number): boolean
   return judge(card, { weight: offered.weight ?? "grant", at }) === "meant";
 }
 
-/** What the hub said to an answer; `told` is its body, as far as there was one. */
-export function truth(notice: AskNotice, offered: Offered, status: number, told: unknown): Truth {
-  const message = messageOf(told);
+/** What the hub replied to an answer; `reply` is its body, if there was one. */
+export function truth(notice: AskNotice, offered: Offered, status: number, reply: unknown): Truth {
+  const message = messageOf(reply);
   const body = notice.title;
   switch (status) {
     case 200:
-      return { title: isDelivered(told) ? t("worker.delivered", { done: offered.done }) : t("worker.undelivered", { done: offered.done }), body, settled: true };
+      return { title: isDelivered(reply) ? t("worker.delivered", { done: offered.done }) : t("worker.undelivered", { done: offered.done }), body, settled: true };
     case 202:
       return { title: t("worker.late", { done: offered.done }), body, settled: true };
     case 409:
-      return isSettled(told)
+      return isSettled(reply)
         ? { title: t("worker.already_answered"), body: t("worker.not_used", { message }), settled: true }
         : { title: t("worker.not_answered"), body: t("worker.review", { message }), settled: false };
     case 410:
@@ -75,15 +75,15 @@ export function truth(notice: AskNotice, offered: Offered, status: number, told:
 }
 
 /** Whether Claude has shown that it took the answer. */
-export function isDelivered(told: unknown): boolean {
-  return typeof (told as { delivered_at?: unknown } | null)?.delivered_at === "string";
+export function isDelivered(reply: unknown): boolean {
+  return typeof (reply as { delivered_at?: unknown } | null)?.delivered_at === "string";
 }
 
-function isSettled(told: unknown): boolean {
-  return Boolean((told as { error?: { settlement?: unknown } } | null)?.error?.settlement);
+function isSettled(reply: unknown): boolean {
+  return Boolean((reply as { error?: { settlement?: unknown } } | null)?.error?.settlement);
 }
 
-function messageOf(told: unknown): string {
-  const message = (told as { error?: { message?: unknown } } | null)?.error?.message;
+function messageOf(reply: unknown): string {
+  const message = (reply as { error?: { message?: unknown } } | null)?.error?.message;
   return typeof message === "string" ? message : "";
 }

@@ -84,16 +84,16 @@ async function answer(notice: AskNotice, action: string): Promise<void> {
   const offered = notice.answers.find((each) => each.name === action);
   if (!offered) return;
   const path = `/api/asks/${encodeURIComponent(notice.ask)}`;
-  const { status, told } = await ask("POST", `${path}/answer`, { answer: offered.answer, digest: notice.digest });
-  const came = truth(notice, offered, status, told);
-  const shown = { body: came.body, tag: notice.ask, data: { answered: true, notice }, silent: true };
-  await show({ ...shown, title: came.title });
-  if (came.settled) await tellClosed(notice);
+  const { status, reply } = await ask("POST", `${path}/answer`, { answer: offered.answer, digest: notice.digest });
+  const outcome = truth(notice, offered, status, reply);
+  const shown = { body: outcome.body, tag: notice.ask, data: { answered: true, notice }, silent: true };
+  await show({ ...shown, title: outcome.title });
+  if (outcome.settled) await tellClosed(notice);
   if (status !== 200) return;
-  for (let look = 0, now = told; look < LOOKS; look += 1) {
+  for (let look = 0, now = reply; look < LOOKS; look += 1) {
     if (isDelivered(now)) return showBriefly({ ...shown, title: t("worker.delivered", { done: offered.done }) });
     await pause(LOOK_AGAIN);
-    now = (await ask("GET", path)).told;
+    now = (await ask("GET", path)).reply;
   }
   await show({ ...shown, title: t("worker.not_received", { done: offered.done }) });
 }
@@ -114,7 +114,7 @@ async function open(notice: Notice | null): Promise<void> {
 
 /** The browser gave this device another address: the hub is told, so that nothing is lost. */
 async function move({ oldSubscription, newSubscription }: Moved): Promise<void> {
-  const push = (await ask("GET", "/api/push")).told as { key?: string | null } | null;
+  const push = (await ask("GET", "/api/push")).reply as { key?: string | null } | null;
   if (!push?.key) return;
   const fresh = newSubscription ?? (await self.registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: push.key }));
   const { endpoint, keys } = fresh.toJSON();
@@ -154,7 +154,7 @@ function count(waiting: number): void {
 }
 
 /** What the hub said; status 0 is nobody. */
-async function ask(method: string, path: string, body?: unknown): Promise<{ status: number; told: unknown }> {
+async function ask(method: string, path: string, body?: unknown): Promise<{ status: number; reply: unknown }> {
   try {
     const response = await fetch(path, {
       method,
@@ -163,9 +163,9 @@ async function ask(method: string, path: string, body?: unknown): Promise<{ stat
       signal: AbortSignal.timeout(PATIENCE),
       ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
     });
-    return { status: response.status, told: await response.json().catch(() => null) };
+    return { status: response.status, reply: await response.json().catch(() => null) };
   } catch {
-    return { status: 0, told: null };
+    return { status: 0, reply: null };
   }
 }
 

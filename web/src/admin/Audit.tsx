@@ -1,13 +1,13 @@
 /** The audit: who did what, when, from where; the last first. */
-import { useSignal } from "@preact/signals";
+import { useSignal, type Signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Audit, Entry } from "../generated/api";
-import { Field } from "../parts/Field";
+import { Field, Select, TextField } from "../parts/Form";
 import { Machine, Unfolds } from "../parts/Folded";
 import { Quoted } from "../parts/Quoted";
 import { Table } from "../parts/Table";
 import { may, sessionOf, sessions } from "../store/desk";
-import { get, inWords } from "../store/http";
+import { get, explainError } from "../store/http";
 import { pathOf } from "../store/place";
 import { reveal } from "../text/reveal";
 import { moment } from "../text/times";
@@ -55,44 +55,22 @@ interface Wanted {
 
 export function AuditPage() {
   if (!may("admin")) return <p class="empty">{t("admin.needs_admin")}</p>;
-  return <List />;
+  return <Log />;
 }
 
-function List() {
+function Log() {
   const wanted = useSignal<Wanted>({ what: "", by: "", session: "", days: 0 });
   const words = useSignal("");
-  const entries = useSignal<Entry[] | null>(null);
-  const next = useSignal<number | null>(null);
-  const trouble = useSignal<string | null>(null);
-  const read = async (before: number | null) => {
-    const asked = wanted.value;
-    trouble.value = null;
-    try {
-      const page = await get<Audit>(`/api/audit?${queryOf(asked, before)}`);
-      // Somebody wants something else by now.
-      if (asked !== wanted.value) return;
-      entries.value = [...(before === null ? [] : (entries.value ?? [])), ...page.entries];
-      next.value = page.next;
-    } catch (error) {
-      if (asked === wanted.value) trouble.value = inWords(error);
-    }
-  };
-  useEffect(() => void read(null), [wanted.value]);
+  const { entries, next, trouble, read } = useLog(wanted);
   const searched = words.value.trim().toLowerCase();
-  const list = (entries.value ?? []).filter((entry) => !searched || JSON.stringify(entry).toLowerCase().includes(searched));
+  const shown = (entries.value ?? []).filter((entry) => !searched || JSON.stringify(entry).toLowerCase().includes(searched));
   return (
     <>
-      <Filters wanted={wanted.value} set={(part) => (wanted.value = { ...wanted.value, ...part })} words={words.value} search={(text) => (words.value = text)} />
+      <LogFilters wanted={wanted.value} set={(part) => (wanted.value = { ...wanted.value, ...part })} words={words.value} search={(text) => (words.value = text)} />
       <Trouble reading={{ trouble }} />
       {!entries.value && !trouble.value && <p class="empty">{t("page.loading")}</p>}
-      {entries.value && !list.length && <p class="empty">{t("admin.no_match")}</p>}
-      {list.length > 0 && (
-        <Table label={t("page.admin.page.audit")} heads={[t("admin.audit.when"), t("admin.audit.what"), t("admin.audit.by"), t("admin.audit.from"), t("admin.audit.about")]} kind="audit">
-          {list.map((entry) => (
-            <Row key={entry.number} entry={entry} />
-          ))}
-        </Table>
-      )}
+      {entries.value && !shown.length && <p class="empty">{t("admin.no_match")}</p>}
+      {shown.length > 0 && <LogTable entries={shown} />}
       {next.value !== null && (
         <button type="button" class="more" onClick={() => void read(next.value)}>
           {t("admin.audit.more")}
@@ -102,44 +80,58 @@ function List() {
   );
 }
 
-function Filters({ wanted, set, words, search }: { wanted: Wanted; set: (part: Partial<Wanted>) => void; words: string; search: (text: string) => void }) {
-  const listed = [...sessions.value.values()].sort((a, b) => (a.changed_at > b.changed_at ? -1 : 1)).slice(0, 200);
+/** The entries that are wanted, page by page. */
+function useLog(wanted: Signal<Wanted>) {
+  const entries = useSignal<Entry[] | null>(null);
+  const next = useSignal<number | null>(null);
+  const trouble = useSignal<string | null>(null);
+  const read = async (before: number | null) => {
+    const asked = wanted.value;
+    trouble.value = null;
+    try {
+      const page = await get<Audit>(`/api/audit?${queryOf(asked, before)}`);
+      // Something else is wanted by now.
+      if (asked !== wanted.value) return;
+      entries.value = [...(before === null ? [] : (entries.value ?? [])), ...page.entries];
+      next.value = page.next;
+    } catch (error) {
+      if (asked === wanted.value) trouble.value = explainError(error);
+    }
+  };
+  useEffect(() => void read(null), [wanted.value]);
+  return { entries, next, trouble, read };
+}
+
+function LogTable({ entries }: { entries: readonly Entry[] }) {
+  const heads = [t("admin.audit.when"), t("admin.audit.what"), t("admin.audit.by"), t("admin.audit.from"), t("admin.audit.about")];
+  return (
+    <Table label={t("page.admin.page.audit")} heads={heads} kind="audit">
+      {entries.map((entry) => (
+        <LogRow key={entry.number} entry={entry} />
+      ))}
+    </Table>
+  );
+}
+
+function LogFilters({ wanted, set, words, search }: { wanted: Wanted; set: (part: Partial<Wanted>) => void; words: string; search: (text: string) => void }) {
+  const recent = [...sessions.value.values()].sort((a, b) => (a.changed_at > b.changed_at ? -1 : 1)).slice(0, 200);
+  const any = ["", t("admin.audit.any")] as const;
   return (
     <div class="four filters">
       <Field label={t("admin.audit.what")}>
-        <select value={wanted.what} onChange={(event) => set({ what: event.currentTarget.value })}>
-          <option value="">{t("admin.audit.any")}</option>
-          {EVENTS.map((what) => (
-            <option key={what} value={what}>
-              {nameOf(what)}
-            </option>
-          ))}
-        </select>
+        <Select value={wanted.what} change={(what) => set({ what })} options={[any, ...EVENTS.map((each) => [each, nameOf(each)] as const)]} />
       </Field>
       <Field label={t("admin.audit.by")}>
         <input value={wanted.by} placeholder={t("admin.audit.everyone")} onChange={(event) => set({ by: event.currentTarget.value.trim() })} />
       </Field>
       <Field label={t("admin.audit.session")}>
-        <select value={wanted.session} onChange={(event) => set({ session: event.currentTarget.value })}>
-          <option value="">{t("admin.audit.any")}</option>
-          {listed.map((session) => (
-            <option key={session.id} value={session.id}>
-              {reveal(session.title)}
-            </option>
-          ))}
-        </select>
+        <Select value={wanted.session} change={(session) => set({ session })} options={[any, ...recent.map((each) => [each.id, reveal(each.title)] as const)]} />
       </Field>
       <Field label={t("admin.audit.when")}>
-        <select value={String(wanted.days)} onChange={(event) => set({ days: Number(event.currentTarget.value) })}>
-          {DAYS.map((each) => (
-            <option key={each} value={each}>
-              {periodOf(each)}
-            </option>
-          ))}
-        </select>
+        <Select value={wanted.days} change={(days) => set({ days: Number(days) })} options={DAYS.map((each) => [each, periodOf(each)])} />
       </Field>
-      <Field label={t("admin.audit.search")} says={t("admin.audit.search_hint")}>
-        <input type="search" value={words} onInput={(event) => search(event.currentTarget.value)} />
+      <Field label={t("admin.audit.search")} hint={t("admin.audit.search_hint")}>
+        <TextField type="search" value={words} change={search} />
       </Field>
     </div>
   );
@@ -155,9 +147,7 @@ function queryOf({ what, by, session, days }: Wanted, before: number | null): st
   return query.toString();
 }
 
-function Row({ entry }: { entry: Entry }) {
-  const session = sessionOf(entry.session);
-  const more = { ...(entry.ask ? { ask: entry.ask } : {}), ...(entry.digest ? { digest: entry.digest } : {}), ...(entry.rule ? { rule: entry.rule } : {}), ...entry.detail };
+function LogRow({ entry }: { entry: Entry }) {
   return (
     <tr>
       <td class="nowrap">{moment(entry.at)}</td>
@@ -165,34 +155,36 @@ function Row({ entry }: { entry: Entry }) {
       <td>{entry.by.kind === "rule" ? t("admin.audit.by_rule", { id: reveal(entry.by.rule) }) : reveal(entry.by.name)}</td>
       <td>{reveal(entry.source)}</td>
       <td class="detail">
-        {Object.keys(more).length > 0 ? (
-          <Unfolds
-            title={
-              <>
-                <Quoted text={sayEntry(entry)} />
-                {session && <span class="quiet-text"> {reveal(session.title)}</span>}
-              </>
-            }
-          >
-            {() => (
-              <>
-                {session && (
-                  <a data-inside href={pathOf({ view: "session", id: session.id })}>
-                    {t("page.card.open_conversation")}
-                  </a>
-                )}
-                <Machine text={JSON.stringify(more, null, 2)} label={t("admin.audit.about")} />
-              </>
-            )}
-          </Unfolds>
-        ) : (
-          session && (
-            <a data-inside href={pathOf({ view: "session", id: session.id })}>
-              {reveal(session.title)}
-            </a>
-          )
-        )}
+        <LogDetail entry={entry} />
       </td>
     </tr>
+  );
+}
+
+function LogDetail({ entry }: { entry: Entry }) {
+  const session = sessionOf(entry.session);
+  const more = { ...(entry.ask ? { ask: entry.ask } : {}), ...(entry.digest ? { digest: entry.digest } : {}), ...(entry.rule ? { rule: entry.rule } : {}), ...entry.detail };
+  const link = (text: string) =>
+    session && (
+      <a data-inside href={pathOf({ view: "session", id: session.id })}>
+        {text}
+      </a>
+    );
+  if (!Object.keys(more).length) return <>{session && link(reveal(session.title))}</>;
+  const title = (
+    <>
+      <Quoted text={sayEntry(entry)} />
+      {session && <span class="quiet-text"> {reveal(session.title)}</span>}
+    </>
+  );
+  return (
+    <Unfolds title={title}>
+      {() => (
+        <>
+          {link(t("page.card.open_conversation"))}
+          <Machine text={JSON.stringify(more, null, 2)} label={t("admin.audit.about")} />
+        </>
+      )}
+    </Unfolds>
   );
 }

@@ -5,34 +5,34 @@ import type { Device } from "../generated/api";
 import { install, installable } from "../install";
 import { devices, isPushed, NoService, NotAllowed, pushState, refresh, remove, setEnded, switchOff, switchOn, thisDevice, tryOut } from "../push";
 import { moment } from "../text/times";
-import { inWords } from "../store/http";
+import { explainError } from "../store/http";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
 
-interface Says {
+interface Notice {
   text: string;
   trouble: boolean;
 }
 
 export function DevicesPanel() {
-  const says = useSignal<Says | null>(null);
+  const notice = useSignal<Notice | null>(null);
   const busy = useSignal(false);
   useEffect(() => void refresh(), []);
   const act = async (what: () => Promise<string | null | void>) => {
     busy.value = true;
-    says.value = null;
+    notice.value = null;
     try {
       const trouble = await what();
-      if (trouble) says.value = { text: trouble, trouble: true };
+      if (trouble) notice.value = { text: trouble, trouble: true };
     } catch (error) {
-      says.value = { text: explain(error), trouble: true };
+      notice.value = { text: explain(error), trouble: true };
     }
     busy.value = false;
   };
   const test = (id: string) =>
     act(async () => {
       const trouble = await tryOut(id);
-      if (!trouble) says.value = { text: t("admin.push.tested"), trouble: false };
+      if (!trouble) notice.value = { text: t("admin.push.tested"), trouble: false };
       return trouble;
     });
   return (
@@ -40,12 +40,12 @@ export function DevicesPanel() {
       <h2 id="push-title">{t("admin.push.title")}</h2>
       <p class="quiet-text">{t("admin.push.hint")}</p>
       <Here busy={busy} act={act} test={test} />
-      {says.value && (
-        <p class={says.value.trouble ? "note trouble" : "note"} role={says.value.trouble ? "alert" : "status"}>
-          {reveal(says.value.text)}
+      {notice.value && (
+        <p class={notice.value.trouble ? "note trouble" : "note"} role={notice.value.trouble ? "alert" : "status"}>
+          {reveal(notice.value.text)}
         </p>
       )}
-      <List busy={busy} act={act} said={says.value?.text ?? ""} />
+      <List busy={busy} act={act} shown={notice.value?.text ?? ""} />
       <Install />
     </section>
   );
@@ -88,7 +88,7 @@ interface Acts {
   busy: Signal<boolean>;
   act: (what: () => Promise<void>) => Promise<void>;
   /** What stands above the list already. */
-  said: string;
+  shown: string;
 }
 
 function List(acts: Acts) {
@@ -105,7 +105,7 @@ function List(acts: Acts) {
   );
 }
 
-function Row({ device, busy, act, said }: Acts & { device: Device }) {
+function Row({ device, busy, act, shown }: Acts & { device: Device }) {
   const here = device.id === thisDevice.value && isPushed.value;
   const label = reveal(device.label);
   return (
@@ -116,7 +116,7 @@ function Row({ device, busy, act, said }: Acts & { device: Device }) {
         <p class="quiet-text">
           {t("admin.push.since", { date: moment(device.created_at) })} · {device.last_sent_at ? t("admin.push.last_sent", { date: moment(device.last_sent_at) }) : t("admin.push.never_sent")}
         </p>
-        {device.trouble && !(here && device.trouble === said) && <p class="device-trouble">{reveal(device.trouble)}</p>}
+        {device.trouble && !(here && device.trouble === shown) && <p class="device-trouble">{reveal(device.trouble)}</p>}
       </div>
       {!here && (
         <button type="button" class="danger quiet" aria-label={t("admin.push.remove_device", { name: label })} disabled={busy.value} onClick={() => void act(() => remove(device.id))}>
@@ -142,5 +142,5 @@ function Install() {
 function explain(error: unknown): string {
   if (error instanceof NotAllowed) return t("admin.push.dismissed");
   if (error instanceof NoService) return t("admin.push.no_service");
-  return inWords(error);
+  return explainError(error);
 }

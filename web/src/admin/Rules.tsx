@@ -69,10 +69,10 @@ function List({ rules, uses, reading }: { rules: readonly Rule[]; uses: Readonly
             {madeBy(rule)} <span class="quiet-text nowrap">{rule.made_at && moment(rule.made_at)}</span>
             {rule.expires_at && <span class="quiet-text"> {t("admin.rules.expires", { date: moment(rule.expires_at) })}</span>}
           </td>
-          <td class="nowrap">{told(uses.get(rule.id))}</td>
+          <td class="nowrap">{useOf(uses.get(rule.id))}</td>
           <td>
             {rule.source === "person" && may("admin") && (
-              <Confirm says={t("admin.revoke")} really={t("admin.revoke_confirm")} act={() => void reading.act(() => ask("DELETE", `/api/rules/${encodeURIComponent(rule.id)}`))} />
+              <Confirm label={t("admin.revoke")} really={t("admin.revoke_confirm")} act={() => void reading.act(() => ask("DELETE", `/api/rules/${encodeURIComponent(rule.id)}`))} />
             )}
           </td>
         </tr>
@@ -125,7 +125,7 @@ function isRuled(each: Ask): boolean {
   return each.settlement?.state === "answered" && each.settlement.by.kind === "rule";
 }
 
-function told(use: Use | undefined): string {
+function useOf(use: Use | undefined): string {
   return use ? t("admin.rules.used", { count: use.count, date: moment(use.last) }) : "–";
 }
 

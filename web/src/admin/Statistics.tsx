@@ -3,10 +3,10 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Asks } from "../generated/api";
 import type { Ask } from "../feed/model";
-import { Field } from "../parts/Field";
+import { Field, Select } from "../parts/Form";
 import { Unfolds } from "../parts/Folded";
 import { Table } from "../parts/Table";
-import { get, inWords } from "../store/http";
+import { get, explainError } from "../store/http";
 import { percent, span } from "../text/times";
 import { t } from "../texts";
 import { Bars, Rows } from "./charts";
@@ -39,7 +39,7 @@ export function StatisticsPage() {
     let here = true;
     readAsks(days.value).then(
       (asks) => here && (numbers.value = count(asks, Date.now(), days.value)),
-      (error: unknown) => here && (trouble.value = inWords(error)),
+      (error: unknown) => here && (trouble.value = explainError(error)),
     );
     return () => {
       here = false;
@@ -49,33 +49,27 @@ export function StatisticsPage() {
     <>
       <div class="filters">
         <Field label={t("admin.statistics.period")}>
-          <select value={String(days.value)} onChange={(event) => (days.value = Number(event.currentTarget.value))}>
-            {SPANS.map((each) => (
-              <option key={each} value={each}>
-                {periodOf(each)}
-              </option>
-            ))}
-          </select>
+          <Select value={days.value} change={(value) => (days.value = Number(value))} options={SPANS.map((each) => [each, periodOf(each)])} />
         </Field>
       </div>
       <Trouble reading={{ trouble }} />
       {!numbers.value && !trouble.value && <p class="empty">{t("page.loading")}</p>}
-      {numbers.value && (numbers.value.asks ? <Told numbers={numbers.value} /> : <p class="empty">{t("admin.statistics.none")}</p>)}
+      {numbers.value && (numbers.value.asks ? <Figures numbers={numbers.value} /> : <p class="empty">{t("admin.statistics.none")}</p>)}
     </>
   );
 }
 
-function Told({ numbers }: { numbers: Numbers }) {
+function Figures({ numbers }: { numbers: Numbers }) {
   const { days } = numbers;
   const share = (day: Day) => (day.people + day.rules ? Math.round((day.rules / (day.people + day.rules)) * 100) : 0);
   return (
     <>
       <div class="tiles">
-        <Tile says={t("admin.statistics.total")} value={String(numbers.asks)} />
-        <Tile says={t("admin.statistics.median")} value={numbers.median === null ? "–" : span(numbers.median)} />
-        <Tile says={t("admin.statistics.slowest")} value={numbers.slow === null ? "–" : span(numbers.slow)} />
-        <Tile says={t("admin.statistics.waited")} value={span(numbers.waited)} />
-        <Tile says={t("admin.statistics.by_rules")} value={percent(numbers.byRule / numbers.asks)} />
+        <Tile label={t("admin.statistics.total")} value={String(numbers.asks)} />
+        <Tile label={t("admin.statistics.median")} value={numbers.median === null ? "–" : span(numbers.median)} />
+        <Tile label={t("admin.statistics.slowest")} value={numbers.slow === null ? "–" : span(numbers.slow)} />
+        <Tile label={t("admin.statistics.waited")} value={span(numbers.waited)} />
+        <Tile label={t("admin.statistics.by_rules")} value={percent(numbers.byRule / numbers.asks)} />
       </div>
       <div class="charts">
         <Chart title={t("admin.statistics.per_day")} legend={[t("admin.statistics.people"), t("admin.statistics.rules")]}>
@@ -116,11 +110,11 @@ function Chart({ title, legend, children }: { title: string; legend?: string[]; 
   );
 }
 
-function Tile({ says, value }: { says: string; value: string }) {
+function Tile({ label, value }: { label: string; value: string }) {
   return (
     <div class="tile">
       <strong>{value}</strong>
-      <span class="quiet-text">{says}</span>
+      <span class="quiet-text">{label}</span>
     </div>
   );
 }

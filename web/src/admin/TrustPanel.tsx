@@ -28,7 +28,7 @@ export function TrustPanel() {
             </td>
             <td>
               {may("admin") && (
-                <Confirm says={t("admin.revoke")} really={t("admin.revoke_confirm")} act={() => void reading.act(() => ask("DELETE", `/api/trust?directory=${encodeURIComponent(each.directory)}`))} />
+                <Confirm label={t("admin.revoke")} really={t("admin.revoke_confirm")} act={() => void reading.act(() => ask("DELETE", `/api/trust?directory=${encodeURIComponent(each.directory)}`))} />
               )}
             </td>
           </tr>

@@ -10,8 +10,8 @@ export function sayEntry(entry: Entry): string {
   const { detail } = entry;
   const answer = isObject(detail["answer"]) ? detail["answer"] : null;
   const about = [text(detail["tool"]) || text(detail["kind"]), text(detail["name"]), text(detail["role"]), text(detail["tried"])].filter(Boolean);
-  const said = [answer ? sayAnswer(answer) : "", ...about.map((each) => `\`${reveal(each).replaceAll("`", "ˋ")}\``), reveal(text(detail["reason"]))];
-  return said.filter(Boolean).join(" · ") || t("admin.audit.details");
+  const parts = [answer ? sayAnswer(answer) : "", ...about.map((each) => `\`${reveal(each).replaceAll("`", "ˋ")}\``), reveal(text(detail["reason"]))];
+  return parts.filter(Boolean).join(" · ") || t("admin.audit.details");
 }
 
 function sayAnswer(answer: Loose): string {

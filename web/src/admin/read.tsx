@@ -1,7 +1,7 @@
 /** What an administration page reads from the hub, and how it says that it cannot. */
 import { useSignal, type Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { get, inWords } from "../store/http";
+import { get, explainError } from "../store/http";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
 
@@ -9,7 +9,7 @@ export interface Reading<T> {
   value: Signal<T | null>;
   trouble: Signal<string | null>;
   again: () => void;
-  /** Does something, says what went wrong, and reads anew. */
+  /** Does something, text what went wrong, and reads anew. */
   act: (what: () => Promise<unknown>) => Promise<boolean>;
 }
 
@@ -22,7 +22,7 @@ export function useReading<T>(path: string): Reading<T> {
     // What was asked for before and comes later is not shown any more.
     get<T>(path).then(
       (read) => number === last.current && (value.value = read),
-      (error: unknown) => number === last.current && (trouble.value = inWords(error)),
+      (error: unknown) => number === last.current && (trouble.value = explainError(error)),
     );
   };
   useEffect(again, [path]);
@@ -33,7 +33,7 @@ export function useReading<T>(path: string): Reading<T> {
       again();
       return true;
     } catch (error) {
-      trouble.value = inWords(error);
+      trouble.value = explainError(error);
       return false;
     }
   };
@@ -48,11 +48,11 @@ export function Loading({ reading }: { reading: { trouble: Signal<string | null>
 /** It stands on top of its page, and whoever pressed a button further down is brought there. */
 export function Trouble({ reading }: { reading: { trouble: Signal<string | null> } }) {
   const note = useRef<HTMLParagraphElement>(null);
-  const says = reading.trouble.value;
-  useEffect(() => note.current?.scrollIntoView({ block: "nearest" }), [says]);
-  return says ? (
+  const text = reading.trouble.value;
+  useEffect(() => note.current?.scrollIntoView({ block: "nearest" }), [text]);
+  return text ? (
     <p class="note trouble" role="alert" ref={note}>
-      {reveal(says)}
+      {reveal(text)}
     </p>
   ) : null;
 }

@@ -12,7 +12,7 @@ import { Quoted } from "../parts/Quoted";
 import { now } from "../store/clock";
 import { may, sessionOf } from "../store/desk";
 import { chosen, current, pathOf } from "../store/place";
-import { answer, dismiss, sending, takeBack } from "../store/sending";
+import { discard, dismiss, sendAnswer, sending } from "../store/sending";
 import { answerAll, look, mates } from "../store/together";
 import { reveal } from "../text/reveal";
 import { countdown, span } from "../text/times";
@@ -30,7 +30,7 @@ import { Why } from "./Why";
 
 export interface Acting {
   /** Sends an answer, if the hand meant it. `control` names what was pressed: why nothing was sent is said there. */
-  act: (given: Answer, control: string) => void;
+  act: (answer: Answer, control: string) => void;
   /** The card before the person's hand: what of it was seen, and whether it stands still. */
   hand: Hand;
   /** Nothing can be answered: it is on its way, over, or not for this role. */
@@ -46,7 +46,7 @@ export function Card({ ask, where }: { ask: Ask; where: Where }) {
   const sent = useComputed(() => sending.value.get(ask.id)).value;
   const stage = stageOf(ask, sent);
   const unfolded = useSignal(false);
-  const isOpen = stage.is === "open" || stage.is === "sending" || stage.is === "kept" || stage.is === "sent";
+  const isOpen = stage.is === "open" || stage.is === "sending" || stage.is === "queued" || stage.is === "sent";
   const wasOpen = useRef(isOpen);
   // Whoever writes an answer while the time runs out goes on writing, and is told that it is late.
   if (wasOpen.current && stage.is === "expired" && document.getElementById(`card-${ask.id}`)?.contains(document.activeElement)) unfolded.value = true;
@@ -61,16 +61,16 @@ function Whole({ ask, stage, where, fold }: { ask: Ask; stage: Stage; where: Whe
   const acts = (stage.is === "open" || stage.is === "expired") && may("approver");
   const others = mates(ask);
   const [hand, frame] = useHand(ask, stage.is === "open");
-  const send = (given: Answer) => {
+  const send = (answer: Answer) => {
     if (!acts) return;
-    if (others.length) void answerAll(others, given);
-    else void answer(ask, given);
+    if (others.length) void answerAll(others, answer);
+    else void sendAnswer(ask, answer);
   };
   // What is held back for a moment is sent as things stand then.
   const latest = useRef(send);
   latest.current = send;
   const acting: Acting = {
-    act: (given, control) => acts && hand.act(control, weightOf(given), () => latest.current(given)),
+    act: (answer, control) => acts && hand.act(control, weightOf(answer), () => latest.current(answer)),
     hand,
     disabled: !acts,
     directory,
@@ -201,11 +201,11 @@ function Progress({ ask, stage }: { ask: Ask; stage: Stage }) {
           {t("page.card.sent")}
         </p>
       );
-    case "kept":
+    case "queued":
       return (
         <p class="note unsent" role="status">
-          {stage.why ? t("page.card.unsent_because", { reason: reveal(stage.why) }) : t("page.card.unsent")}{" "}
-          <button type="button" onClick={() => takeBack(ask.id)}>
+          {stage.reason ? t("page.card.unsent_because", { reason: reveal(stage.reason) }) : t("page.card.unsent")}{" "}
+          <button type="button" onClick={() => discard(ask.id)}>
             {t("page.card.discard")}
           </button>
         </p>

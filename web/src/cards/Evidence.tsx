@@ -54,8 +54,8 @@ function isRepeated(body: Permission): boolean {
 
 /** Short ones in a line, the others each by itself and whole. */
 function Fields({ fields }: { fields: [string, unknown][] }) {
-  const told = fields.map(([name, value]): [string, string] => [name, typeof value === "string" ? value : JSON.stringify(value, null, 2)]);
-  const [short, long] = [told.filter(([, text]) => isShort(text)), told.filter(([, text]) => !isShort(text))];
+  const texts = fields.map(([name, value]): [string, string] => [name, typeof value === "string" ? value : JSON.stringify(value, null, 2)]);
+  const [short, long] = [texts.filter(([, text]) => isShort(text)), texts.filter(([, text]) => !isShort(text))];
   return (
     <>
       {short.length > 0 && (

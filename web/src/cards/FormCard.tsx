@@ -8,11 +8,11 @@ import { t } from "../texts";
 import { Act, forAll } from "./Bar";
 import type { Acting } from "./Card";
 import { leaveText, useKeys } from "./keys";
-import { fill, firstDraft, readFields, type Draft, type Field } from "./schema";
+import { fill, firstDraft, readFields, type FieldSpec, type FormDraft } from "./schema";
 
 export function FormCard({ ask, act, hand, disabled, all }: Acting & { ask: AskOf<"form"> }) {
   const fields = useMemo(() => readFields(ask.body.schema), [ask.digest]);
-  const [draft, setDraft] = useDraft<Draft>(ask.id, firstDraft(fields));
+  const [draft, setDraft] = useDraft<FormDraft>(ask.id, firstDraft(fields));
   const wrong = useSignal<Record<string, string>>({});
   const send = () => {
     const filled = fill(fields, draft);
@@ -89,15 +89,15 @@ export function FormCard({ ask, act, hand, disabled, all }: Acting & { ask: AskO
 interface Props {
   id: string;
   control: string | undefined;
-  field: Field;
-  value: Draft[string] | undefined;
+  field: FieldSpec;
+  value: FormDraft[string] | undefined;
   trouble: string | undefined;
-  change: (value: Draft[string]) => void;
+  change: (value: FormDraft[string]) => void;
 }
 
 function FormField({ id, control, field, value, trouble, change }: Props) {
-  const says = `${id}-says`;
-  const described = trouble || field.says ? says : undefined;
+  const hint = `${id}-hint`;
+  const described = trouble || field.hint ? hint : undefined;
   return (
     <div class={`field${trouble ? " wrong" : ""}`} data-control={control}>
       {field.shape.kind !== "yes" && (
@@ -107,8 +107,8 @@ function FormField({ id, control, field, value, trouble, change }: Props) {
       )}
       <Input id={id} field={field} value={value} change={change} described={described} invalid={trouble !== undefined} />
       {described && (
-        <p id={says} class={trouble ? "trouble" : "quiet-text"}>
-          {reveal(trouble ?? field.says)}
+        <p id={hint} class={trouble ? "trouble" : "quiet-text"}>
+          {reveal(trouble ?? field.hint)}
         </p>
       )}
     </div>

@@ -37,9 +37,9 @@ export function Line({ ask, stage, named, unfold }: { ask: Ask; stage: Stage; na
 export function lineOf(ask: Ask, stage: Stage, directory: string | null): string {
   switch (stage.is) {
     case "answered":
-      return [...told(ask, stage.settlement, directory), ...(stage.delivered ? [t("page.card.delivered")] : [])].join(" · ");
+      return [...partsOf(ask, stage.settlement, directory), ...(stage.delivered ? [t("page.card.delivered")] : [])].join(" · ");
     case "late":
-      return [...told(ask, stage.settlement, directory), t("page.card.late")].join(" · ");
+      return [...partsOf(ask, stage.settlement, directory), t("page.card.late")].join(" · ");
     case "expired":
       return `${sentence(ask, directory)} · ${t("page.card.expired", { time: moment(stage.at) })}`;
     case "withdrawn":
@@ -49,6 +49,6 @@ export function lineOf(ask: Ask, stage: Stage, directory: string | null): string
   }
 }
 
-function told(ask: Ask, { answer, by, from, at }: Answered, directory: string | null): string[] {
+function partsOf(ask: Ask, { answer, by, from, at }: Answered, directory: string | null): string[] {
   return [outcome(ask, answer, by, isMe(by), directory), ...(by.kind === "rule" ? [] : [reveal(from)]), moment(at)];
 }

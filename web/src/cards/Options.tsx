@@ -4,25 +4,25 @@ import type { Prompt } from "../feed/model";
 import { Machine } from "../parts/Folded";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
-import type { Given } from "./choices";
+import type { PromptAnswer } from "./choices";
 
-interface Props {
+interface OptionsProps {
   name: string;
   prompt: Prompt;
-  given: Given;
+  answer: PromptAnswer;
   disabled: boolean;
   /** `pointed`: by a click, and not by arrows that pass over one after the other. */
   pick: (label: string, pointed: boolean) => void;
   openOther: () => void;
-  say: (said: string) => void;
+  write: (text: string) => void;
   text: RefObject<HTMLTextAreaElement | null>;
   /** The question stands above already. */
   quiet: boolean;
 }
 
-export function Options({ name, prompt, given, disabled, pick, openOther, say, text, quiet }: Props) {
+export function Options({ name, prompt, answer, disabled, pick, openOther, write, text, quiet }: OptionsProps) {
   const kind = prompt.multi_select ? "checkbox" : "radio";
-  const previewed = prompt.options.find((option) => option.preview && given.labels.includes(option.label)) ?? prompt.options.find((option) => option.preview);
+  const previewed = prompt.options.find((option) => option.preview && answer.labels.includes(option.label)) ?? prompt.options.find((option) => option.preview);
   const free = prompt.options.length === 0;
   return (
     <fieldset class="options" disabled={disabled} data-evidence>
@@ -32,7 +32,7 @@ export function Options({ name, prompt, given, disabled, pick, openOther, say, t
         <div class="rows">
           {prompt.options.map((option, index) => (
             <label key={index} class="row" data-control={String(index + 1)}>
-              <input type={kind} name={name} checked={given.labels.includes(option.label) && (prompt.multi_select || !given.other)} onClick={(event) => pick(option.label, event.detail > 0)} />
+              <input type={kind} name={name} checked={answer.labels.includes(option.label) && (prompt.multi_select || !answer.other)} onClick={(event) => pick(option.label, event.detail > 0)} />
               <span class="row-text">
                 <strong>{reveal(option.label)}</strong>
                 {option.description && <span class="quiet-text">{reveal(option.description)}</span>}
@@ -42,7 +42,7 @@ export function Options({ name, prompt, given, disabled, pick, openOther, say, t
           ))}
           {!free && (
             <label class="row">
-              <input type={kind} name={name} checked={given.other} onClick={openOther} />
+              <input type={kind} name={name} checked={answer.other} onClick={openOther} />
               <span class="row-text">
                 <strong>{t("page.card.question.own")}</strong>
               </span>
@@ -57,14 +57,14 @@ export function Options({ name, prompt, given, disabled, pick, openOther, say, t
           </div>
         )}
       </div>
-      {(free || given.other) && (
+      {(free || answer.other) && (
         <textarea
           ref={text}
           rows={2}
           aria-label={free ? t("page.card.question.answer_label") : t("page.card.question.own_label")}
           placeholder={free ? t("page.card.question.answer_label") : t("page.card.question.own_label")}
-          value={given.text}
-          onInput={(event) => say(event.currentTarget.value)}
+          value={answer.text}
+          onInput={(event) => write(event.currentTarget.value)}
         />
       )}
     </fieldset>

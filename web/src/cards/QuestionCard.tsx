@@ -6,46 +6,46 @@ import { reveal } from "../text/reveal";
 import { t } from "../texts";
 import { Act, forAll } from "./Bar";
 import type { Acting } from "./Card";
-import { choicesOf, isAnswered, NOTHING, type Given } from "./choices";
+import { choicesOf, isAnswered, NOTHING, type PromptAnswer } from "./choices";
 import { leaveText, useKeys } from "./keys";
 import { Options } from "./Options";
 
-interface Draft {
+interface QuestionDraft {
   at: number;
-  given: Given[];
+  answers: PromptAnswer[];
 }
 
 const BLINK = 160;
 
 export function QuestionCard({ ask, act, hand, disabled, all }: Acting & { ask: AskOf<"question"> }) {
   const prompts = ask.body.questions;
-  const [draft, setDraft] = useDraft<Draft>(ask.id, { at: 0, given: prompts.map(() => NOTHING) });
+  const [draft, setDraft] = useDraft<QuestionDraft>(ask.id, { at: 0, answers: prompts.map(() => NOTHING) });
   const text = useRef<HTMLTextAreaElement>(null);
   const latest = useRef(draft);
   latest.current = draft;
   const at = Math.min(draft.at, prompts.length - 1);
   const prompt = prompts[at] as Prompt;
-  const given = draft.given[at] ?? NOTHING;
-  const missing = prompts.filter((each, index) => !isAnswered(each, draft.given[index])).length;
+  const answer = draft.answers[at] ?? NOTHING;
+  const missing = prompts.filter((each, index) => !isAnswered(each, draft.answers[index])).length;
 
   const go = (to: number) => setDraft({ ...latest.current, at: to });
-  const change = (next: Given, move = false) => {
-    setDraft({ ...latest.current, given: prompts.map((_, index) => (index === at ? next : (latest.current.given[index] ?? NOTHING))) });
+  const change = (next: PromptAnswer, move = false) => {
+    setDraft({ ...latest.current, answers: prompts.map((_, index) => (index === at ? next : (latest.current.answers[index] ?? NOTHING))) });
     if (move && at < prompts.length - 1) setTimeout(() => latest.current.at === at && go(at + 1), BLINK);
   };
   const pick = (label: string, moves = true) => {
     if (prompt.multi_select) {
-      const has = given.labels.includes(label);
-      change({ ...given, labels: has ? given.labels.filter((each) => each !== label) : [...given.labels, label] });
-    } else change({ ...given, labels: [label], other: false }, moves);
+      const has = answer.labels.includes(label);
+      change({ ...answer, labels: has ? answer.labels.filter((each) => each !== label) : [...answer.labels, label] });
+    } else change({ ...answer, labels: [label], other: false }, moves);
   };
   const openOther = () => {
-    change(prompt.multi_select ? { ...given, other: !given.other || given.text === "" } : { ...given, labels: [], other: true });
+    change(prompt.multi_select ? { ...answer, other: !answer.other || answer.text === "" } : { ...answer, labels: [], other: true });
     requestAnimationFrame(() => text.current?.focus());
   };
   const send = () => {
-    if (missing === 0) act(choicesOf(prompts, latest.current.given), "Enter");
-    else go(prompts.findIndex((each, index) => !isAnswered(each, latest.current.given[index])));
+    if (missing === 0) act(choicesOf(prompts, latest.current.answers), "Enter");
+    else go(prompts.findIndex((each, index) => !isAnswered(each, latest.current.answers[index])));
   };
 
   const shown = useRef(at);
@@ -74,17 +74,17 @@ export function QuestionCard({ ask, act, hand, disabled, all }: Acting & { ask: 
         else leaveText(event);
       }}
     >
-      {prompts.length > 1 && <Steps prompts={prompts} given={draft.given} at={at} go={go} />}
+      {prompts.length > 1 && <Steps prompts={prompts} answers={draft.answers} at={at} go={go} />}
       {prompts.length === 1 && prompt.header && <span class="chip">{reveal(prompt.header)}</span>}
       <Options
         key={at}
         name={`${ask.id}-${at}`}
         prompt={prompt}
-        given={given}
+        answer={answer}
         disabled={disabled}
         pick={pick}
         openOther={openOther}
-        say={(said) => change({ ...given, text: said, other: true })}
+        write={(next) => change({ ...answer, text: next, other: true })}
         text={text}
         quiet={prompts.length === 1}
       />
@@ -101,14 +101,14 @@ export function QuestionCard({ ask, act, hand, disabled, all }: Acting & { ask: 
   );
 }
 
-function Steps({ prompts, given, at, go }: { prompts: Prompt[]; given: Given[]; at: number; go: (to: number) => void }) {
+function Steps({ prompts, answers, at, go }: { prompts: Prompt[]; answers: PromptAnswer[]; at: number; go: (to: number) => void }) {
   return (
     <ol class="steps">
       {prompts.map((prompt, index) => (
         <li key={index}>
           <button
             type="button"
-            class={`chip${isAnswered(prompt, given[index]) ? " done" : ""}`}
+            class={`chip${isAnswered(prompt, answers[index]) ? " done" : ""}`}
             aria-current={index === at ? "step" : undefined}
             aria-label={t("page.card.question.step", { number: index + 1, total: prompts.length, title: reveal(prompt.header || prompt.question) })}
             onClick={() => go(index)}

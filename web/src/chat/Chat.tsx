@@ -28,10 +28,10 @@ export function Chat({ id }: { id: string }) {
         <p class="empty">{ready.value ? t("page.chat.no_session") : connection.value.state === "offline" ? t("page.inbox.unknown") : t("page.loading")}</p>
       </main>
     );
-  return <Open key={id} session={session} />;
+  return <OpenChat key={id} session={session} />;
 }
 
-function Open({ session }: { session: Session }) {
+function OpenChat({ session }: { session: Session }) {
   const talk = conversation(session.id);
   const bypass = neverAsks(session);
   return (
@@ -65,25 +65,15 @@ function Scroller({ session, talk }: { session: Session; talk: Conversation }) {
   useCountNews(talk, () => (news.value = reading.atEnd ? 0 : news.peek() + 1));
 
   const asks = openBySession.value.get(session.id)?.length ?? 0;
-  const state = talk.state.value;
+  const scrolled = () => {
+    reading.moved();
+    if (reading.atEnd) news.value = 0;
+  };
   return (
     <div class="scroller">
-      <div
-        class="scrolls history"
-        ref={frame}
-        tabIndex={0}
-        role="log"
-        aria-label={reveal(session.title)}
-        onScroll={() => {
-          reading.moved();
-          if (reading.atEnd) news.value = 0;
-        }}
-      >
+      <div class="scrolls history" ref={frame} tabIndex={0} role="log" aria-label={reveal(session.title)} onScroll={scrolled}>
         <div class="measure">
-          {talk.older.value === "loading" && <p class="event">{t("page.chat.loading_earlier")}</p>}
-          {talk.older.value === "none" && state === "loaded" && blocks.length > 8 && <p class="event">{t("page.chat.beginning")}</p>}
-          {state === "loading" && !blocks.length && <Loading />}
-          {state === "failed" && <p class="event error">{t("page.chat.load_failed")}</p>}
+          <Beginning talk={talk} />
           {blocks.map((entries, at) => (
             <Block key={entries[0]?.key} entries={entries} late={at < blocks.length - SOON} />
           ))}
@@ -101,7 +91,21 @@ function Scroller({ session, talk }: { session: Session; talk: Conversation }) {
   );
 }
 
-function Loading() {
+/** What stands above the first entry: whether there is more, or why nothing is here yet. */
+function Beginning({ talk }: { talk: Conversation }) {
+  const state = talk.state.value;
+  const size = talk.blocks.value.length;
+  return (
+    <>
+      {talk.older.value === "loading" && <p class="event">{t("page.chat.loading_earlier")}</p>}
+      {talk.older.value === "none" && state === "loaded" && size > 8 && <p class="event">{t("page.chat.beginning")}</p>}
+      {state === "loading" && !size && <Skeleton />}
+      {state === "failed" && <p class="event error">{t("page.chat.load_failed")}</p>}
+    </>
+  );
+}
+
+function Skeleton() {
   return (
     <div class="skeleton" role="status" aria-label={t("page.loading")}>
       <span />

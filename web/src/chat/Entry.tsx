@@ -55,7 +55,7 @@ export function Entries({ entries }: { entries: readonly Entry[] }) {
 const One = memo(({ entry }: { entry: Entry }) => {
   switch (entry.kind) {
     case "said":
-      return <Said item={entry.item} />;
+      return <Message item={entry.item} />;
     case "text":
       return <Markdown text={entry.item.text} />;
     case "thinking":
@@ -104,7 +104,7 @@ export function Thought({ text }: { text: string }) {
   );
 }
 
-function Said({ item }: { item: ItemOf<"said"> }) {
+function Message({ item }: { item: ItemOf<"said"> }) {
   return (
     <div class="said">
       <div class="said-text">{reveal(item.text)}</div>
@@ -181,7 +181,7 @@ function runsOf(entries: readonly Entry[]): Entry[][] {
   const runs: Entry[][] = [];
   const shown = entries.filter((entry) => entry.kind !== "frame" || everything.value);
   for (const [at, entry] of shown.entries()) {
-    if (isToldAgain(entry, shown[at + 1])) continue;
+    if (isRepeated(entry, shown[at + 1])) continue;
     const last = runs.at(-1);
     if (last && isQuiet(entry) && last[0] && isQuiet(last[0])) last.push(entry);
     else runs.push([entry]);
@@ -190,7 +190,7 @@ function runsOf(entries: readonly Entry[]): Entry[][] {
 }
 
 /** Claude says an error of the model in its own words, too, and each try again; it stands out once. */
-function isToldAgain(entry: Entry, next: Entry | undefined): boolean {
+function isRepeated(entry: Entry, next: Entry | undefined): boolean {
   if (isRetry(entry)) return isRetry(next);
   return entry.kind === "text" && next?.kind === "turn" && next.item.is_error && next.item.error === entry.item.text;
 }

@@ -48,13 +48,13 @@ function changeSession(session: Session, item: Item): Session {
   }
 }
 
-/** Takes in an ask as somebody told it; what is known as settled stays settled. */
-export function learnAsk(known: Asks, told: Ask): Asks {
-  const before = known.asks.get(told.id);
-  const settlement = latest(before?.settlement ?? null, latest(known.settled.get(told.id) ?? null, told.settlement));
-  const delivered = told.delivered_at ?? before?.delivered_at ?? known.delivered.get(told.id) ?? null;
-  if (before && before.digest === told.digest && before.settlement === settlement && before.delivered_at === delivered) return known;
-  const ask: Ask = { ...told, settlement, state: settlement ? settlement.state : "open", delivered_at: delivered };
+/** Takes in an ask as the hub sent it; what is known as settled stays settled. */
+export function learnAsk(known: Asks, fresh: Ask): Asks {
+  const before = known.asks.get(fresh.id);
+  const settlement = latest(before?.settlement ?? null, latest(known.settled.get(fresh.id) ?? null, fresh.settlement));
+  const delivered = fresh.delivered_at ?? before?.delivered_at ?? known.delivered.get(fresh.id) ?? null;
+  if (before && before.digest === fresh.digest && before.settlement === settlement && before.delivered_at === delivered) return known;
+  const ask: Ask = { ...fresh, settlement, state: settlement ? settlement.state : "open", delivered_at: delivered };
   return { ...known, asks: new Map(known.asks).set(ask.id, ask) };
 }
 
@@ -79,8 +79,8 @@ export function changeAsks(known: Asks, item: Item): Asks {
 }
 
 /** There is no way back from a settlement; only a late answer adds to one. */
-function latest(before: Settlement | null, told: Settlement | null): Settlement | null {
-  if (before === null || told === null) return before ?? told;
-  if (before.state === "expired" && before.late === null && told.state === "expired" && told.late !== null) return told;
+function latest(before: Settlement | null, after: Settlement | null): Settlement | null {
+  if (before === null || after === null) return before ?? after;
+  if (before.state === "expired" && before.late === null && after.state === "expired" && after.late !== null) return after;
   return before;
 }

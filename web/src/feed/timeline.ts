@@ -53,11 +53,11 @@ function isOne(before: Entry | undefined, entry: Entry): boolean {
 /** Built item by item. `blocks` hold entries; a block or entry that did not change is the very same as before. */
 export class Timeline {
   blocks: Entry[][] = [];
-  /** Said, and not yet taken by Claude. */
+  /** Messages that Claude has not received yet. */
   waiting: ItemOf<"said">[] = [];
   private readonly place = new Map<string, number>();
   private readonly parents = new Map<string, string>();
-  private readonly said = new Map<string, ItemOf<"said">>();
+  private readonly messages = new Map<string, ItemOf<"said">>();
   private readonly begins: ReadonlySet<number>;
   private mode: string | null = null;
   private size = 0;
@@ -69,7 +69,7 @@ export class Timeline {
     this.begins = new Set(drawn?.blocks.map((block) => block[0]?.key ?? 0));
     for (const item of items) this.add(item);
     this.unseen = false;
-    if (drawn) this.blocks = keep(drawn.blocks, this.blocks);
+    if (drawn) this.blocks = reuse(drawn.blocks, this.blocks);
   }
 
   /** How many entries there are at the top level. */
@@ -81,7 +81,7 @@ export class Timeline {
     const placed = { key: item.cursor, at: item.at };
     switch (item.type) {
       case "said":
-        this.said.set(item.say, item);
+        this.messages.set(item.say, item);
         this.waiting = [...this.waiting, item];
         return;
       case "said.taken":
@@ -125,11 +125,11 @@ export class Timeline {
     }
   }
 
-  private take(taken: ItemOf<"said.taken">): void {
-    const said = this.said.get(taken.say);
-    if (!said) return;
-    this.waiting = this.waiting.filter((each) => each.say !== taken.say);
-    this.put({ key: taken.cursor, at: taken.at, kind: "said", item: said }, null);
+  private take(receipt: ItemOf<"said.taken">): void {
+    const message = this.messages.get(receipt.say);
+    if (!message) return;
+    this.waiting = this.waiting.filter((each) => each.say !== receipt.say);
+    this.put({ key: receipt.cursor, at: receipt.at, kind: "said", item: message }, null);
   }
 
   private end(item: ItemOf<"action.ended">): void {
@@ -173,16 +173,16 @@ export class Timeline {
 }
 
 /** The blocks that were made, with the very blocks and entries that were drawn wherever they say the same. */
-function keep(drawn: readonly Entry[][], made: readonly Entry[][]): Entry[][] {
+function reuse(drawn: readonly Entry[][], fresh: readonly Entry[][]): Entry[][] {
   const entries = new Map(drawn.flat().map((entry) => [entry.key, entry]));
   const blocks = new Map(drawn.map((block) => [block[0]?.key, block]));
-  return made.map((block) => {
-    const kept = block.map((entry) => {
+  return fresh.map((block) => {
+    const same = block.map((entry) => {
       const before = entries.get(entry.key);
       return before && isSame(before, entry) ? before : entry;
     });
-    const before = blocks.get(kept[0]?.key);
-    return before?.length === kept.length && before.every((entry, at) => entry === kept[at]) ? before : kept;
+    const before = blocks.get(same[0]?.key);
+    return before?.length === same.length && before.every((entry, at) => entry === same[at]) ? before : same;
   });
 }
 

@@ -8,7 +8,7 @@ import { Quoted } from "../parts/Quoted";
 import { may, sessionOf } from "../store/desk";
 import { chosen } from "../store/place";
 import { sending } from "../store/sending";
-import { mates, take, wasLookedAt } from "../store/together";
+import { group, mates, wasLookedAt } from "../store/together";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
 import { sameOf, type Same } from "./same";
@@ -48,7 +48,7 @@ function Underway({ ask }: { ask: Ask }) {
   const sent = useComputed(() => sending.value.get(ask.id)).value;
   if (!sent) return null;
   if (sent.state === "refused") return <span class="trouble">{reveal(sent.message)}</span>;
-  if (sent.state === "kept") return <span class="trouble">{sent.why ? t("page.card.unsent_trouble") : t("page.card.unsent_offline")}</span>;
+  if (sent.state === "queued") return <span class="trouble">{sent.reason ? t("page.card.unsent_trouble") : t("page.card.unsent_offline")}</span>;
   return <span class="quiet-text">{t("page.card.sending")}</span>;
 }
 
@@ -85,13 +85,13 @@ function Group({ same, open }: { same: Same; open: string | null }) {
 
 function Together({ asks, shown }: { asks: readonly Ask[]; shown: Ask }) {
   const ready = asks.every(wasLookedAt);
-  const taken = mates(shown);
+  const chosenTogether = mates(shown);
   return (
     <label class="tick" title={ready ? undefined : t("page.inbox.review_first")}>
-      <input type="checkbox" checked={taken.length > 0} disabled={!may("approver") || (!ready && !taken.length)} onChange={(event) => take(asks, event.currentTarget.checked)} />
+      <input type="checkbox" checked={chosenTogether.length > 0} disabled={!may("approver") || (!ready && !chosenTogether.length)} onChange={(event) => group(asks, event.currentTarget.checked)} />
       <span>
-        {t("page.inbox.answer_all", { count: taken.length || asks.length })}
-        {!ready && <small class="quiet-text">{taken.length ? t("page.inbox.later") : t("page.inbox.review_first")}</small>}
+        {t("page.inbox.answer_all", { count: chosenTogether.length || asks.length })}
+        {!ready && <small class="quiet-text">{chosenTogether.length ? t("page.inbox.later") : t("page.inbox.review_first")}</small>}
       </span>
     </label>
   );

@@ -5,7 +5,7 @@ import { Icon } from "../parts/Icons";
 import { askOf, justSettled, missedAsks, openAsks, ready, sessions } from "../store/desk";
 import { chosen, current, pathOf, place } from "../store/place";
 import { connection } from "../store/stream";
-import { forgetTold, told, type Told } from "../store/together";
+import { batch, forgetBatch, type BatchOutcome } from "../store/together";
 import { isAlarm, stateOf } from "../sessions/state";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
@@ -65,33 +65,33 @@ export function Alarms() {
 /** What became of the asks that stood here: who answered, and whether it was somebody else. */
 function JustNow() {
   const asks = justSettled.value.map(askOf).filter((ask) => ask !== undefined && !missedAsks.value.includes(ask));
-  if (!asks.length && !told.value) return null;
+  if (!asks.length && !batch.value) return null;
   return (
     <section class="over" aria-label={t("page.inbox.just_now")}>
       <h2>{t("page.inbox.just_now")}</h2>
-      <ToldAll />
+      <BatchNote />
       {asks.map((ask) => ask && <Card key={ask.id} ask={ask} where="inbox" />)}
     </section>
   );
 }
 
 /** What became of an answer to several at once. */
-function ToldAll() {
-  if (!told.value) return null;
+function BatchNote() {
+  if (!batch.value) return null;
   return (
-    <p class={told.value.taken === told.value.asked ? "note" : "note trouble"} role="status">
-      {inWords(told.value)}{" "}
-      <button type="button" class="quiet" aria-label={t("page.close")} onClick={forgetTold}>
+    <p class={batch.value.accepted === batch.value.total ? "note" : "note trouble"} role="status">
+      {sentenceOf(batch.value)}{" "}
+      <button type="button" class="quiet" aria-label={t("page.close")} onClick={forgetBatch}>
         <Icon name="close" />
       </button>
     </p>
   );
 }
 
-function inWords({ asked, taken, kept }: Told): string {
-  const unused = asked - taken - kept;
-  const sentences = [t("page.inbox.batch.used", { used: taken, total: asked })];
-  if (kept) sentences.push(t("page.inbox.batch.unsent", { count: kept }));
+function sentenceOf({ total, accepted, queued }: BatchOutcome): string {
+  const unused = total - accepted - queued;
+  const sentences = [t("page.inbox.batch.used", { used: accepted, total })];
+  if (queued) sentences.push(t("page.inbox.batch.unsent", { count: queued }));
   if (unused) sentences.push(t("page.inbox.batch.unused", { count: unused }));
   return sentences.join(" ");
 }
@@ -111,7 +111,7 @@ export function Drawer() {
         </h2>
         <p class="needs-text">{t("page.inbox.waiting", { count: elsewhere.length })}</p>
       </header>
-      <ToldAll />
+      <BatchNote />
       <AskList asks={elsewhere} open={first?.id ?? null} />
     </aside>
   );

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { t } from "../texts";
 
-export function Confirm({ says, really, act, disabled = false }: { says: string; really: string; act: () => void; disabled?: boolean }) {
+export function Confirm({ label, really, act, disabled = false }: { label: string; really: string; act: () => void; disabled?: boolean }) {
   const asked = useSignal(false);
   const first = useRef<HTMLButtonElement>(null);
   const touched = useRef(false);
@@ -15,7 +15,7 @@ export function Confirm({ says, really, act, disabled = false }: { says: string;
   if (!asked.value)
     return (
       <button type="button" class="danger quiet small" ref={first} disabled={disabled} onClick={() => (asked.value = true)}>
-        {says}
+        {label}
       </button>
     );
   return (

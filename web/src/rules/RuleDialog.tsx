@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { Ask } from "../feed/model";
 import { Dialog } from "../parts/Dialog";
 import { projects, sessionOf } from "../store/desk";
-import { inWords as tell, post } from "../store/http";
+import { explainError, post } from "../store/http";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
 import { draftOf, toRules, type RuleDraft } from "./draft";
@@ -24,7 +24,7 @@ export default function RuleDialog({ ask, close }: { ask: Ask; close: () => void
       close();
       return true;
     } catch (error) {
-      trouble.value = (made.value ? `${t("admin.rules.partly", { made: made.value, total: rules.length })} ` : "") + tell(error);
+      trouble.value = (made.value ? `${t("admin.rules.partly", { made: made.value, total: rules.length })} ` : "") + explainError(error);
       return false;
     }
   };

@@ -1,4 +1,4 @@
-/** A rule that somebody is about to make: drafted from an ask, said in words, and as the hub takes it. Pure. */
+/** A rule that somebody is about to make: drafted from an ask, put in words, and as the hub expects it. Pure. */
 import type { NewRule, ProjectRule, Rule } from "../generated/api";
 import type { Ask, Project, Session } from "../feed/model";
 import { reveal } from "../text/reveal";
@@ -54,7 +54,7 @@ export function missing(draft: RuleDraft): string | null {
 }
 
 /** In a sentence, before anybody grants it. Backquotes are around what was typed. */
-export function inWords(draft: RuleDraft, names: (draft: RuleDraft) => string): string {
+export function sentenceOf(draft: RuleDraft, names: (draft: RuleDraft) => string): string {
   const what = subject(draft);
   const where = names(draft);
   const message = draft.decision === "deny" ? reveal(draft.message.trim()) : "";
@@ -90,8 +90,8 @@ export function subjectOf(rule: Rule | ProjectRule): string {
 /** As the hub takes it: one rule for each command. */
 export function toRules(draft: RuleDraft, now: number): NewRule[] {
   const { decision, tool, path, server, project, session, message, seconds } = draft;
-  const said = { tool, path, server, project: session ? "" : project, session, message: decision === "deny" ? message : "" };
-  const filled = Object.fromEntries(Object.entries(said).flatMap(([key, value]) => (value.trim() ? [[key, value.trim()]] : [])));
+  const fields = { tool, path, server, project: session ? "" : project, session, message: decision === "deny" ? message : "" };
+  const filled = Object.fromEntries(Object.entries(fields).flatMap(([key, value]) => (value.trim() ? [[key, value.trim()]] : [])));
   const expires = seconds ? { expires_at: new Date(now + seconds * 1000).toISOString() } : {};
   const patterns = patternsOf(draft.commands);
   return (patterns.length ? patterns : [null]).map((command) => ({ decision, ...filled, ...expires, ...(command ? { command } : {}) }));

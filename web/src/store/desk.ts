@@ -29,12 +29,12 @@ const sessionsById = new Map<string, ReadonlySignal<Session | undefined>>();
 
 /** One ask; who reads it is drawn again when that ask changes, and not for others. */
 export function askOf(id: string): Ask | undefined {
-  return kept(asksById, id, () => known.value.asks.get(id));
+  return cached(asksById, id, () => known.value.asks.get(id));
 }
 
 /** One session, likewise; none for an agent outside. */
 export function sessionOf(id: string | null): Session | undefined {
-  return id === null ? undefined : kept(sessionsById, id, () => sessions.value.get(id));
+  return id === null ? undefined : cached(sessionsById, id, () => sessions.value.get(id));
 }
 
 /** Whether it was done from this very browser: the same account elsewhere is somebody else. */
@@ -42,7 +42,7 @@ export function isMe(by: Actor): boolean {
   return by.kind === "person" && Boolean(by.seat) && by.seat === me.value?.seat && by.name === me.value?.name;
 }
 
-function kept<T>(all: Map<string, ReadonlySignal<T>>, id: string, read: () => T): T {
+function cached<T>(all: Map<string, ReadonlySignal<T>>, id: string, read: () => T): T {
   let found = all.get(id);
   if (!found) all.set(id, (found = computed(read)));
   return found.value;
@@ -102,7 +102,7 @@ export async function readSnapshot(): Promise<number> {
     lastLines.value = new Map(listed.sessions.map((session) => [session.id, session.last_line]));
     // What is over stays over, and in its conversation; what was open is what the hub says is open.
     let asks: Asks = { ...known.value, asks: new Map([...known.value.asks].filter(([, ask]) => ask.settlement)) };
-    for (const told of [...missed.asks, ...inbox.asks]) asks = learnAsk(asks, told);
+    for (const ask of [...missed.asks, ...inbox.asks]) asks = learnAsk(asks, ask);
     known.value = asks;
     ready.value = true;
   });

@@ -11,12 +11,12 @@ export class Refused extends Error {
 
   constructor(
     readonly status: number,
-    told: Failed | null,
+    failure: Failed | null,
   ) {
-    super(told?.error.message ?? t("page.hub_status", { status }));
-    this.code = told?.error.code ?? "unknown";
-    this.ask = told?.error.ask ?? null;
-    this.settlement = told?.error.settlement ?? null;
+    super(failure?.error.message ?? t("page.hub_status", { status }));
+    this.code = failure?.error.code ?? "unknown";
+    this.ask = failure?.error.ask ?? null;
+    this.settlement = failure?.error.settlement ?? null;
   }
 }
 
@@ -31,10 +31,10 @@ export async function ask<T>(method: string, path: string, body?: unknown, patie
     throw new Unreachable("the answer broke off");
   });
   if (!response.ok) {
-    const told = read<Failed>(text);
+    const failure = read<Failed>(text);
     // A proxy says so of a hub that is away. The hub itself, in trouble of its own, says which.
-    if (response.status >= 502 && response.status <= 504 && !told?.error) throw new Unreachable(`${response.status}`);
-    throw new Refused(response.status, told);
+    if (response.status >= 502 && response.status <= 504 && !failure?.error) throw new Unreachable(`${response.status}`);
+    throw new Refused(response.status, failure);
   }
   return read<T>(text) as T;
 }
@@ -65,7 +65,7 @@ function read<T>(text: string): T | null {
 }
 
 /** What to tell a person about something that was thrown. */
-export function inWords(error: unknown): string {
+export function explainError(error: unknown): string {
   if (error instanceof Unreachable) return t("page.unreachable");
   return error instanceof Error ? error.message : String(error);
 }
