@@ -218,9 +218,9 @@ async def administration(page: Page) -> Walk:
     await unfold(page)
     yield "statistics", "main"
     await page.evaluate(GO, "/admin/settings")
-    await expect(main.get_by_role("button", name="Log out")).to_be_visible()
+    await expect(main.get_by_role("button", name="Sign out")).to_be_visible()
     yield "this browser", "main"
-    await main.get_by_role("button", name="Log out").click()
+    await main.get_by_role("button", name="Sign out").click()
     await expect(page.get_by_label("Token or one-time code")).to_be_visible()
     yield "login", "body"
 

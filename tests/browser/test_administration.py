@@ -58,7 +58,7 @@ async def test_a_projects_options_and_rules_hold_and_who_did_what_is_on_record(t
         await form.get_by_label("Cost limit per session (USD)").fill("7.5")
         await form.get_by_label("Tools allowed without asking").fill("Read\nGrep")
         await form.get_by_label("Additional directories").fill(str(tmp_path))
-        await form.get_by_label("Message to Claude on top").fill("Be kind.")
+        await form.get_by_label("Added to Claude's system prompt").fill("Be kind.")
         await form.get_by_role("combobox", name="Agents can ask (ask_user)", exact=True).select_option("yes")
         await form.get_by_label("ask_user timeout").fill("5")
         await form.get_by_label("Question").fill("3600")
@@ -73,7 +73,7 @@ async def test_a_projects_options_and_rules_hold_and_who_did_what_is_on_record(t
         await expect(main.locator(".project-head")).to_contain_text("Ask first · claude-haiku-4-5 · 2 at once")
         await expect(main.get_by_text("Saved. Applies to new sessions.")).to_be_visible()
 
-        await unfold(main, "Rules of this project")
+        await unfold(main, "Project rules")
         rules = main.locator(".rule-form")
         await rules.get_by_label("Deny").check()
         await rules.get_by_label("Command").fill("git push *")
@@ -149,7 +149,7 @@ async def audit(page: Page, session: str) -> None:
     await page.get_by_role("link", name="Audit").click()
     main, rows = page.locator("main"), page.locator("table.audit tbody tr")
     what = main.get_by_role("combobox", name="Event", exact=True)
-    await expect(what.locator("option")).to_have_text(["Anything", *get_args(What)])
+    await expect(what.locator("option")).to_have_text(["Any", *get_args(What)])
     await what.select_option("project changed")
     await expect(rows).to_have_count(2)
     await expect(rows.first).to_contain_text("owner")
@@ -165,7 +165,7 @@ async def audit(page: Page, session: str) -> None:
     await expect(rows.get_by_label("Details")).to_contain_text("sha256:")
     await main.get_by_label("By", exact=True).fill("")
     await page.keyboard.press("Enter")
-    await what.select_option("Anything")
+    await what.select_option("Any")
     await main.get_by_role("combobox", name="Session", exact=True).select_option("Publish it")
     await expect(rows).to_have_count(4)
     await main.get_by_role("searchbox").fill("git push")
@@ -181,7 +181,9 @@ async def test_a_token_is_shown_once_and_revoked_at_once_and_the_audit_goes_back
         page = await screen.open(hub.up, "/admin/tokens")
         main, form = page.locator("main"), page.locator("form.panel")
         await form.get_by_label("Name").fill("phone")
-        await form.get_by_role("combobox", name="Role", exact=True).select_option("approver: may also answer and say")
+        await form.get_by_role("combobox", name="Role", exact=True).select_option(
+            "Approver: can also answer and send messages"
+        )
         await form.get_by_role("combobox", name="Expires", exact=True).select_option("for 1 day")
         await form.get_by_role("button", name="Create token").click()
         await expect(form.get_by_text("Copy this now. It won't be shown again.")).to_be_visible()
@@ -190,7 +192,7 @@ async def test_a_token_is_shown_once_and_revoked_at_once_and_the_audit_goes_back
         row = main.locator("tbody tr", has_text="phone")
         await expect(row).to_contain_text("approver")
         await form.get_by_label("Name").fill("nightly")
-        await form.get_by_role("combobox", name="Role", exact=True).select_option("agent: may ask, and nothing else")
+        await form.get_by_role("combobox", name="Role", exact=True).select_option("Agent: can only ask")
         await form.get_by_role("combobox", name="Project of the agent", exact=True).select_option("shop")
         await form.get_by_role("button", name="Create token").click()
         await expect(main.locator("tbody tr", has_text="nightly")).to_contain_text("project shop")
@@ -219,7 +221,7 @@ async def test_a_token_is_shown_once_and_revoked_at_once_and_the_audit_goes_back
         await expect(more).to_have_count(0)
         names = await rows.locator("td:nth-child(3)").all_inner_texts()
         assert [each for each in names if each.startswith("p")] == [f"p{n:03}" for n in reversed(range(230))]
-        await main.get_by_role("combobox", name="When", exact=True).select_option("The last 30 days")
+        await main.get_by_role("combobox", name="When", exact=True).select_option("Last 30 days")
         await expect(rows.filter(has_text="p0")).to_have_count(0)
 
         # Whoever may only look sees projects, rules and numbers, and nothing to press there.
@@ -253,7 +255,7 @@ async def test_the_statistics_count_what_was_asked(tmp_path: Path) -> None:
         await page.clock.set_fixed_time(NOW)
         await page.get_by_role("link", name="Statistics").click()
         tiles = page.locator(".tile strong")
-        for label, days in (("The last 14 days", 14), ("The last 30 days", 30)):
+        for label, days in (("Last 14 days", 14), ("Last 30 days", 30)):
             await page.get_by_role("combobox", name="Period", exact=True).select_option(label)
             people, ruled, table = counted(await hub.up.hub.desk.asks(state=None), days)
             await expect(tiles.first).to_have_text(str(people + ruled))

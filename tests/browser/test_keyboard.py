@@ -55,7 +55,7 @@ async def test_every_kind_of_card_by_keyboard_alone(tmp_path: Path) -> None:
 
         ask = await put(hub, page, Permission("Bash", {"command": "rm a", "timeout": 5}))
         await page.keyboard.press("e")
-        await expect(page.get_by_label("Edit command before it is allowed")).to_be_focused()
+        await expect(page.get_by_label("Edit command before you allow it")).to_be_focused()
         await page.keyboard.press("Control+a")
         await page.keyboard.type("rm b")
         await page.keyboard.press("Control+Enter")
@@ -187,7 +187,7 @@ async def test_whoever_writes_while_the_time_runs_out_goes_on_writing(tmp_path: 
         await page.keyboard.type("Wr")
         await hub.up.hub.store.apply([SettleAsk(asked.id, Expired(datetime.now(UTC)))])
         await expect(page.locator(f"#card-{asked.id}")).to_contain_text(
-            "What you say now still reaches it, as guidance."
+            "If you answer now, Claude gets it as a follow-up."
         )
         await expect(text).to_be_focused()
         await page.keyboard.type("en")

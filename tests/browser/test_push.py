@@ -165,7 +165,7 @@ async def test_an_ask_is_shown_with_answers_and_the_one_that_is_tapped_reaches_t
     # Nobody runs Claude here, so that nobody takes it.
     assert await screen.ever_shown() == [
         ["Allowed · waiting for Claude", "Run npm test?"],
-        ["Allowed · Claude has not taken it yet", "Run npm test?"],
+        ["Allowed · not yet received by Claude", "Run npm test?"],
     ]
     assert [each for each in at.phone.shown if each[1] == ask.id] == [("ask", ask.id)], (
         "the device said itself that it shows nothing more"
@@ -383,8 +383,8 @@ IPHONE = (
 )
 REASONS = {
     "Notifications are blocked for this page.": "",  # the light browser shows none, and says so by itself
-    "This browser cannot receive push messages.": f"{ASKABLE} delete window.PushManager;",
-    "It needs https, or localhost.": f"{ASKABLE} Object.defineProperty(window, 'isSecureContext', {{ value: false }});",
+    "This browser doesn't support push notifications.": f"{ASKABLE} delete window.PushManager;",
+    "Push needs HTTPS or localhost.": f"{ASKABLE} Object.defineProperty(window, 'isSecureContext', {{ value: false }});",
 }
 
 
@@ -399,7 +399,7 @@ async def test_why_it_cannot_be_is_told_honestly(house: Desk, tmp_path: Path) ->
         await cannot_be(screen, phone.context, up, "“Add to Home Screen”", ASKABLE)
         async with served(tmp_path, page=PAGE, push=Terms(enabled=False)) as off:
             await log_in(first, off.up)
-            says = "It is switched off in the settings of this hub"
+            says = "Push is turned off in this hub's settings"
             await cannot_be(screen, first.context, off.up, says, ASKABLE)
 
 

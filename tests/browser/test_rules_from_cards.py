@@ -37,7 +37,7 @@ async def test_rules_are_made_from_cards_and_hold_from_the_next_time_on(tmp_path
         await armed(page, "permission")
         dialog = await make_a_rule(page)
         await expect(dialog.locator(".in-words")).to_have_text(
-            "Allow commands like touch one in the project shop, without asking anybody."
+            "Allow commands like touch one in the project shop without asking."
         )
         await dialog.get_by_label("Command").fill("touch *")
         await dialog.get_by_label("Where").select_option("session Files")
@@ -78,7 +78,7 @@ async def test_rules_are_made_from_cards_and_hold_from_the_next_time_on(tmp_path
         await armed(page, "permission")
         await page.locator(".card").get_by_text("Full input").click()
         await expect(page.locator(".card .unfolded pre")).to_contain_text('"content": "one\\n"')
-        await page.locator(".card").get_by_text("Claude suggests").click()
+        await page.locator(".card").get_by_text("Suggested by Claude").click()
         suggested = page.locator(".card .offer", has_text="Switch to the mode acceptEdits")
         await suggested.scroll_into_view_if_needed()
         await armed(page, "permission")
@@ -117,9 +117,7 @@ async def test_of_several_rules_those_that_were_made_are_not_made_twice(tmp_path
         grant = dialog.get_by_role("button", name="Create rule")
         with screen.trouble_expected():
             await grant.click()
-            await expect(dialog.get_by_role("alert")).to_contain_text(
-                "1 of 2 rules are made. The hub cannot be reached."
-            )
+            await expect(dialog.get_by_role("alert")).to_contain_text("1 of 2 rules created. Can't reach the hub.")
         await grant.click()
         await expect(dialog).to_have_count(0)
         assert made == ["npm test", "tee *", "tee *"]

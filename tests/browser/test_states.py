@@ -43,7 +43,7 @@ async def test_a_hub_that_restarts_under_an_open_page_loses_nothing(tmp_path: Pa
             await expect(page.locator(".connection.offline").first).to_be_attached()
             await page.keyboard.press("1")
             await page.keyboard.press("Enter")
-            await expect(page.locator(".card.stage-kept")).to_contain_text("Not sent")
+            await expect(page.locator(".card.stage-queued")).to_contain_text("Not sent")
             async with at.serve() as up:
                 await expect(page.locator(".connection.live").first).to_be_attached()
                 await expect(page.locator(".line-card").first).to_contain_text("You answered: SQLite")
@@ -130,7 +130,7 @@ async def test_timed_out_questions_take_late_answers_and_claude_hears_them(tmp_p
         await page.reload()
         await missed.get_by_role("button", name="Answer late").click()
         card = missed.locator(".card.stage-expired")
-        await expect(card).to_contain_text("What you say now still reaches it, as guidance.")
+        await expect(card).to_contain_text("If you answer now, Claude gets it as a follow-up.")
         await expect(card).to_have_attribute("data-armed", "")
         await card.get_by_text("Postgres").click()
         await card.get_by_role("button", name="Send answer").scroll_into_view_if_needed()
@@ -149,7 +149,7 @@ async def test_timed_out_questions_take_late_answers_and_claude_hears_them(tmp_p
         again = page.locator("main section.question").last
         await expect(page.locator("main .line-card.stage-expired")).to_contain_text("Timed out")
         await page.locator("main .line-card.stage-expired button").click()
-        await expect(page.locator("main").get_by_text("still reaches it, as guidance")).to_be_visible()
+        await expect(page.locator("main").get_by_text("Claude gets it as a follow-up")).to_be_visible()
         await expect(page.locator("main .card.question[data-armed]")).to_be_visible()
         await page.locator("main .card.question").get_by_text("SQLite").click()
         await page.locator("main").get_by_role("button", name="Send answer").click()

@@ -79,7 +79,9 @@ async def test_who_never_asks_is_marked_in_red_everywhere_until_it_asks_again(tm
         await page.get_by_label("Absolute path of a directory").fill(str(at.work))
         await page.get_by_label("What should Claude do?").fill("Make a file.")
         await mode.select_option("Never ask")
-        await expect(page.get_by_role("dialog")).to_contain_text("Only for directories and machines you can lose.")
+        await expect(page.get_by_role("dialog")).to_contain_text(
+            "Use this only with files and machines you can afford to lose."
+        )
         await page.get_by_role("button", name="Start").click()
         await expect(main.get_by_text("It is there: True.")).to_be_visible()
         await expect(page.locator("main.chat.bypass")).to_be_visible()

@@ -4,14 +4,14 @@ import { Admin } from "./admin/Admin";
 import { Chat } from "./chat/Chat";
 import { Drawer, Inbox } from "./inbox/Inbox";
 import { KeyList, showKeys } from "./keyboard";
-import { Login } from "./Login";
+import { LoginPage } from "./Login";
 import { Icon, type IconName } from "./parts/Icons";
 import { Drafting, drafting } from "./rules/drafting";
 import { may, openAsks, standing } from "./store/desk";
 import { lastSession, pathOf, place } from "./store/place";
-import { NewSession, starting } from "./sessions/NewSession";
+import { NewSessionDialog, starting } from "./sessions/NewSession";
 import { SessionsList } from "./sessions/SessionsList";
-import { Announcer, Connection, NeverAsks, NoSandbox, NotUsed } from "./signs";
+import { Announcer, ConnectionSign, NeverAsks, NoSandbox, NotUsed } from "./signs";
 import { t } from "./texts";
 
 const drawerHidden = signal(false);
@@ -25,7 +25,7 @@ const elsewhere = computed(() => {
 });
 
 export function App() {
-  if (standing.value === "out") return <Login />;
+  if (standing.value === "out") return <LoginPage />;
   const { view } = place.value;
   const alone = narrow.value && view === "sessions";
   const drawer = elsewhere.value > 0 && !drawerHidden.value && !narrow.value;
@@ -35,7 +35,7 @@ export function App() {
         <header class="strips">
           <NeverAsks />
           <NoSandbox />
-          <Connection strip />
+          <ConnectionSign strip />
         </header>
       )}
       {(!narrow.value || alone) && <Side alone={alone} />}
@@ -45,7 +45,7 @@ export function App() {
       {elsewhere.value > 0 && view === "session" && !narrow.value && <DrawerToggle open={drawer} />}
       <NotUsed />
       <Announcer />
-      {starting.value && <NewSession />}
+      {starting.value && <NewSessionDialog />}
       {showKeys.value && <KeyList />}
       {drafting.value && <Drafting ask={drafting.value} />}
     </div>
@@ -98,7 +98,7 @@ function Side({ alone }: { alone: boolean }) {
       {!alone && <NeverAsks />}
       {!alone && <NoSandbox />}
       <footer class="side-foot">
-        <Connection />
+        <ConnectionSign />
         <span class="spring" />
         <button type="button" class="quiet wide-only" aria-label={t("page.nav.keyboard")} title={`${t("page.nav.keyboard")} (?)`} onClick={() => (showKeys.value = true)}>
           <Icon name="key" />

@@ -1,7 +1,7 @@
 /** Signing in, when the hub does not know this browser. Cards and drafts stay where they are, and go on after it. */
 import { useSignal } from "@preact/signals";
 import { Alert } from "./parts/Alert";
-import { Field, Form, TextField } from "./parts/Form";
+import { Field, SubmitForm, TextField } from "./parts/Form";
 import { Icon } from "./parts/Icons";
 import { Quoted } from "./parts/Quoted";
 import { standing } from "./store/desk";
@@ -10,7 +10,7 @@ import { sending } from "./store/sending";
 import { begin } from "./store/stream";
 import { t } from "./texts";
 
-export function Login() {
+export function LoginPage() {
   const secret = useSignal("");
   const trouble = useSignal<string | null>(location.pathname === "/login" && location.search.includes("code=") ? t("page.login.expired") : null);
   const queued = [...sending.value.values()].filter((each) => each.state === "queued").length;
@@ -20,7 +20,7 @@ export function Login() {
   };
   return (
     <main class="login">
-      <Form class="stack" submit={submit}>
+      <SubmitForm class="stack" submit={submit}>
         <span class="big-icon needs">
           <Icon name="hand" />
         </span>
@@ -36,7 +36,7 @@ export function Login() {
         <button type="submit" class="primary">
           {t("page.login.button")}
         </button>
-      </Form>
+      </SubmitForm>
     </main>
   );
 }

@@ -15,7 +15,7 @@ import { span } from "./text/times";
 import { t } from "./texts";
 
 /** How we stand with the hub. As a strip it is there only while something is wrong. */
-export function Connection({ strip = false }: { strip?: boolean }) {
+export function ConnectionSign({ strip = false }: { strip?: boolean }) {
   const at = connection.value;
   if (strip && (at.state === "live" || at.state === "connecting")) return <span class="connection live unseen">{at.state === "live" ? t("page.connection.live") : ""}</span>;
   const text = at.state === "offline" ? t("page.connection.offline", { duration: span(now.value - at.since) }) : t(`page.connection.${at.state}`);

@@ -9,13 +9,13 @@ import { explainError } from "../store/http";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
 
-interface Notice {
+interface PanelNote {
   text: string;
   trouble: boolean;
 }
 
 export function DevicesPanel() {
-  const notice = useSignal<Notice | null>(null);
+  const notice = useSignal<PanelNote | null>(null);
   const busy = useSignal(false);
   useEffect(() => void refresh(), []);
   const act = async (what: () => Promise<string | null | void>) => {
@@ -45,7 +45,7 @@ export function DevicesPanel() {
           {reveal(notice.value.text)}
         </p>
       )}
-      <List busy={busy} act={act} shown={notice.value?.text ?? ""} />
+      <DeviceList busy={busy} act={act} shown={notice.value?.text ?? ""} />
       <Install />
     </section>
   );
@@ -84,28 +84,28 @@ function Here({ busy, act, test }: { busy: Signal<boolean>; act: (what: () => Pr
   );
 }
 
-interface Acts {
+interface DeviceActions {
   busy: Signal<boolean>;
   act: (what: () => Promise<void>) => Promise<void>;
   /** What stands above the list already. */
   shown: string;
 }
 
-function List(acts: Acts) {
+function DeviceList(acts: DeviceActions) {
   if (devices.value.length === 0) return null;
   return (
     <>
       <h3>{t("admin.push.devices")}</h3>
       <ul class="device-list">
         {devices.value.map((device) => (
-          <Row key={device.id} device={device} {...acts} />
+          <DeviceRow key={device.id} device={device} {...acts} />
         ))}
       </ul>
     </>
   );
 }
 
-function Row({ device, busy, act, shown }: Acts & { device: Device }) {
+function DeviceRow({ device, busy, act, shown }: DeviceActions & { device: Device }) {
   const here = device.id === thisDevice.value && isPushed.value;
   const label = reveal(device.label);
   return (

@@ -13,9 +13,9 @@ import { reveal } from "../text/reveal";
 import { dollars } from "../text/times";
 import { t } from "../texts";
 import { OptionsForm } from "./OptionsForm";
-import type { Reading } from "./read";
+import type { Resource } from "./read";
 
-export function OneProject({ project, reading }: { project: Project; reading: Reading<Projects> }) {
+export function OneProject({ project, reading }: { project: Project; reading: Resource<Projects> }) {
   const path = `/api/projects/${encodeURIComponent(project.id)}`;
   const save = (options: Options, name = project.name) => reading.act(() => ask("PATCH", path, { name, options }));
   const saved = useSignal(false);
@@ -49,7 +49,7 @@ function rulesTitle(count: number): string {
   return count ? t("admin.projects.rules_count", { count }) : t("admin.projects.rules");
 }
 
-function ProjectFiles({ path, reading }: { path: string; reading: Reading<Projects> }) {
+function ProjectFiles({ path, reading }: { path: string; reading: Resource<Projects> }) {
   const outcome = useSignal<string | null>(null);
   const sync = (remove: boolean) =>
     reading.act(async () => {

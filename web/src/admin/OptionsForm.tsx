@@ -1,7 +1,7 @@
 /** The options of a project, as a form. */
 import { useSignal, type Signal } from "@preact/signals";
 import type { Options, Project } from "../generated/api";
-import { Field, Form, Select, Suggestions, TextArea, TextField } from "../parts/Form";
+import { Field, SubmitForm, Select, Suggestions, TextArea, TextField } from "../parts/Form";
 import { MODELS, ModeChoices } from "../sessions/modes";
 import { may } from "../store/desk";
 import { t } from "../texts";
@@ -37,7 +37,7 @@ export function OptionsForm({ project, save, saved }: OptionsFormProps) {
     saved.value = await save(optionsOf(draft.value, project.options.rules), name.value.trim());
   };
   return (
-    <Form class="stack" submit={submit}>
+    <SubmitForm class="stack" submit={submit}>
       <fieldset class="stack" disabled={!may("admin")}>
         <Field label={t("admin.name")}>
           <TextField required value={name.value} change={rename} />
@@ -47,7 +47,7 @@ export function OptionsForm({ project, save, saved }: OptionsFormProps) {
         <Timeouts value={draft.value} set={set} />
         <Save saved={saved.value} />
       </fieldset>
-    </Form>
+    </SubmitForm>
   );
 }
 

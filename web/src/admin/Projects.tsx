@@ -2,16 +2,16 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Projects } from "../generated/api";
-import { Field, Form, TextField } from "../parts/Form";
+import { Field, SubmitForm, TextField } from "../parts/Form";
 import { may, projects } from "../store/desk";
 import { post } from "../store/http";
 import { t } from "../texts";
 import { OneProject } from "./OneProject";
-import { Loading, Trouble, useReading } from "./read";
+import { Loading, Trouble, useResource } from "./read";
 import { TrustPanel } from "./TrustPanel";
 
 export function ProjectsPage() {
-  const reading = useReading<Projects>("/api/projects");
+  const reading = useResource<Projects>("/api/projects");
   const list = reading.value.value?.projects;
   useEffect(() => {
     if (list) projects.value = list;
@@ -38,7 +38,7 @@ function AddProject({ add }: { add: (body: { path: string; name: string | null }
     if (await add({ path: path.value.trim(), name: name.value.trim() || null })) path.value = name.value = "";
   };
   return (
-    <Form class="panel stack" submit={submit}>
+    <SubmitForm class="panel stack" submit={submit}>
       <h2>{t("admin.projects.new")}</h2>
       <div class="two">
         <Field label={t("page.new_session.path")}>
@@ -53,6 +53,6 @@ function AddProject({ add }: { add: (body: { path: string; name: string | null }
           {t("admin.projects.add")}
         </button>
       </div>
-    </Form>
+    </SubmitForm>
   );
 }

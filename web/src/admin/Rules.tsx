@@ -15,14 +15,14 @@ import { modeName } from "../sessions/modes";
 import { reveal } from "../text/reveal";
 import { moment } from "../text/times";
 import { t } from "../texts";
-import { Loading, Trouble, useReading, type Reading } from "./read";
+import { Loading, Trouble, useResource, type Resource } from "./read";
 import { usesOf, type Use } from "./uses";
 
 const ASKED = 12;
 
 export function RulesPage() {
-  const reading = useReading<Rules>("/api/rules");
-  const recent = useReading<Asks>("/api/asks?order=newest&limit=500");
+  const reading = useResource<Rules>("/api/rules");
+  const recent = useResource<Asks>("/api/asks?order=newest&limit=500");
   const asks = recent.value.value?.asks ?? [];
   const list = reading.value.value?.rules;
   return (
@@ -31,7 +31,7 @@ export function RulesPage() {
       <Trouble reading={reading} />
       {!list && <Loading reading={reading} />}
       {list?.length === 0 && <p class="empty">{t("admin.rules.none")}</p>}
-      {list && list.length > 0 && <List rules={list} uses={usesOf(asks)} reading={reading} />}
+      {list && list.length > 0 && <RuleList rules={list} uses={usesOf(asks)} reading={reading} />}
       {may("admin") && (
         <section class="panel stack">
           <h2>{t("admin.rules.new")}</h2>
@@ -45,12 +45,12 @@ export function RulesPage() {
           />
         </section>
       )}
-      <Asked asks={asks.filter((each) => each.kind === "permission" && !isRuled(each)).slice(0, ASKED)} />
+      <RecentlyAsked asks={asks.filter((each) => each.kind === "permission" && !isRuled(each)).slice(0, ASKED)} />
     </>
   );
 }
 
-function List({ rules, uses, reading }: { rules: readonly Rule[]; uses: ReadonlyMap<string, Use>; reading: Reading<Rules> }) {
+function RuleList({ rules, uses, reading }: { rules: readonly Rule[]; uses: ReadonlyMap<string, Use>; reading: Resource<Rules> }) {
   const wanted = decodeURIComponent(location.hash.slice(1)).split(", ");
   return (
     <Table label={t("page.admin.page.rules")} heads={[t("admin.rules.decision"), t("admin.rules.subject"), t("admin.rules.where"), t("admin.created_by"), t("admin.rules.uses")]} acts>
@@ -82,7 +82,7 @@ function List({ rules, uses, reading }: { rules: readonly Rule[]; uses: Readonly
 }
 
 /** Why somebody was asked, lately; and the way to a rule, so that they are not asked again. */
-function Asked({ asks }: { asks: readonly Ask[] }) {
+function RecentlyAsked({ asks }: { asks: readonly Ask[] }) {
   if (!asks.length) return null;
   return (
     <section class="panel stack">

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { Link, MadeToken, Token, Tokens } from "../generated/api";
 import { Confirm } from "../parts/Confirm";
 import { Copy } from "../parts/Copy";
-import { Field, Form, Select, TextField, Tick } from "../parts/Form";
+import { Field, SubmitForm, Select, TextField, Tick } from "../parts/Form";
 import { Table } from "../parts/Table";
 import { may, projects } from "../store/desk";
 import { ask, post } from "../store/http";
@@ -11,7 +11,7 @@ import { reveal } from "../text/reveal";
 import { moment } from "../text/times";
 import { t } from "../texts";
 import { durationOf } from "../rules/draft";
-import { Loading, Trouble, useReading, type Reading } from "./read";
+import { Loading, Trouble, useResource, type Resource } from "./read";
 
 const ROLES = ["viewer", "approver", "admin", "agent"] as const;
 const TIMES = [0, 86_400, 30 * 86_400, 365 * 86_400];
@@ -23,12 +23,12 @@ export function TokensPage() {
 
 function AllTokens() {
   const gone = useSignal(false);
-  const reading = useReading<Tokens>(gone.value ? "/api/tokens?state=gone" : "/api/tokens");
+  const reading = useResource<Tokens>(gone.value ? "/api/tokens?state=gone" : "/api/tokens");
   const list = reading.value.value?.tokens;
   return (
     <>
       <Trouble reading={reading} />
-      <NewToken reading={reading} />
+      <NewTokenForm reading={reading} />
       <Tick checked={gone.value} change={(checked) => (gone.value = checked)}>
         {t("admin.tokens.show_revoked")}
       </Tick>
@@ -39,7 +39,7 @@ function AllTokens() {
   );
 }
 
-function TokenList({ tokens, reading }: { tokens: readonly Token[]; reading: Reading<Tokens> }) {
+function TokenList({ tokens, reading }: { tokens: readonly Token[]; reading: Resource<Tokens> }) {
   return (
     <Table
       label={t("page.admin.page.tokens")}
@@ -88,7 +88,7 @@ interface TokenDraft {
 
 const NO_TOKEN: TokenDraft = { name: "", role: "approver", seconds: 0, project: "" };
 
-function NewToken({ reading }: { reading: Reading<Tokens> }) {
+function NewTokenForm({ reading }: { reading: Resource<Tokens> }) {
   const draft = useSignal(NO_TOKEN);
   const secret = useSignal<string | null>(null);
   const show = (make: () => Promise<string>) => reading.act(async () => (secret.value = await make()));
@@ -97,7 +97,7 @@ function NewToken({ reading }: { reading: Reading<Tokens> }) {
   };
   const link = () => show(async () => (await post<Link>("/api/login-link")).link);
   return (
-    <Form class="panel stack" submit={create}>
+    <SubmitForm class="panel stack" submit={create}>
       <h2>{t("admin.tokens.new")}</h2>
       <TokenFields draft={draft.value} set={(part) => (draft.value = { ...draft.value, ...part })} />
       <div class="row-of-buttons">
@@ -109,7 +109,7 @@ function NewToken({ reading }: { reading: Reading<Tokens> }) {
         </button>
       </div>
       {secret.value && <Secret secret={secret.value} />}
-    </Form>
+    </SubmitForm>
   );
 }
 

@@ -7,10 +7,10 @@ import { ask } from "../store/http";
 import { reveal } from "../text/reveal";
 import { moment } from "../text/times";
 import { t } from "../texts";
-import { Trouble, useReading } from "./read";
+import { Trouble, useResource } from "./read";
 
 export function TrustPanel() {
-  const reading = useReading<Trusts>("/api/trust");
+  const reading = useResource<Trusts>("/api/trust");
   const list = reading.value.value?.trust;
   if (!list?.length) return <Trouble reading={reading} />;
   return (

@@ -4,7 +4,7 @@ import { reveal } from "../text/reveal";
 import { t, textOr } from "../texts";
 import "./texts";
 
-type Loose = Record<string, unknown>;
+type AuditDetail = Record<string, unknown>;
 
 export function sayEntry(entry: Entry): string {
   const { detail } = entry;
@@ -14,7 +14,7 @@ export function sayEntry(entry: Entry): string {
   return parts.filter(Boolean).join(" · ") || t("admin.audit.details");
 }
 
-function sayAnswer(answer: Loose): string {
+function sayAnswer(answer: AuditDetail): string {
   if ("allow" in answer)
     return answer["allow"] === true
       ? [t("admin.answer.allowed"), textOr(`admin.answer.for.${text(answer["for"])}`, "")].filter(Boolean).join(" ")
@@ -27,7 +27,7 @@ function sayAnswer(answer: Loose): string {
   return "";
 }
 
-function sayChoice(choice: Loose): string {
+function sayChoice(choice: AuditDetail): string {
   const labels = Array.isArray(choice["labels"]) ? choice["labels"].map(String) : [];
   return reveal([...labels, text(choice["text"])].filter(Boolean).join(", "));
 }
@@ -36,7 +36,7 @@ function quoted(what: string, message: unknown): string {
   return text(message) ? t("admin.quoted", { what, message: reveal(text(message)) }) : what;
 }
 
-function isObject(value: unknown): value is Loose {
+function isObject(value: unknown): value is AuditDetail {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -5,7 +5,7 @@ import { get, explainError } from "../store/http";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
 
-export interface Reading<T> {
+export interface Resource<T> {
   value: Signal<T | null>;
   trouble: Signal<string | null>;
   again: () => void;
@@ -13,7 +13,7 @@ export interface Reading<T> {
   act: (what: () => Promise<unknown>) => Promise<boolean>;
 }
 
-export function useReading<T>(path: string): Reading<T> {
+export function useResource<T>(path: string): Resource<T> {
   const value = useSignal<T | null>(null);
   const trouble = useSignal<string | null>(null);
   const last = useRef(0);

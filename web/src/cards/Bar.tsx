@@ -33,7 +33,7 @@ export function forAll(label: string, count: number): string {
   return count ? t("page.inbox.label_for_all", { label, count }) : label;
 }
 
-interface Props {
+interface BarProps {
   hand: Hand;
   /** The control's name: its key, where it has one. */
   name: string;
@@ -47,7 +47,7 @@ interface Props {
 }
 
 /** A button that gives an answer. Without `does` it sends its form. */
-export function Act({ hand, name, label, does, disabled, tag = "", shown = name, id }: Props) {
+export function ChoiceButton({ hand, name, label, does, disabled, tag = "", shown = name, id }: BarProps) {
   const { value: refusal } = hand.refusal;
   return (
     <button type={does ? "button" : "submit"} class={`act ${tag}${hand.pressed.value === name ? " pressed" : ""}`} data-control={name} id={id} disabled={disabled} onClick={does}>

@@ -89,7 +89,7 @@ function Whole({ ask, stage, where, fold }: { ask: Ask; stage: Stage; where: Whe
       <Who ask={ask} where={where} fold={fold} />
       <Asked ask={ask} directory={directory} id={id} />
       {stage.is === "expired" && <p class="note late">{t("page.card.late_hint")}</p>}
-      <Kind ask={ask} acting={acting} />
+      <CardBody ask={ask} acting={acting} />
       <p class="unseen" role="status">
         {hand.refusal.value && refusalOf(hand.refusal.value)}
       </p>
@@ -126,7 +126,7 @@ function Asked({ ask, directory, id }: { ask: Ask; directory: string | null; id:
   );
 }
 
-function Kind({ ask, acting }: { ask: Ask; acting: Acting }) {
+function CardBody({ ask, acting }: { ask: Ask; acting: Acting }) {
   switch (ask.kind) {
     case "question":
       return <QuestionCard ask={ask} {...acting} />;

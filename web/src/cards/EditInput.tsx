@@ -32,7 +32,7 @@ export function useEdit(ask: AskOf<"permission">): Edited {
   return { key, before, after, field, change, input: key === null ? readObject(after) : { ...input, [key]: after } };
 }
 
-interface Props {
+interface EditInputProps {
   ask: AskOf<"permission">;
   edit: Edited;
   reviewing: boolean;
@@ -40,7 +40,7 @@ interface Props {
   leave: () => void;
 }
 
-export function Edit({ ask, edit, reviewing, review, leave }: Props) {
+export function Edit({ ask, edit, reviewing, review, leave }: EditInputProps) {
   const what = edit.key ?? ask.body.tool;
   if (reviewing) return <Changes before={edit.before} after={edit.after} what={what} />;
   const submit = () => edit.input && review();

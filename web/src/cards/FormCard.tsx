@@ -5,7 +5,7 @@ import type { AskOf } from "../feed/model";
 import { useDraft } from "../store/drafts";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
-import { Act, forAll } from "./Bar";
+import { ChoiceButton, forAll } from "./Bar";
 import type { Acting } from "./Card";
 import { leaveText, useKeys } from "./keys";
 import { fill, firstDraft, readFields, type FieldSpec, type FormDraft } from "./schema";
@@ -60,8 +60,8 @@ export function FormCard({ ask, act, hand, disabled, all }: Acting & { ask: AskO
         ))}
       </fieldset>
       <div class="controls">
-        <Act hand={hand} name="send" label={forAll(t("page.card.form.send"), all)} tag="primary" disabled={disabled} shown="Ctrl Enter" />
-        <Act
+        <ChoiceButton hand={hand} name="send" label={forAll(t("page.card.form.send"), all)} tag="primary" disabled={disabled} shown="Ctrl Enter" />
+        <ChoiceButton
           hand={hand}
           name="d"
           id={`decline-${ask.id}`}
@@ -71,7 +71,7 @@ export function FormCard({ ask, act, hand, disabled, all }: Acting & { ask: AskO
           does={() => act({ action: "decline" }, "d")}
           shown={null}
         />
-        <Act
+        <ChoiceButton
           hand={hand}
           name="cancel"
           id={`cancel-${ask.id}`}
@@ -86,7 +86,7 @@ export function FormCard({ ask, act, hand, disabled, all }: Acting & { ask: AskO
   );
 }
 
-interface Props {
+interface FormCardProps {
   id: string;
   control: string | undefined;
   field: FieldSpec;
@@ -95,7 +95,7 @@ interface Props {
   change: (value: FormDraft[string]) => void;
 }
 
-function FormField({ id, control, field, value, trouble, change }: Props) {
+function FormField({ id, control, field, value, trouble, change }: FormCardProps) {
   const hint = `${id}-hint`;
   const described = trouble || field.hint ? hint : undefined;
   return (
@@ -115,7 +115,7 @@ function FormField({ id, control, field, value, trouble, change }: Props) {
   );
 }
 
-function Input({ id, field, value, change, described, invalid }: Omit<Props, "trouble" | "control"> & { described: string | undefined; invalid: boolean }) {
+function Input({ id, field, value, change, described, invalid }: Omit<FormCardProps, "trouble" | "control"> & { described: string | undefined; invalid: boolean }) {
   const { shape } = field;
   const common = { id, "aria-describedby": described, "aria-invalid": invalid || undefined, "aria-required": field.required || undefined };
   switch (shape.kind) {

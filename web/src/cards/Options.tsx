@@ -20,7 +20,7 @@ interface OptionsProps {
   quiet: boolean;
 }
 
-export function Options({ name, prompt, answer, disabled, pick, openOther, write, text, quiet }: OptionsProps) {
+export function OptionList({ name, prompt, answer, disabled, pick, openOther, write, text, quiet }: OptionsProps) {
   const kind = prompt.multi_select ? "checkbox" : "radio";
   const previewed = prompt.options.find((option) => option.preview && answer.labels.includes(option.label)) ?? prompt.options.find((option) => option.preview);
   const free = prompt.options.length === 0;

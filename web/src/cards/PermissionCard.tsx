@@ -7,7 +7,7 @@ import { Quoted } from "../parts/Quoted";
 import { useDraft } from "../store/drafts";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
-import { Act, Bar, forAll } from "./Bar";
+import { ChoiceButton, Bar, forAll } from "./Bar";
 import type { Acting } from "./Card";
 import { Edit, useEdit } from "./EditInput";
 import { Evidence } from "./Evidence";
@@ -58,10 +58,10 @@ export function PermissionCard({ ask, act, hand, disabled, directory, all }: Act
       {(step === "editing" || step === "reviewing") && <Edit ask={ask} edit={edit} reviewing={step === "reviewing"} review={go("reviewing")} leave={go("deciding")} />}
       {step === "reviewing" && (
         <Bar hand={hand}>
-          <Act hand={hand} name="a" label={forAll(t("page.card.allow_edited"), all)} tag="primary" disabled={disabled || edit.input === null} does={allowEdited} />
-          <Act hand={hand} name="d" label={forAll(t("page.card.permission.deny"), all)} tag="danger" disabled={disabled} does={beginDenying(false)} />
-          <Act hand={hand} name="e" label={t("page.card.edit_again")} disabled={disabled} does={go("editing")} />
-          <Act hand={hand} name="cancel" label={t("page.cancel")} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
+          <ChoiceButton hand={hand} name="a" label={forAll(t("page.card.allow_edited"), all)} tag="primary" disabled={disabled || edit.input === null} does={allowEdited} />
+          <ChoiceButton hand={hand} name="d" label={forAll(t("page.card.permission.deny"), all)} tag="danger" disabled={disabled} does={beginDenying(false)} />
+          <ChoiceButton hand={hand} name="e" label={t("page.card.edit_again")} disabled={disabled} does={go("editing")} />
+          <ChoiceButton hand={hand} name="cancel" label={t("page.cancel")} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
         </Bar>
       )}
       {step === "denying" && (
@@ -88,18 +88,34 @@ export function PermissionCard({ ask, act, hand, disabled, directory, all }: Act
             }}
           />
           <div class="row-of-buttons">
-            <Act hand={hand} name="deny" label={forAll(t("page.card.permission.deny"), all)} tag="danger" disabled={disabled} does={() => deny(false)} shown={stopping.value ? null : "Enter"} />
-            <Act hand={hand} name="stop" label={forAll(t("page.card.permission.stop"), all)} tag="danger quiet" disabled={disabled} does={() => deny(true)} shown={stopping.value ? "Enter" : null} />
-            <Act hand={hand} name="cancel" label={t("page.cancel")} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
+            <ChoiceButton
+              hand={hand}
+              name="deny"
+              label={forAll(t("page.card.permission.deny"), all)}
+              tag="danger"
+              disabled={disabled}
+              does={() => deny(false)}
+              shown={stopping.value ? null : "Enter"}
+            />
+            <ChoiceButton
+              hand={hand}
+              name="stop"
+              label={forAll(t("page.card.permission.stop"), all)}
+              tag="danger quiet"
+              disabled={disabled}
+              does={() => deny(true)}
+              shown={stopping.value ? "Enter" : null}
+            />
+            <ChoiceButton hand={hand} name="cancel" label={t("page.cancel")} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
           </div>
         </form>
       )}
       {step === "deciding" && (
         <>
           <Bar hand={hand}>
-            <Act hand={hand} name="a" label={forAll(t("page.card.permission.once"), all)} tag="primary" disabled={disabled} does={() => allow("a")} />
-            <Act hand={hand} name="d" label={forAll(t("page.card.permission.deny"), all)} tag="danger" disabled={disabled} does={beginDenying(false)} />
-            <Act hand={hand} name="e" label={t("page.card.permission.edit_first")} disabled={disabled} does={go("editing")} />
+            <ChoiceButton hand={hand} name="a" label={forAll(t("page.card.permission.once"), all)} tag="primary" disabled={disabled} does={() => allow("a")} />
+            <ChoiceButton hand={hand} name="d" label={forAll(t("page.card.permission.deny"), all)} tag="danger" disabled={disabled} does={beginDenying(false)} />
+            <ChoiceButton hand={hand} name="e" label={t("page.card.permission.edit_first")} disabled={disabled} does={go("editing")} />
           </Bar>
           {!all && <Longer ask={ask} hand={hand} disabled={disabled} allow={allow} />}
         </>
@@ -116,13 +132,13 @@ function Longer({ ask, hand, disabled, allow }: Pick<Acting, "hand" | "disabled"
     <div class="longer" data-own>
       {offers.map((offer) => {
         const key = offer.for === "session" ? "s" : "w";
-        return <Act key={key} hand={hand} name={key} tag="offer" disabled={disabled} does={() => allow(key, { for: offer.for })} label={<Quoted text={reveal(offer.scope)} />} />;
+        return <ChoiceButton key={key} hand={hand} name={key} tag="offer" disabled={disabled} does={() => allow(key, { for: offer.for })} label={<Quoted text={reveal(offer.scope)} />} />;
       })}
       {suggested.length > 0 && (
         <Unfolds title={t("page.card.suggestions", { count: suggested.length })}>
           {() =>
             suggested.map((words, index) => (
-              <Act
+              <ChoiceButton
                 key={index}
                 hand={hand}
                 name={`suggestion-${index}`}

@@ -8,7 +8,7 @@ import { useDraft } from "../store/drafts";
 import { fromField, toField } from "../text/editing";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
-import { Act, Bar, forAll } from "./Bar";
+import { ChoiceButton, Bar, forAll } from "./Bar";
 import type { Acting } from "./Card";
 import { Changes } from "./EditInput";
 import { useKeys } from "./keys";
@@ -104,18 +104,18 @@ export function PlanCard({ ask, act, hand, disabled, all }: Acting & { ask: AskO
             }}
           />
           <div class="row-of-buttons">
-            <Act hand={hand} name="back" label={forAll(t("page.card.send_back"), all)} tag="primary" disabled={disabled || !feedback.trim()} shown="Enter" />
-            <Act hand={hand} name="cancel" label={t("page.cancel")} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
+            <ChoiceButton hand={hand} name="back" label={forAll(t("page.card.send_back"), all)} tag="primary" disabled={disabled || !feedback.trim()} shown="Enter" />
+            <ChoiceButton hand={hand} name="cancel" label={t("page.cancel")} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
           </div>
         </form>
       )}
       {step === "deciding" && (
         <Bar hand={hand}>
-          <Act hand={hand} name="a" label={forAll(t("page.card.plan.approve"), all)} tag="primary" disabled={disabled} does={() => approve("default", "a")} />
-          <Act hand={hand} name="y" label={forAll(t("page.card.plan.free"), all)} disabled={disabled} does={() => approve("acceptEdits", "y")} />
-          <Act hand={hand} name="d" label={t("page.card.plan.revise")} disabled={disabled} does={go("revising")} />
-          <Act hand={hand} name="p" label={forAll(t("page.card.plan.outline"), all)} disabled={disabled} does={outline} />
-          <Act hand={hand} name="e" label={t("page.card.plan.edit")} disabled={disabled} does={go("editing")} />
+          <ChoiceButton hand={hand} name="a" label={forAll(t("page.card.plan.approve"), all)} tag="primary" disabled={disabled} does={() => approve("default", "a")} />
+          <ChoiceButton hand={hand} name="y" label={forAll(t("page.card.plan.free"), all)} disabled={disabled} does={() => approve("acceptEdits", "y")} />
+          <ChoiceButton hand={hand} name="d" label={t("page.card.plan.revise")} disabled={disabled} does={go("revising")} />
+          <ChoiceButton hand={hand} name="p" label={forAll(t("page.card.plan.outline"), all)} disabled={disabled} does={outline} />
+          <ChoiceButton hand={hand} name="e" label={t("page.card.plan.edit")} disabled={disabled} does={go("editing")} />
         </Bar>
       )}
     </>

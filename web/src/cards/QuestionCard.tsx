@@ -4,11 +4,11 @@ import type { AskOf, Prompt } from "../feed/model";
 import { useDraft } from "../store/drafts";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
-import { Act, forAll } from "./Bar";
+import { ChoiceButton, forAll } from "./Bar";
 import type { Acting } from "./Card";
 import { choicesOf, isAnswered, NOTHING, type PromptAnswer } from "./choices";
 import { leaveText, useKeys } from "./keys";
-import { Options } from "./Options";
+import { OptionList } from "./Options";
 
 interface QuestionDraft {
   at: number;
@@ -76,7 +76,7 @@ export function QuestionCard({ ask, act, hand, disabled, all }: Acting & { ask: 
     >
       {prompts.length > 1 && <Steps prompts={prompts} answers={draft.answers} at={at} go={go} />}
       {prompts.length === 1 && prompt.header && <span class="chip">{reveal(prompt.header)}</span>}
-      <Options
+      <OptionList
         key={at}
         name={`${ask.id}-${at}`}
         prompt={prompt}
@@ -89,7 +89,13 @@ export function QuestionCard({ ask, act, hand, disabled, all }: Acting & { ask: 
         quiet={prompts.length === 1}
       />
       <div class="controls">
-        <Act hand={hand} name="Enter" label={forAll(prompts.length > 1 ? t("page.card.question.send_all") : t("page.card.question.send"), all)} tag="primary" disabled={disabled || missing > 0} />
+        <ChoiceButton
+          hand={hand}
+          name="Enter"
+          label={forAll(prompts.length > 1 ? t("page.card.question.send_all") : t("page.card.question.send"), all)}
+          tag="primary"
+          disabled={disabled || missing > 0}
+        />
         {at < prompts.length - 1 && (
           <button type="button" disabled={disabled} onClick={() => go(at + 1)}>
             {t("page.card.question.next")}

@@ -5,7 +5,7 @@ import { Machine } from "../parts/Folded";
 import { may } from "../store/desk";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
-import { Act, Bar, forAll } from "./Bar";
+import { ChoiceButton, Bar, forAll } from "./Bar";
 import type { Acting } from "./Card";
 import { useKeys } from "./keys";
 
@@ -30,8 +30,8 @@ export function TrustCard({ ask, act, hand, disabled, all }: Acting & { ask: Ask
       </div>
       <p class="quiet-text">{t("page.card.trust.ends")}</p>
       <Bar hand={hand}>
-        <Act hand={hand} name="d" label={forAll(t("page.card.trust.without"), all)} tag="primary" disabled={disabled} does={without} />
-        <Act
+        <ChoiceButton hand={hand} name="d" label={forAll(t("page.card.trust.without"), all)} tag="primary" disabled={disabled} does={without} />
+        <ChoiceButton
           hand={hand}
           name="exactly"
           label={forAll(t("page.card.trust.exactly"), all)}
@@ -40,7 +40,7 @@ export function TrustCard({ ask, act, hand, disabled, all }: Acting & { ask: Ask
           does={() => act({ trust: "exactly" }, "exactly")}
           shown={null}
         />
-        <Act hand={hand} name="never" label={forAll(t("page.card.trust.never"), all)} disabled={disabled} does={() => act({ trust: "never" }, "never")} shown={null} />
+        <ChoiceButton hand={hand} name="never" label={forAll(t("page.card.trust.never"), all)} disabled={disabled} does={() => act({ trust: "never" }, "never")} shown={null} />
       </Bar>
       {!may("admin") && <p class="quiet-text">{t("page.card.trust.admin")}</p>}
     </>

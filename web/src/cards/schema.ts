@@ -26,12 +26,12 @@ export interface FieldChoice {
   raw: unknown;
 }
 
-type Loose = Record<string, unknown>;
+type SchemaObject = Record<string, unknown>;
 
 /** What a person has put into the fields: text as typed, a tick, or several choices. */
 export type FormDraft = Record<string, string | boolean | string[]>;
 
-export function readFields(schema: Loose): FieldSpec[] {
+export function readFields(schema: SchemaObject): FieldSpec[] {
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
   const required = Array.isArray(schema["required"]) ? schema["required"] : [];
   return Object.entries(properties).map(([name, property]) => {
@@ -53,9 +53,9 @@ export function firstDraft(fields: readonly FieldSpec[]): FormDraft {
 }
 
 /** The content to send, or what is wrong with each field. */
-export function fill(fields: readonly FieldSpec[], draft: FormDraft): { content: Loose } | { wrong: Record<string, string> } {
+export function fill(fields: readonly FieldSpec[], draft: FormDraft): { content: SchemaObject } | { wrong: Record<string, string> } {
   const wrong: Record<string, string> = {};
-  const content: Loose = {};
+  const content: SchemaObject = {};
   for (const field of fields) {
     const value = draft[field.name];
     const trouble = check(field, value);
@@ -125,7 +125,7 @@ function convert(field: FieldSpec, value: FormDraft[string] | undefined): unknow
   }
 }
 
-function shapeOf(field: Loose): FieldSpec["shape"] {
+function shapeOf(field: SchemaObject): FieldSpec["shape"] {
   const choices = choicesOf(field);
   if (choices.length) return { kind: "one", choices };
   switch (field["type"]) {
@@ -146,7 +146,7 @@ function shapeOf(field: Loose): FieldSpec["shape"] {
   }
 }
 
-function choicesOf(field: Loose): FieldChoice[] {
+function choicesOf(field: SchemaObject): FieldChoice[] {
   if (Array.isArray(field["enum"])) {
     const names = Array.isArray(field["enumNames"]) ? field["enumNames"] : [];
     return field["enum"].map((value, at) => ({ value: String(value), title: text(names[at]) || String(value), raw: value }));
@@ -154,7 +154,7 @@ function choicesOf(field: Loose): FieldChoice[] {
   const several = field["oneOf"] ?? field["anyOf"];
   if (!Array.isArray(several)) return [];
   return several
-    .filter((each): each is Loose => isObject(each) && "const" in each)
+    .filter((each): each is SchemaObject => isObject(each) && "const" in each)
     .map((each) => ({ value: String(each["const"]), title: text(each["title"]) || String(each["const"]), raw: each["const"] }));
 }
 
@@ -165,7 +165,7 @@ function inputOf(format: unknown): InputType {
 }
 
 /** The bounds of a number or a text, as a hint. */
-function boundsOf(field: Loose): string {
+function boundsOf(field: SchemaObject): string {
   const low = number(field["minimum"]) ?? number(field["minLength"]) ?? number(field["minItems"]);
   const high = number(field["maximum"]) ?? number(field["maxLength"]) ?? number(field["maxItems"]);
   const what = field["type"] === "string" ? "characters" : field["type"] === "array" ? "choices" : "number";
@@ -202,7 +202,7 @@ function readJson(value: string): unknown {
   }
 }
 
-function isObject(value: unknown): value is Loose {
+function isObject(value: unknown): value is SchemaObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

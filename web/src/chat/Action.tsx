@@ -1,6 +1,6 @@
 /** An action of Claude: a quiet line that unfolds to its input and output; a sub-agent's own actions are inside. */
 import type { ItemOf } from "../feed/model";
-import type { ActionEntry, Entry } from "../feed/timeline";
+import type { ActionEntry, TimelineEntry } from "../feed/timeline";
 import { nearby } from "../cards/sentence";
 import { Diff } from "../parts/Diff";
 import { Machine, Unfolds } from "../parts/Folded";
@@ -30,7 +30,7 @@ export function Action({ entry }: { entry: ActionEntry }) {
         title={
           <>
             <Icon name={iconOf(entry)} />
-            <Title title={started.title} tool={started.tool} kind={started.kind} directory={directory} />
+            <ActionTitle title={started.title} tool={started.tool} kind={started.kind} directory={directory} />
             {entry.editor !== null && <span class="quiet-text"> {t("page.chat.edited_by", { name: reveal(entry.editor) })}</span>}
             <span class="action-state">
               {!failed && ended ? <span class="unseen">{state}</span> : state}
@@ -46,7 +46,7 @@ export function Action({ entry }: { entry: ActionEntry }) {
   );
 }
 
-function Title({ title, tool, kind, directory }: { title: string; tool: string; kind: string; directory: string | null }) {
+function ActionTitle({ title, tool, kind, directory }: { title: string; tool: string; kind: string; directory: string | null }) {
   const verb = VERBS[tool as keyof typeof VERBS];
   const beginning = BEGINNINGS[tool] ?? "";
   const short = title.startsWith(beginning) ? title.slice(beginning.length) : title;
@@ -74,7 +74,7 @@ const VERBS = {
   WebSearch: "searched",
 } as const;
 
-function Inside({ entries, running }: { entries: readonly Entry[]; running: boolean }) {
+function Inside({ entries, running }: { entries: readonly TimelineEntry[]; running: boolean }) {
   return (
     <Unfolds title={t("page.chat.sub_agent", { count: entries.length })} tag="sub-agent" open={running}>
       {() => <Entries entries={entries} />}
@@ -87,7 +87,7 @@ function Details({ entry, directory }: { entry: ActionEntry; directory: string |
   const command = started.input["command"];
   return (
     <>
-      <Change entry={entry} directory={directory} />
+      <ActionChange entry={entry} directory={directory} />
       {typeof command === "string" && <Machine text={command} label={t("page.chat.input")} />}
       {typeof command !== "string" && !changeOf(started.tool, started.input) && <Machine text={JSON.stringify(started.input, null, 2)} most={10} label={t("page.chat.input")} />}
       {ended && <Result ended={ended} />}
@@ -96,7 +96,7 @@ function Details({ entry, directory }: { entry: ActionEntry; directory: string |
 }
 
 /** What was changed: as the card showed it, or from what Claude gave its tool. */
-function Change({ entry, directory }: { entry: ActionEntry; directory: string | null }) {
+function ActionChange({ entry, directory }: { entry: ActionEntry; directory: string | null }) {
   const { tool, input } = entry.started;
   const ask = entry.ask === null ? undefined : askOf(entry.ask);
   const answer = ask?.settlement?.state === "answered" ? ask.settlement.answer : null;
@@ -138,7 +138,7 @@ export function Output({ ended }: { ended: ItemOf<"action.ended"> }) {
 }
 
 /** "Read 12 files", and which. */
-export function Reads({ run }: { run: readonly Entry[] }) {
+export function Reads({ run }: { run: readonly TimelineEntry[] }) {
   const actions = run.filter((entry): entry is ActionEntry => entry.kind === "action");
   const files = actions.every((entry) => entry.started.tool === "Read");
   return (

@@ -4,7 +4,7 @@ import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { ItemOf, Session } from "../feed/model";
 import { Alert } from "../parts/Alert";
-import { Form } from "../parts/Form";
+import { SubmitForm } from "../parts/Form";
 import { Icon } from "../parts/Icons";
 import { may } from "../store/desk";
 import { dropDraft, useDraft } from "../store/drafts";
@@ -25,7 +25,7 @@ export function Composer({ session, waiting }: { session: Session; waiting: read
       <NotReceived waiting={waiting} />
       <Alert text={trouble.value} />
       <Pictures pictures={pictures} />
-      <Form class="say" submit={send}>
+      <SubmitForm class="say" submit={send}>
         <PickPictures pictures={pictures} disabled={!allowed} />
         <textarea
           id="say"
@@ -42,7 +42,7 @@ export function Composer({ session, waiting }: { session: Session; waiting: read
         <button type="submit" class="primary round" aria-label={t("page.chat.send")} title={t("page.chat.send")} disabled={!allowed || busy.value || (!text.trim() && !pictures.images.value.length)}>
           <Icon name="send" />
         </button>
-      </Form>
+      </SubmitForm>
     </div>
   );
 }

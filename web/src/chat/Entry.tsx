@@ -3,7 +3,7 @@ import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Card } from "../cards/Card";
 import type { ItemOf } from "../feed/model";
-import { isRead, isRetry, type Entry } from "../feed/timeline";
+import { isRead, isRetry, type TimelineEntry } from "../feed/timeline";
 import { Machine, Unfolds } from "../parts/Folded";
 import { Markdown } from "../parts/Markdown";
 import { memo } from "../parts/memo";
@@ -22,7 +22,7 @@ export const everything = signal(false);
 const [LINE, ROW, WIDTH] = [40, 25, 84];
 
 /** A block of entries; runs of reads are one line. One that is far away is drawn when somebody comes near. */
-export const Block = memo(({ entries, late }: { entries: readonly Entry[]; late: boolean }) => {
+export const Block = memo(({ entries, late }: { entries: readonly TimelineEntry[]; late: boolean }) => {
   const drawn = useSignal(!late || entries.some(waits));
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => (drawn.value || !frame.current ? undefined : whenNear(frame.current, () => (drawn.value = true))), []);
@@ -35,7 +35,7 @@ export const Block = memo(({ entries, late }: { entries: readonly Entry[]; late:
 });
 
 /** About how tall they will be. */
-function tallOf(entries: readonly Entry[]): number {
+function tallOf(entries: readonly TimelineEntry[]): number {
   return entries.reduce((tall, entry) => tall + (entry.kind === "text" ? textTall(entry.item.text) : LINE), 0);
 }
 
@@ -44,15 +44,15 @@ function textTall(text: string): number {
 }
 
 /** A card that can be answered is always there. */
-function waits(entry: Entry): boolean {
+function waits(entry: TimelineEntry): boolean {
   return entry.kind === "ask" && known.peek().asks.get(entry.ask)?.state === "open";
 }
 
-export function Entries({ entries }: { entries: readonly Entry[] }) {
+export function Entries({ entries }: { entries: readonly TimelineEntry[] }) {
   return <>{runsOf(entries).map((run) => (run.length > 1 ? <Reads key={`run-${run[0]?.key}`} run={run} /> : run.map((entry) => <One key={entry.key} entry={entry} />)))}</>;
 }
 
-const One = memo(({ entry }: { entry: Entry }) => {
+const One = memo(({ entry }: { entry: TimelineEntry }) => {
   switch (entry.kind) {
     case "said":
       return <Message item={entry.item} />;
@@ -177,8 +177,8 @@ function UnknownFrame({ item }: { item: ItemOf<"frame"> }) {
 }
 
 /** Reads that ended well and follow each other belong together. */
-function runsOf(entries: readonly Entry[]): Entry[][] {
-  const runs: Entry[][] = [];
+function runsOf(entries: readonly TimelineEntry[]): TimelineEntry[][] {
+  const runs: TimelineEntry[][] = [];
   const shown = entries.filter((entry) => entry.kind !== "frame" || everything.value);
   for (const [at, entry] of shown.entries()) {
     if (isRepeated(entry, shown[at + 1])) continue;
@@ -190,11 +190,11 @@ function runsOf(entries: readonly Entry[]): Entry[][] {
 }
 
 /** Claude says an error of the model in its own words, too, and each try again; it stands out once. */
-function isRepeated(entry: Entry, next: Entry | undefined): boolean {
+function isRepeated(entry: TimelineEntry, next: TimelineEntry | undefined): boolean {
   if (isRetry(entry)) return isRetry(next);
   return entry.kind === "text" && next?.kind === "turn" && next.item.is_error && next.item.error === entry.item.text;
 }
 
-function isQuiet(entry: Entry): boolean {
+function isQuiet(entry: TimelineEntry): boolean {
   return isRead(entry) && entry.ask === null && entry.ended?.ok !== false && !entry.inside.length;
 }

@@ -3,7 +3,7 @@ import { useSignal, type Signal } from "@preact/signals";
 import type { Session } from "../feed/model";
 import { Alert } from "../parts/Alert";
 import { Dialog } from "../parts/Dialog";
-import { Form, Suggestions, TextArea, TextField } from "../parts/Form";
+import { SubmitForm, Suggestions, TextArea, TextField } from "../parts/Form";
 import { MODELS } from "../sessions/modes";
 import { ask, explainError, post } from "../store/http";
 import { go, pathOf } from "../store/place";
@@ -80,7 +80,7 @@ function TextDialog({ title, hint, first = "", long = false, button, suggestions
   const common = { required: true, autofocus: true, "aria-label": title, value: text.value, change: (next: string) => (text.value = next) };
   return (
     <Dialog title={title} close={close}>
-      <Form class="stack" submit={send}>
+      <SubmitForm class="stack" submit={send}>
         {hint && <p>{hint}</p>}
         {long ? <TextArea rows={4} {...common} /> : <TextField list={suggestions ? "choices" : undefined} {...common} />}
         {suggestions && <Suggestions id="choices" values={suggestions} />}
@@ -93,7 +93,7 @@ function TextDialog({ title, hint, first = "", long = false, button, suggestions
             {t("page.cancel")}
           </button>
         </div>
-      </Form>
+      </SubmitForm>
     </Dialog>
   );
 }

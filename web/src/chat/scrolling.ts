@@ -9,7 +9,7 @@ const MARGIN = 4;
 /** History is read when less than this is left above. */
 const EARLY = 1600;
 
-export class Reading {
+export class ReadingPlace {
   /** Whether the end is out of sight. */
   readonly away = signal(false);
   private frame: HTMLElement | null = null;
@@ -82,8 +82,8 @@ function firstBelow(elements: HTMLCollection, height: number): Element | undefin
   return elements[from];
 }
 
-export function useReading(early: () => void, frame: { current: HTMLElement | null }): Reading {
-  const reading = useMemo(() => new Reading(early), []);
+export function useReading(early: () => void, frame: { current: HTMLElement | null }): ReadingPlace {
+  const reading = useMemo(() => new ReadingPlace(early), []);
   useEffect(() => {
     if (frame.current) reading.enter(frame.current);
     return () => reading.leave();

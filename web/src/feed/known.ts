@@ -1,19 +1,19 @@
 /** What is known of sessions and asks, and how an item of the feed changes it. Pure; nothing settled opens again. */
 import type { Ask, Item, Session, Settlement } from "./model";
 
-export type Sessions = ReadonlyMap<string, Session>;
+export type KnownSessions = ReadonlyMap<string, Session>;
 
-export interface Asks {
+export interface KnownAsks {
   readonly asks: ReadonlyMap<string, Ask>;
   /** Settlements and deliveries whose ask is not known yet: history comes in pages, newest first. */
   readonly settled: ReadonlyMap<string, Settlement>;
   readonly delivered: ReadonlyMap<string, string>;
 }
 
-export const NO_ASKS: Asks = { asks: new Map(), settled: new Map(), delivered: new Map() };
+export const NO_ASKS: KnownAsks = { asks: new Map(), settled: new Map(), delivered: new Map() };
 
 /** The sessions after this item; the very same map if nothing changed or the session is not known. */
-export function changeSessions(sessions: Sessions, item: Item): Sessions {
+export function changeSessions(sessions: KnownSessions, item: Item): KnownSessions {
   const session = item.session === null ? undefined : sessions.get(item.session);
   if (!session) return sessions;
   const changed = changeSession(session, item);
@@ -49,7 +49,7 @@ function changeSession(session: Session, item: Item): Session {
 }
 
 /** Takes in an ask as the hub sent it; what is known as settled stays settled. */
-export function learnAsk(known: Asks, fresh: Ask): Asks {
+export function learnAsk(known: KnownAsks, fresh: Ask): KnownAsks {
   const before = known.asks.get(fresh.id);
   const settlement = latest(before?.settlement ?? null, latest(known.settled.get(fresh.id) ?? null, fresh.settlement));
   const delivered = fresh.delivered_at ?? before?.delivered_at ?? known.delivered.get(fresh.id) ?? null;
@@ -59,7 +59,7 @@ export function learnAsk(known: Asks, fresh: Ask): Asks {
 }
 
 /** The asks after this item. */
-export function changeAsks(known: Asks, item: Item): Asks {
+export function changeAsks(known: KnownAsks, item: Item): KnownAsks {
   switch (item.type) {
     case "ask.opened":
       return learnAsk(known, item.ask);

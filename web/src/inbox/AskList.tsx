@@ -19,7 +19,7 @@ export function AskList({ asks, open }: { asks: readonly Ask[]; open: string | n
     <>
       {sameOf(asks).map((same) => {
         const [first] = same.asks;
-        if (same.asks.length > 1) return <Group key={first?.id} same={same} open={open} />;
+        if (same.asks.length > 1) return <IdenticalAsks key={first?.id} same={same} open={open} />;
         return first && (first.id === open ? <Card key={first.id} ask={first} where="inbox" /> : <Waiting key={first.id} ask={first} />);
       })}
     </>
@@ -53,7 +53,7 @@ function Underway({ ask }: { ask: Ask }) {
 }
 
 /** Identical asks: each can be looked at, and then all be answered at once. */
-function Group({ same, open }: { same: Same; open: string | null }) {
+function IdenticalAsks({ same, open }: { same: Same; open: string | null }) {
   const { asks } = same;
   const [first] = asks;
   if (!first) return null;

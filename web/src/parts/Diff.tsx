@@ -13,7 +13,7 @@ const MOST_EVIDENCE = 300;
 const ROOM = 640;
 const preferred = signal(localStorage.getItem("handraise.diff") === "two" ? "two" : "one");
 
-interface Props {
+interface DiffProps {
   /** A unified diff, or its rows. */
   diff: string | readonly Row[];
   note?: string;
@@ -24,7 +24,7 @@ interface Props {
   evidence?: boolean;
 }
 
-export function Diff({ diff, note = "", path, numbered = true, evidence = false }: Props) {
+export function Diff({ diff, note = "", path, numbered = true, evidence = false }: DiffProps) {
   const open = useSignal(false);
   const frame = useRef<HTMLDivElement>(null);
   const room = useSignal(false);

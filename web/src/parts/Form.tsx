@@ -3,7 +3,7 @@ import type { ComponentChildren, FormHTMLAttributes, InputHTMLAttributes, Select
 
 type FormProps = Omit<FormHTMLAttributes<HTMLFormElement>, "onSubmit"> & { submit: () => unknown };
 
-export function Form({ submit, children, ...rest }: FormProps) {
+export function SubmitForm({ submit, children, ...rest }: FormProps) {
   return (
     <form
       {...rest}

@@ -12,12 +12,12 @@ export function Markdown({ text, strict = false }: { text: string; strict?: bool
   const blocks = useMemo(() => blocksOf(text), [text]);
   return (
     <div class="prose">
-      {blocks.map((block, at) => (isCode(block) ? <Code key={at} code={block.text} language={block.lang ?? ""} /> : <Block key={at} raw={block.raw} token={block} strict={strict} />))}
+      {blocks.map((block, at) => (isCode(block) ? <Code key={at} code={block.text} language={block.lang ?? ""} /> : <MarkdownBlock key={at} raw={block.raw} token={block} strict={strict} />))}
     </div>
   );
 }
 
-const Block = memo(
+const MarkdownBlock = memo(
   ({ token, strict }: { raw: string; token: Token; strict: boolean }) => <div class="block" dangerouslySetInnerHTML={{ __html: htmlOf(token, strict) }} />,
   (before, after) => before.raw === after.raw,
 );

@@ -4,13 +4,13 @@ import { useEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { Icon, type IconName } from "./Icons";
 
-interface Props {
+interface MenuProps {
   label: string;
   icon: IconName;
   children: (close: () => void) => ComponentChildren;
 }
 
-export function Menu({ label, icon, children }: Props) {
+export function Menu({ label, icon, children }: MenuProps) {
   const open = useSignal(false);
   const frame = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);

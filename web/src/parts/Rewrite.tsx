@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { markTyped } from "../text/editing";
 import { t } from "../texts";
 
-interface Props {
+interface RewriteProps {
   label: string;
   /** As `toField` made it, and somebody changed it. */
   field: string;
@@ -15,7 +15,7 @@ interface Props {
   most?: number;
 }
 
-export function Rewrite({ label, field, change, before, done, leave, most = 18 }: Props) {
+export function Rewrite({ label, field, change, before, done, leave, most = 18 }: RewriteProps) {
   const input = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => input.current?.focus(), []);
   const take = (element: HTMLTextAreaElement) => {

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { t } from "../texts";
 
-interface Props {
+interface TableProps {
   label: string;
   heads: readonly string[];
   /** Whether the last column holds what can be done with a row. */
@@ -11,7 +11,7 @@ interface Props {
   children: ComponentChildren;
 }
 
-export function Table({ label, heads, acts = false, kind = "", children }: Props) {
+export function Table({ label, heads, acts = false, kind = "", children }: TableProps) {
   return (
     <div class="table-frame" tabIndex={0} role="region" aria-label={label}>
       <table class={`list ${kind}`}>

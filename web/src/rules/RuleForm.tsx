@@ -1,6 +1,6 @@
 /** The form that makes a rule. What it will do stands above the button, in words. */
 import { useSignal } from "@preact/signals";
-import { Field, Form, Select, TextArea, TextField } from "../parts/Form";
+import { Field, SubmitForm, Select, TextArea, TextField } from "../parts/Form";
 import { Quoted } from "../parts/Quoted";
 import { projects } from "../store/desk";
 import { reveal } from "../text/reveal";
@@ -38,13 +38,13 @@ export function RuleForm({ first, session, fixed, make }: RuleFormProps) {
     busy.value = false;
   };
   return (
-    <Form class="stack rule-form" submit={submit}>
+    <SubmitForm class="stack rule-form" submit={submit}>
       <DecisionSwitch decision={draft.value.decision} set={set} />
       <div class="two">
         <Subject draft={draft.value} set={set} />
         {fixed === undefined && (
           <Field label={t("admin.rules.where")}>
-            <Where draft={draft.value} session={session} set={set} />
+            <RulePlace draft={draft.value} session={session} set={set} />
           </Field>
         )}
         <Terms draft={draft.value} set={set} />
@@ -57,7 +57,7 @@ export function RuleForm({ first, session, fixed, make }: RuleFormProps) {
           {t("admin.rules.create")}
         </button>
       </div>
-    </Form>
+    </SubmitForm>
   );
 }
 
@@ -118,7 +118,7 @@ function Terms({ draft: { decision, message, seconds }, set }: { draft: RuleDraf
   );
 }
 
-function Where({ draft, session, set }: { draft: RuleDraft; session: RuleFormProps["session"]; set: SetRule }) {
+function RulePlace({ draft, session, set }: { draft: RuleDraft; session: RuleFormProps["session"]; set: SetRule }) {
   const value = draft.session ? "session" : draft.project;
   return (
     <select value={value} onChange={(event) => set(event.currentTarget.value === "session" ? { session: session?.id ?? "" } : { session: "", project: event.currentTarget.value })}>

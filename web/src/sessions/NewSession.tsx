@@ -4,7 +4,7 @@ import { PickPictures, Pictures, usePictures, type Attachments } from "../chat/P
 import type { Session } from "../generated/api";
 import { Alert } from "../parts/Alert";
 import { Dialog } from "../parts/Dialog";
-import { Field, Form, Select, Suggestions, TextArea, TextField } from "../parts/Form";
+import { Field, SubmitForm, Select, Suggestions, TextArea, TextField } from "../parts/Form";
 import { projects, sessions } from "../store/desk";
 import { dropDraft, useDraft } from "../store/drafts";
 import { explainError, post } from "../store/http";
@@ -16,7 +16,7 @@ import { MODELS, ModeChoices, NEVER_ASKS } from "./modes";
 export const starting = signal(false);
 
 /** What is set before a session starts, beside what it should do. */
-interface Choices {
+interface SessionChoices {
   /** A project's id, a directory, or nothing: then `path` says where. */
   project: Signal<string>;
   path: Signal<string>;
@@ -24,14 +24,14 @@ interface Choices {
   model: Signal<string>;
 }
 
-export function NewSession() {
+export function NewSessionDialog() {
   const [prompt, setPrompt] = useDraft("new.say", "");
-  const choices: Choices = { project: useSignal(projects.value[0]?.id ?? otherDirectories()[0] ?? ""), path: useSignal(""), mode: useSignal(""), model: useSignal("") };
+  const choices: SessionChoices = { project: useSignal(projects.value[0]?.id ?? otherDirectories()[0] ?? ""), path: useSignal(""), mode: useSignal(""), model: useSignal("") };
   const pictures = usePictures();
   const { busy, trouble, start } = useStart(prompt, choices, pictures);
   return (
     <Dialog title={t("page.new_session.title")} close={() => (starting.value = false)}>
-      <Form
+      <SubmitForm
         class="stack"
         submit={start}
         onKeyDown={(event) => {
@@ -39,8 +39,8 @@ export function NewSession() {
         }}
         {...pictures.drop}
       >
-        <Prompt prompt={prompt} setPrompt={setPrompt} pictures={pictures} />
-        <Place choices={choices} />
+        <PromptField prompt={prompt} setPrompt={setPrompt} pictures={pictures} />
+        <PlaceField choices={choices} />
         <ModeAndModel choices={choices} />
         <Alert text={trouble.value} />
         <div class="row-of-buttons">
@@ -49,13 +49,13 @@ export function NewSession() {
           </button>
           <PickPictures pictures={pictures}>{t("page.chat.attach")}</PickPictures>
         </div>
-      </Form>
+      </SubmitForm>
     </Dialog>
   );
 }
 
 /** Starts it once, and goes there; or says why not. */
-function useStart(prompt: string, { project, path, mode, model }: Choices, pictures: Attachments) {
+function useStart(prompt: string, { project, path, mode, model }: SessionChoices, pictures: Attachments) {
   const trouble = useSignal<string | null>(null);
   const busy = useSignal(false);
   const start = async () => {
@@ -77,7 +77,7 @@ function useStart(prompt: string, { project, path, mode, model }: Choices, pictu
   return { busy, trouble, start };
 }
 
-function Prompt({ prompt, setPrompt, pictures }: { prompt: string; setPrompt: (text: string) => void; pictures: Attachments }) {
+function PromptField({ prompt, setPrompt, pictures }: { prompt: string; setPrompt: (text: string) => void; pictures: Attachments }) {
   return (
     <>
       <Field label={t("page.new_session.prompt")}>
@@ -88,7 +88,7 @@ function Prompt({ prompt, setPrompt, pictures }: { prompt: string; setPrompt: (t
   );
 }
 
-function Place({ choices: { project, path } }: { choices: Choices }) {
+function PlaceField({ choices: { project, path } }: { choices: SessionChoices }) {
   const known = projects.value.map((each) => [each.id, `${reveal(each.name)} (${reveal(each.path)})`] as const);
   const others = otherDirectories().map((each) => [each, reveal(each)] as const);
   return (
@@ -105,7 +105,7 @@ function Place({ choices: { project, path } }: { choices: Choices }) {
   );
 }
 
-function ModeAndModel({ choices: { mode, model } }: { choices: Choices }) {
+function ModeAndModel({ choices: { mode, model } }: { choices: SessionChoices }) {
   return (
     <>
       <div class="two">

@@ -13,7 +13,7 @@ import { dollars, span } from "../text/times";
 import { t, textOr } from "../texts";
 import { Filter, filters } from "./Filter";
 import { compare, fits } from "./filters";
-import { GROUPS, groupOf, isFailed, neverAsks, stateOf, type Group } from "./state";
+import { GROUPS, groupOf, isFailed, neverAsks, stateOf, type SessionGroup } from "./state";
 
 const showEnded = signal(false);
 const ENDED = 8;
@@ -23,7 +23,7 @@ const NONE: readonly Ask[] = [];
 const minute = computed(() => Math.floor(now.value / 60_000) * 60_000);
 
 const grouped = computed(() => {
-  const found = new Map<Group, Session[]>(GROUPS.map((group) => [group, []]));
+  const found = new Map<SessionGroup, Session[]>(GROUPS.map((group) => [group, []]));
   for (const session of sessions.value.values()) {
     const asks = openBySession.value.get(session.id) ?? NONE;
     const says = asks.map((ask) => sentence(ask, session.directory)).join(" ");
@@ -52,7 +52,7 @@ export function SessionsList() {
   );
 }
 
-function Section({ group, list }: { group: Group; list: Session[] }) {
+function Section({ group, list }: { group: SessionGroup; list: Session[] }) {
   const clipped = group === "ended" && !showEnded.value && list.length > ENDED ? list.slice(0, ENDED) : list;
   return (
     <section class={`group ${group.replace("_", "-")}`}>
@@ -61,7 +61,7 @@ function Section({ group, list }: { group: Group; list: Session[] }) {
       </h2>
       <ul>
         {clipped.map((session) => (
-          <Row key={session.id} session={session} group={group} asks={openBySession.value.get(session.id) ?? NONE} />
+          <SessionRow key={session.id} session={session} group={group} asks={openBySession.value.get(session.id) ?? NONE} />
         ))}
       </ul>
       {clipped.length < list.length && (
@@ -73,7 +73,7 @@ function Section({ group, list }: { group: Group; list: Session[] }) {
   );
 }
 
-const Row = memo(({ session, group, asks }: { session: Session; group: Group; asks: readonly Ask[] }) => {
+const SessionRow = memo(({ session, group, asks }: { session: Session; group: SessionGroup; asks: readonly Ask[] }) => {
   const here = useComputed(() => place.value.view === "session" && place.value.id === session.id).value;
   const age = useComputed(() => span(now.value - Date.parse(session.changed_at)));
   const state = useComputed(() => special(session, group, asks)).value;
@@ -108,7 +108,7 @@ const Row = memo(({ session, group, asks }: { session: Session; group: Group; as
 });
 
 /** The state, where the name of the group does not say it. */
-function special(session: Session, group: Group, asks: readonly Ask[]): string {
+function special(session: Session, group: SessionGroup, asks: readonly Ask[]): string {
   if (connection.value.state === "offline" && !session.ended) return t("page.sessions.reconnecting");
   const state = stateOf(session, asks, sessions.value.values(), now.value);
   return state === textOr(`page.sessions.state.${group}`, "") || (group === "ended" && session.ended?.how === "finished") ? "" : state;

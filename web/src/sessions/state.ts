@@ -4,13 +4,13 @@ import { span } from "../text/times";
 import { t } from "../texts";
 import { NEVER_ASKS } from "./modes";
 
-export type Group = "needs_you" | "failed" | "working" | "idle" | "ended";
-export const GROUPS: readonly Group[] = ["needs_you", "failed", "working", "idle", "ended"];
+export type SessionGroup = "needs_you" | "failed" | "working" | "idle" | "ended";
+export const GROUPS: readonly SessionGroup[] = ["needs_you", "failed", "working", "idle", "ended"];
 
 /** What failed longer ago than this is history. */
 const FRESH = 24 * 3_600_000;
 
-export function groupOf(session: Session, asks: readonly Ask[], now: number): Group {
+export function groupOf(session: Session, asks: readonly Ask[], now: number): SessionGroup {
   if (session.ended) return isFailed(session) && now - Date.parse(session.ended.at) < FRESH ? "failed" : "ended";
   if (asks.length) return "needs_you";
   return session.phase === "idle" || session.phase === "parking" || session.phase === "parked" ? "idle" : "working";

@@ -1,7 +1,7 @@
 /** What is on the screen comes from here, and what is here comes from the hub. Nothing is assumed ahead of it. */
 import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { Asks as AsksPage, Me, Projects, Sessions as SessionsPage } from "../generated/api";
-import { changeAsks, changeSessions, learnAsk, NO_ASKS, type Asks } from "../feed/known";
+import { changeAsks, changeSessions, learnAsk, NO_ASKS, type KnownAsks } from "../feed/known";
 import type { Actor, Ask, Item, Project, Session, Settlement } from "../feed/model";
 import { get, Refused } from "./http";
 import { useLanguage } from "./language";
@@ -12,13 +12,13 @@ export type Standing = "loading" | "out" | "in";
 export const standing = signal<Standing>("loading");
 export const me = signal<Me | null>(null);
 export const sessions = signal<ReadonlyMap<string, Session>>(new Map());
-export const known = signal<Asks>(NO_ASKS);
+export const known = signal<KnownAsks>(NO_ASKS);
 export const projects = signal<readonly Project[]>([]);
 /** A line about what each session did last. */
 export const lastLines = signal<ReadonlyMap<string, string>>(new Map());
 /** Whether a snapshot is here: before that, nothing may be called empty. */
 export const ready = signal(false);
-/** Asks that people settled while this page watched, the last one first. */
+/** KnownAsks that people settled while this page watched, the last one first. */
 export const justSettled = signal<readonly string[]>([]);
 
 const RECENT = 8;
@@ -101,7 +101,7 @@ export async function readSnapshot(): Promise<number> {
     sessions.value = new Map(listed.sessions.map((session) => [session.id, session]));
     lastLines.value = new Map(listed.sessions.map((session) => [session.id, session.last_line]));
     // What is over stays over, and in its conversation; what was open is what the hub says is open.
-    let asks: Asks = { ...known.value, asks: new Map([...known.value.asks].filter(([, ask]) => ask.settlement)) };
+    let asks: KnownAsks = { ...known.value, asks: new Map([...known.value.asks].filter(([, ask]) => ask.settlement)) };
     for (const ask of [...missed.asks, ...inbox.asks]) asks = learnAsk(asks, ask);
     known.value = asks;
     ready.value = true;

@@ -2,7 +2,7 @@
 import { signal, type Signal } from "@preact/signals";
 import type { Items } from "../generated/api";
 import type { Item, ItemOf, Preview } from "../feed/model";
-import { Timeline, type Entry } from "../feed/timeline";
+import { Timeline, type TimelineEntry } from "../feed/timeline";
 import { takeHistory } from "./desk";
 import { get } from "./http";
 
@@ -11,7 +11,7 @@ const FIRST = 160;
 const OLDER = 100;
 
 export interface Conversation {
-  readonly blocks: Signal<readonly (readonly Entry[])[]>;
+  readonly blocks: Signal<readonly (readonly TimelineEntry[])[]>;
   readonly waiting: Signal<readonly ItemOf<"said">[]>;
   readonly previews: Signal<readonly Preview[]>;
   readonly state: Signal<"loading" | "loaded" | "failed">;
