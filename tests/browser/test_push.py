@@ -384,7 +384,7 @@ IPHONE = (
 REASONS = {
     "Notifications are blocked for this page.": "",  # the light browser shows none, and says so by itself
     "This browser doesn't support push notifications.": f"{ASKABLE} delete window.PushManager;",
-    "Push needs HTTPS or localhost.": f"{ASKABLE} Object.defineProperty(window, 'isSecureContext', {{ value: false }});",
+    "Push needs HTTPS": f"{ASKABLE} Object.defineProperty(window, 'isSecureContext', {{ value: false }});",
 }
 
 
