@@ -1,9 +1,9 @@
 /** Writes the types of the API and of the texts to src/generated: from the OpenAPI document on stdin, and from the catalogue. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
-/** The areas of the catalogue that the page shows. */
+/** The areas of the catalogue that the page shows, and which parts of them. */
 const CATALOGUE = "../src/handraise/texts/en";
-const AREAS = ["page", "admin", "worker"];
+const AREAS = { page: null, admin: null, worker: null, card: ["choice", "kind", "left", "waiting"] };
 
 const document = JSON.parse(readFileSync(0, "utf8"));
 const schemas = document.components.schemas;
@@ -84,5 +84,8 @@ function linesOf(key, message) {
   return [`  ${JSON.stringify(key)}: ${fields.length ? `{ ${fields.join("; ")} }` : "null"};`];
 }
 
-const messages = AREAS.flatMap((area) => linesOf(area, JSON.parse(readFileSync(`${CATALOGUE}/${area}.json`, "utf8"))));
+const messages = Object.entries(AREAS).flatMap(([area, parts]) => {
+  const all = JSON.parse(readFileSync(`${CATALOGUE}/${area}.json`, "utf8"));
+  return (parts ?? Object.keys(all)).flatMap((name) => linesOf(`${area}.${name}`, all[name]));
+});
 writeFileSync("src/generated/texts.ts", `/** Made from the catalogue. Not edited by hand. */\n\nexport interface TextValues {\n${messages.join("\n")}\n}\n\nexport type TextKey = keyof TextValues;\n`);

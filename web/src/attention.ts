@@ -1,6 +1,5 @@
 /** How the page calls when it is not looked at: the title, the icon, a notification, a short sound. */
 import { effect, signal } from "@preact/signals";
-import { sentence } from "./cards/sentence";
 import type { Ask } from "./feed/model";
 import { closeSettled, isPushed, openCard, thisDevice } from "./push";
 import { openAsks, ready, sessions } from "./store/desk";
@@ -103,7 +102,7 @@ function showByWorker(ask: Ask): void {
 
 function wordsOf(ask: Ask): { title: string; body: string } {
   const session = ask.session === null ? undefined : sessions.peek().get(ask.session);
-  return { title: sentence(ask, session?.directory ?? null).replaceAll("`", ""), body: session?.title ?? t("page.name") };
+  return { title: ask.card.headline.replaceAll("`", ""), body: session?.title ?? t("page.name") };
 }
 
 function isNight(): boolean {

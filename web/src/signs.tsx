@@ -1,7 +1,6 @@
 /** What stands on every page: how we are connected, who never asks, what was not used, and what a screen reader is told. */
 import { computed, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { sentence } from "./cards/sentence";
 import { Icon } from "./parts/Icons";
 import { Quoted } from "./parts/Quoted";
 import { now } from "./store/clock";
@@ -17,7 +16,7 @@ import { t } from "./texts";
 /** How we stand with the hub. As a strip it is there only while something is wrong. */
 export function ConnectionSign({ strip = false }: { strip?: boolean }) {
   const at = connection.value;
-  if (strip && (at.state === "live" || at.state === "connecting")) return <span class="connection live unseen">{at.state === "live" ? t("page.connection.live") : ""}</span>;
+  if (strip && (at.state === "live" || at.state === "connecting")) return <span class={`connection ${at.state} unseen`}>{at.state === "live" ? t("page.connection.live") : ""}</span>;
   const text = at.state === "offline" ? t("page.connection.offline", { duration: span(now.value - at.since) }) : t(`page.connection.${at.state}`);
   return (
     <span class={`connection ${at.state.replace("_", "-")}${strip ? " strip" : ""}`}>
@@ -82,7 +81,7 @@ export function NotUsed() {
             <p>
               {ask && (
                 <strong>
-                  <Quoted text={sentence(ask, sessionOf(ask.session)?.directory ?? null)} />
+                  <Quoted text={ask.card.headline} />
                 </strong>
               )}
               <span>{reveal(message)}</span>
@@ -112,7 +111,7 @@ export function Announcer() {
     if (fresh.length)
       words.value = fresh
         .map((ask) =>
-          t("page.card.announcement", { question: sentence(ask, sessionOf(ask.session)?.directory ?? null), title: reveal(sessionOf(ask.session)?.title ?? t("page.card.external_agent")) }),
+          t("page.card.announcement", { question: ask.card.headline, title: reveal(sessionOf(ask.session)?.title ?? t("page.card.external_agent")) }),
         )
         .join(" ");
   }, [asks, ready.value]);

@@ -14,15 +14,36 @@ interface PanelNote {
   trouble: boolean;
 }
 
+type Work = () => Promise<string | null | void>;
+
 export function DevicesPanel() {
+  const { notice, busy, run, test } = useDevices();
+  useEffect(() => void refresh(), []);
+  return (
+    <section class="panel stack devices" aria-labelledby="push-title">
+      <h2 id="push-title">{t("admin.push.title")}</h2>
+      <p class="quiet-text">{t("admin.push.hint")}</p>
+      <ThisDevice busy={busy} run={run} test={test} />
+      {notice.value && (
+        <p class={notice.value.trouble ? "note trouble" : "note"} role={notice.value.trouble ? "alert" : "status"}>
+          {reveal(notice.value.text)}
+        </p>
+      )}
+      <DeviceList busy={busy} run={run} shown={notice.value?.text ?? ""} />
+      <Install />
+    </section>
+  );
+}
+
+/** Does one thing at a time, and says how it went. */
+function useDevices() {
   const notice = useSignal<PanelNote | null>(null);
   const busy = useSignal(false);
-  useEffect(() => void refresh(), []);
-  const act = async (what: () => Promise<string | null | void>) => {
+  const run = async (work: Work) => {
     busy.value = true;
     notice.value = null;
     try {
-      const trouble = await what();
+      const trouble = await work();
       if (trouble) notice.value = { text: trouble, trouble: true };
     } catch (error) {
       notice.value = { text: explain(error), trouble: true };
@@ -30,35 +51,22 @@ export function DevicesPanel() {
     busy.value = false;
   };
   const test = (id: string) =>
-    act(async () => {
+    run(async () => {
       const trouble = await tryOut(id);
       if (!trouble) notice.value = { text: t("admin.push.tested"), trouble: false };
       return trouble;
     });
-  return (
-    <section class="panel stack devices" aria-labelledby="push-title">
-      <h2 id="push-title">{t("admin.push.title")}</h2>
-      <p class="quiet-text">{t("admin.push.hint")}</p>
-      <Here busy={busy} act={act} test={test} />
-      {notice.value && (
-        <p class={notice.value.trouble ? "note trouble" : "note"} role={notice.value.trouble ? "alert" : "status"}>
-          {reveal(notice.value.text)}
-        </p>
-      )}
-      <DeviceList busy={busy} act={act} shown={notice.value?.text ?? ""} />
-      <Install />
-    </section>
-  );
+  return { notice, busy, run, test };
 }
 
-function Here({ busy, act, test }: { busy: Signal<boolean>; act: (what: () => Promise<string | null | void>) => Promise<void>; test: (id: string) => Promise<void> }) {
+function ThisDevice({ busy, run, test }: { busy: Signal<boolean>; run: (work: Work) => Promise<void>; test: (id: string) => Promise<void> }) {
   const state = pushState.value;
   const here = devices.value.find((each) => each.id === thisDevice.value);
   if (state === "off")
     return (
       <div class="device-here">
         <span class="push-state">{t("admin.push.state.off")}</span>
-        <button type="button" class="primary" disabled={busy.value} onClick={() => void act(switchOn)}>
+        <button type="button" class="primary" disabled={busy.value} onClick={() => void run(switchOn)}>
           {t("admin.push.turn_on")}
         </button>
       </div>
@@ -72,13 +80,13 @@ function Here({ busy, act, test }: { busy: Signal<boolean>; act: (what: () => Pr
           <button type="button" disabled={busy.value} onClick={() => void test(here.id)}>
             {t("admin.push.test")}
           </button>
-          <button type="button" disabled={busy.value} onClick={() => void act(switchOff)}>
+          <button type="button" disabled={busy.value} onClick={() => void run(switchOff)}>
             {t("admin.push.turn_off")}
           </button>
         </div>
       </div>
       <label class="tick">
-        <input type="checkbox" checked={here.kinds.includes("ended")} disabled={busy.value} onChange={(event) => void act(() => setEnded(event.currentTarget.checked))} /> {t("admin.push.ended")}
+        <input type="checkbox" checked={here.kinds.includes("ended")} disabled={busy.value} onChange={(event) => void run(() => setEnded(event.currentTarget.checked))} /> {t("admin.push.ended")}
       </label>
     </>
   );
@@ -86,7 +94,7 @@ function Here({ busy, act, test }: { busy: Signal<boolean>; act: (what: () => Pr
 
 interface DeviceActions {
   busy: Signal<boolean>;
-  act: (what: () => Promise<void>) => Promise<void>;
+  run: (work: Work) => Promise<void>;
   /** What stands above the list already. */
   shown: string;
 }
@@ -105,7 +113,7 @@ function DeviceList(acts: DeviceActions) {
   );
 }
 
-function DeviceRow({ device, busy, act, shown }: DeviceActions & { device: Device }) {
+function DeviceRow({ device, busy, run, shown }: DeviceActions & { device: Device }) {
   const here = device.id === thisDevice.value && isPushed.value;
   const label = reveal(device.label);
   return (
@@ -119,7 +127,7 @@ function DeviceRow({ device, busy, act, shown }: DeviceActions & { device: Devic
         {device.trouble && !(here && device.trouble === shown) && <p class="device-trouble">{reveal(device.trouble)}</p>}
       </div>
       {!here && (
-        <button type="button" class="danger quiet" aria-label={t("admin.push.remove_device", { name: label })} disabled={busy.value} onClick={() => void act(() => remove(device.id))}>
+        <button type="button" class="danger quiet" aria-label={t("admin.push.remove_device", { name: label })} disabled={busy.value} onClick={() => void run(() => remove(device.id))}>
           {t("admin.push.remove")}
         </button>
       )}

@@ -149,7 +149,7 @@ function Timeouts({ value, set }: PartProps) {
       </legend>
       <div class="four">
         {KINDS.map((kind) => (
-          <Field key={kind} label={t(`page.card.kind.${kind}`)}>
+          <Field key={kind} label={t(`card.kind.${kind}`)}>
             <TextField
               inputMode="decimal"
               pattern="[0-9]*[.]?[0-9]*"

@@ -1,7 +1,6 @@
 /** Rules: standing answers, who made them, how often they answered, and how to take them back. */
 import type { Asks, Rule, Rules } from "../generated/api";
 import type { Ask } from "../feed/model";
-import { sentence } from "../cards/sentence";
 import { Confirm } from "../parts/Confirm";
 import { Quoted } from "../parts/Quoted";
 import { Table } from "../parts/Table";
@@ -81,43 +80,48 @@ function RuleList({ rules, uses, reading }: { rules: readonly Rule[]; uses: Read
   );
 }
 
-/** Why somebody was asked, lately; and the way to a rule, so that they are not asked again. */
+/** Why people were asked, lately; and the way to a rule, so that they are not asked again. */
 function RecentlyAsked({ asks }: { asks: readonly Ask[] }) {
   if (!asks.length) return null;
   return (
     <section class="panel stack">
       <h2>{t("admin.rules.asked")}</h2>
       <ul class="asked-list">
-        {asks.map((each) => {
-          const session = sessionOf(each.session);
-          return (
-            <li key={each.id}>
-              <p>
-                <strong>
-                  <Quoted text={sentence(each, session?.directory ?? null)} />
-                </strong>{" "}
-                <span class="quiet-text">
-                  {session && (
-                    <a data-inside href={pathOf({ view: "session", id: session.id })}>
-                      {reveal(session.title)}
-                    </a>
-                  )}{" "}
-                  {moment(each.opened_at)}
-                </span>
-              </p>
-              <p class="quiet-text">
-                <Quoted text={reveal(each.why || t("page.card.no_why"))} />
-              </p>
-              {may("admin") && (
-                <button type="button" class="small" onClick={() => (drafting.value = each)}>
-                  {t("page.card.make_rule")}
-                </button>
-              )}
-            </li>
-          );
-        })}
+        {asks.map((each) => (
+          <AskedRow key={each.id} ask={each} />
+        ))}
       </ul>
     </section>
+  );
+}
+
+function AskedRow({ ask: each }: { ask: Ask }) {
+  const { card } = each;
+  const session = sessionOf(each.session);
+  return (
+    <li>
+      <p>
+        <strong>
+          <Quoted text={card.headline} />
+        </strong>{" "}
+        <span class="quiet-text">
+          {session && (
+            <a data-inside href={pathOf({ view: "session", id: session.id })}>
+              {reveal(session.title)}
+            </a>
+          )}{" "}
+          {moment(each.opened_at)}
+        </span>
+      </p>
+      <p class="quiet-text">
+        <Quoted text={card.why || t("page.card.no_why")} />
+      </p>
+      {may("admin") && (
+        <button type="button" class="small" onClick={() => (drafting.value = each)}>
+          {t("page.card.make_rule")}
+        </button>
+      )}
+    </li>
   );
 }
 

@@ -9,7 +9,7 @@ import { Table } from "../parts/Table";
 import { get, explainError } from "../store/http";
 import { percent, span } from "../text/times";
 import { t } from "../texts";
-import { Bars, Rows } from "./charts";
+import { Bars, RowChart } from "./charts";
 import { count, periodOf, type Day, type Numbers } from "./numbers";
 import { Trouble } from "./read";
 
@@ -76,7 +76,7 @@ function Figures({ numbers }: { numbers: Numbers }) {
           <Bars days={days} stacks={[(day) => day.people, (day) => day.rules]} say={(day) => t("admin.statistics.day_detail", { people: day.people, rules: day.rules })} />
         </Chart>
         <Chart title={t("admin.statistics.time_to_answer")}>
-          <Rows rows={numbers.buckets} />
+          <RowChart rows={numbers.buckets} />
         </Chart>
         <Chart title={t("admin.statistics.minutes_waited")}>
           <Bars days={days} stacks={[(day) => Math.round(day.waited / 60_000)]} say={(day) => t("admin.statistics.minutes", { count: Math.round(day.waited / 60_000) })} />

@@ -1,6 +1,7 @@
 /** A tool's input, changed before it is allowed: its text where it has one, its JSON otherwise. What changes is shown before it is sent. */
 import { useMemo } from "preact/hooks";
 import type { AskOf } from "../feed/model";
+import { SubmitForm } from "../parts/Form";
 import { Diff } from "../parts/Diff";
 import { Rewrite } from "../parts/Rewrite";
 import { useDraft } from "../store/drafts";
@@ -45,14 +46,7 @@ export function Edit({ ask, edit, reviewing, review, leave }: EditInputProps) {
   if (reviewing) return <Changes before={edit.before} after={edit.after} what={what} />;
   const submit = () => edit.input && review();
   return (
-    <form
-      class="controls column"
-      data-own
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
+    <SubmitForm class="controls column" data-own submit={submit}>
       <Rewrite label={t("page.card.edit_input", { name: what })} field={edit.field} change={edit.change} before={edit.before} done={submit} leave={leave} />
       {edit.input === null && <p class="note trouble">{t("page.card.invalid_json")}</p>}
       <div class="row-of-buttons">
@@ -63,7 +57,7 @@ export function Edit({ ask, edit, reviewing, review, leave }: EditInputProps) {
           {t("page.cancel")}
         </button>
       </div>
-    </form>
+    </SubmitForm>
   );
 }
 

@@ -1,12 +1,12 @@
 /** The options of one prompt as rows, with their numbers, descriptions and previews, and a row for an answer of one's own. */
-import type { RefObject } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import type { Prompt } from "../feed/model";
 import { Machine } from "../parts/Folded";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
 import type { PromptAnswer } from "./choices";
 
-interface OptionsProps {
+interface OptionListProps {
   name: string;
   prompt: Prompt;
   answer: PromptAnswer;
@@ -20,36 +20,15 @@ interface OptionsProps {
   quiet: boolean;
 }
 
-export function OptionList({ name, prompt, answer, disabled, pick, openOther, write, text, quiet }: OptionsProps) {
-  const kind = prompt.multi_select ? "checkbox" : "radio";
+export function OptionList(props: OptionListProps) {
+  const { prompt, answer, disabled, quiet } = props;
   const previewed = prompt.options.find((option) => option.preview && answer.labels.includes(option.label)) ?? prompt.options.find((option) => option.preview);
-  const free = prompt.options.length === 0;
   return (
     <fieldset class="options" disabled={disabled} data-evidence>
       <legend class={quiet ? "unseen" : "asked"}>{reveal(prompt.question)}</legend>
       {prompt.multi_select && <p class="quiet-text">{t("page.card.question.several")}</p>}
       <div class={previewed ? "with-preview" : ""}>
-        <div class="rows">
-          {prompt.options.map((option, index) => (
-            <label key={index} class="row" data-control={String(index + 1)}>
-              <input type={kind} name={name} checked={answer.labels.includes(option.label) && (prompt.multi_select || !answer.other)} onClick={(event) => pick(option.label, event.detail > 0)} />
-              <span class="row-text">
-                <strong>{reveal(option.label)}</strong>
-                {option.description && <span class="quiet-text">{reveal(option.description)}</span>}
-              </span>
-              {index < 9 && <kbd aria-hidden="true">{index + 1}</kbd>}
-            </label>
-          ))}
-          {!free && (
-            <label class="row">
-              <input type={kind} name={name} checked={answer.other} onClick={openOther} />
-              <span class="row-text">
-                <strong>{t("page.card.question.own")}</strong>
-              </span>
-              <kbd aria-hidden="true">0</kbd>
-            </label>
-          )}
-        </div>
+        <Rows {...props} />
         {previewed?.preview && (
           <div class="preview">
             <p class="quiet-text">{t("page.card.question.preview", { label: reveal(previewed.label) })}</p>
@@ -57,16 +36,55 @@ export function OptionList({ name, prompt, answer, disabled, pick, openOther, wr
           </div>
         )}
       </div>
-      {(free || answer.other) && (
-        <textarea
-          ref={text}
-          rows={2}
-          aria-label={free ? t("page.card.question.answer_label") : t("page.card.question.own_label")}
-          placeholder={free ? t("page.card.question.answer_label") : t("page.card.question.own_label")}
-          value={answer.text}
-          onInput={(event) => write(event.currentTarget.value)}
-        />
-      )}
+      <OwnText {...props} />
     </fieldset>
   );
+}
+
+function Rows({ name, prompt, answer, pick, openOther }: OptionListProps) {
+  const type = prompt.multi_select ? "checkbox" : "radio";
+  const isChosen = (label: string) => answer.labels.includes(label) && (prompt.multi_select || !answer.other);
+  return (
+    <div class="rows">
+      {prompt.options.map((option, index) => (
+        <OptionRow
+          key={index}
+          control={String(index + 1)}
+          shown={index < 9}
+          label={reveal(option.label)}
+          description={reveal(option.description)}
+          input={<input type={type} name={name} checked={isChosen(option.label)} onClick={(event) => pick(option.label, event.detail > 0)} />}
+        />
+      ))}
+      {prompt.options.length > 0 && (
+        <label class="row">
+          <input type={type} name={name} checked={answer.other} onClick={openOther} />
+          <span class="row-text">
+            <strong>{t("card.choice.question.free_text")}</strong>
+          </span>
+          <kbd aria-hidden="true">0</kbd>
+        </label>
+      )}
+    </div>
+  );
+}
+
+function OptionRow({ control, shown, label, description, input }: { control: string; shown: boolean; label: string; description: string; input: ComponentChildren }) {
+  return (
+    <label class="row" data-control={control}>
+      {input}
+      <span class="row-text">
+        <strong>{label}</strong>
+        {description && <span class="quiet-text">{description}</span>}
+      </span>
+      {shown && <kbd aria-hidden="true">{control}</kbd>}
+    </label>
+  );
+}
+
+function OwnText({ prompt, answer, write, text }: OptionListProps) {
+  const free = prompt.options.length === 0;
+  if (!free && !answer.other) return null;
+  const label = free ? t("page.card.question.answer_label") : t("page.card.question.own_label");
+  return <textarea ref={text} rows={2} aria-label={label} placeholder={label} value={answer.text} onInput={(event) => write(event.currentTarget.value)} />;
 }

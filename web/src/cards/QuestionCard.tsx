@@ -1,11 +1,12 @@
 /** A question: one prompt at a time, options by number, an answer of one's own, sent when each is answered. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { AskOf, Prompt } from "../feed/model";
+import { SubmitForm } from "../parts/Form";
 import { useDraft } from "../store/drafts";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
-import { ChoiceButton, forAll } from "./Bar";
-import type { Acting } from "./Card";
+import type { Acting } from "./acting";
+import { Control, forAll } from "./Bar";
 import { choicesOf, isAnswered, NOTHING, type PromptAnswer } from "./choices";
 import { leaveText, useKeys } from "./keys";
 import { OptionList } from "./Options";
@@ -15,9 +16,46 @@ interface QuestionDraft {
   answers: PromptAnswer[];
 }
 
+interface QuestionProps extends Acting {
+  ask: AskOf<"question">;
+}
+
 const BLINK = 160;
 
-export function QuestionCard({ ask, act, hand, disabled, all }: Acting & { ask: AskOf<"question"> }) {
+export function QuestionCard(props: QuestionProps) {
+  const { ask, disabled } = props;
+  const pages = usePages(props);
+  const { prompts, at, prompt, go, send } = pages;
+  useQuestionKeys(props, pages);
+  const press = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
+    else leaveText(event);
+  };
+  return (
+    <SubmitForm class="question" data-own data-fills submit={send} onKeyDown={press}>
+      {prompts.length > 1 && <Steps prompts={prompts} answers={pages.answers} at={at} go={go} />}
+      {prompts.length === 1 && prompt.header && <span class="chip">{reveal(prompt.header)}</span>}
+      <OptionList
+        key={at}
+        name={`${ask.id}-${at}`}
+        prompt={prompt}
+        answer={pages.answer}
+        disabled={disabled}
+        pick={pages.pick}
+        openOther={pages.openOther}
+        write={(next) => pages.change({ ...pages.answer, text: next, other: true })}
+        text={pages.text}
+        quiet={prompts.length === 1}
+      />
+      <QuestionBar {...props} pages={pages} />
+    </SubmitForm>
+  );
+}
+
+type Pages = ReturnType<typeof usePages>;
+
+/** The prompt that is shown, its answer so far, and what can be done with it. */
+function usePages({ ask, act, hand }: QuestionProps) {
   const prompts = ask.body.questions;
   const [draft, setDraft] = useDraft<QuestionDraft>(ask.id, { at: 0, answers: prompts.map(() => NOTHING) });
   const text = useRef<HTMLTextAreaElement>(null);
@@ -27,18 +65,12 @@ export function QuestionCard({ ask, act, hand, disabled, all }: Acting & { ask: 
   const prompt = prompts[at] as Prompt;
   const answer = draft.answers[at] ?? NOTHING;
   const missing = prompts.filter((each, index) => !isAnswered(each, draft.answers[index])).length;
-
   const go = (to: number) => setDraft({ ...latest.current, at: to });
   const change = (next: PromptAnswer, move = false) => {
     setDraft({ ...latest.current, answers: prompts.map((_, index) => (index === at ? next : (latest.current.answers[index] ?? NOTHING))) });
     if (move && at < prompts.length - 1) setTimeout(() => latest.current.at === at && go(at + 1), BLINK);
   };
-  const pick = (label: string, moves = true) => {
-    if (prompt.multi_select) {
-      const has = answer.labels.includes(label);
-      change({ ...answer, labels: has ? answer.labels.filter((each) => each !== label) : [...answer.labels, label] });
-    } else change({ ...answer, labels: [label], other: false }, moves);
-  };
+  const pick = (label: string, moves = true) => change(picked(prompt, answer, label), !prompt.multi_select && moves);
   const openOther = () => {
     change(prompt.multi_select ? { ...answer, other: !answer.other || answer.text === "" } : { ...answer, labels: [], other: true });
     requestAnimationFrame(() => text.current?.focus());
@@ -47,63 +79,45 @@ export function QuestionCard({ ask, act, hand, disabled, all }: Acting & { ask: 
     if (missing === 0) act(choicesOf(prompts, latest.current.answers), "Enter");
     else go(prompts.findIndex((each, index) => !isAnswered(each, latest.current.answers[index])));
   };
+  useTurns(at, () => hand.turn());
+  return { prompts, answers: draft.answers, at, prompt, answer, missing, text, go, change, pick, openOther, send };
+}
 
+/** An option was chosen, or one of several was chosen or dropped. */
+function picked(prompt: Prompt, answer: PromptAnswer, label: string): PromptAnswer {
+  if (!prompt.multi_select) return { ...answer, labels: [label], other: false };
+  const has = answer.labels.includes(label);
+  return { ...answer, labels: has ? answer.labels.filter((each) => each !== label) : [...answer.labels, label] };
+}
+
+/** Calls back when another prompt is shown. */
+function useTurns(at: number, turn: () => void): void {
   const shown = useRef(at);
   useLayoutEffect(() => {
-    if (shown.current !== at) hand.turn();
+    if (shown.current !== at) turn();
     shown.current = at;
   }, [at]);
-  const numbered = prompt.options.slice(0, 9).map((option, index) => [String(index + 1), () => pick(option.label)]);
-  useKeys(
-    ask,
-    { "free text": !disabled && openOther },
-    disabled ? {} : { ...Object.fromEntries(numbered), Enter: send, ArrowRight: at < prompts.length - 1 && (() => go(at + 1)), ArrowLeft: at > 0 && (() => go(at - 1)) },
-  );
+}
 
+function useQuestionKeys({ ask, disabled }: QuestionProps, { prompts, at, prompt, go, pick, openOther, send }: Pages): void {
+  const numbered = prompt.options.slice(0, 9).map((option, index) => [String(index + 1), () => pick(option.label)]);
+  const moves = { ArrowRight: at < prompts.length - 1 && (() => go(at + 1)), ArrowLeft: at > 0 && (() => go(at - 1)) };
+  useKeys(ask, {}, disabled ? {} : { ...Object.fromEntries(numbered), o: openOther, 0: openOther, Enter: send, ...moves });
+}
+
+function QuestionBar({ hand, disabled, all, pages: { prompts, at, missing, go } }: QuestionProps & { pages: Pages }) {
+  const several = prompts.length > 1;
+  const label = several ? t("page.card.question.send_all") : t("page.card.question.send");
   return (
-    <form
-      class="question"
-      data-own
-      data-fills
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-      onKeyDown={(event) => {
-        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send();
-        else leaveText(event);
-      }}
-    >
-      {prompts.length > 1 && <Steps prompts={prompts} answers={draft.answers} at={at} go={go} />}
-      {prompts.length === 1 && prompt.header && <span class="chip">{reveal(prompt.header)}</span>}
-      <OptionList
-        key={at}
-        name={`${ask.id}-${at}`}
-        prompt={prompt}
-        answer={answer}
-        disabled={disabled}
-        pick={pick}
-        openOther={openOther}
-        write={(next) => change({ ...answer, text: next, other: true })}
-        text={text}
-        quiet={prompts.length === 1}
-      />
-      <div class="controls">
-        <ChoiceButton
-          hand={hand}
-          name="Enter"
-          label={forAll(prompts.length > 1 ? t("page.card.question.send_all") : t("page.card.question.send"), all)}
-          tag="primary"
-          disabled={disabled || missing > 0}
-        />
-        {at < prompts.length - 1 && (
-          <button type="button" disabled={disabled} onClick={() => go(at + 1)}>
-            {t("page.card.question.next")}
-          </button>
-        )}
-        {missing > 0 && prompts.length > 1 && <span class="quiet-text">{t("page.card.question.missing", { count: missing })}</span>}
-      </div>
-    </form>
+    <div class="controls">
+      <Control hand={hand} name="Enter" label={forAll(label, all)} tag="primary" disabled={disabled || missing > 0} />
+      {at < prompts.length - 1 && (
+        <button type="button" disabled={disabled} onClick={() => go(at + 1)}>
+          {t("page.card.question.next")}
+        </button>
+      )}
+      {missing > 0 && several && <span class="quiet-text">{t("page.card.question.missing", { count: missing })}</span>}
+    </div>
   );
 }
 

@@ -1,9 +1,8 @@
-/** Why somebody was asked, or which rule decided; and the way to a rule of one's own. */
+/** Why a person was asked, or which rule decided; and the way to a rule of one's own. */
 import type { Ask } from "../feed/model";
 import { Quoted } from "../parts/Quoted";
-import { may } from "../store/desk";
 import { drafting } from "../rules/drafting";
-import { reveal } from "../text/reveal";
+import { may } from "../store/desk";
 import { t } from "../texts";
 
 export function Why({ ask }: { ask: Ask }) {
@@ -11,9 +10,8 @@ export function Why({ ask }: { ask: Ask }) {
   return (
     <>
       <p>
-        <Quoted text={reveal(ask.why || t("page.card.no_why"))} />
+        <Quoted text={ask.card.why || t("page.card.no_why")} />
       </p>
-      {ask.kind === "permission" && ask.body.reason && <p>{t("page.card.claude_reason", { reason: reveal(ask.body.reason) })}</p>}
       {ask.kind === "permission" && (
         <p class="row-of-buttons">
           {may("admin") && (

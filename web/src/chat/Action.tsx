@@ -1,15 +1,15 @@
 /** An action of Claude: a quiet line that unfolds to its input and output; a sub-agent's own actions are inside. */
 import type { ItemOf } from "../feed/model";
 import type { ActionEntry, TimelineEntry } from "../feed/timeline";
-import { nearby } from "../cards/sentence";
 import { Diff } from "../parts/Diff";
 import { Machine, Unfolds } from "../parts/Folded";
 import { Icon, type IconName } from "../parts/Icons";
 import { askOf, sessions } from "../store/desk";
+import { fileOf, nearby } from "../text/paths";
 import { reveal } from "../text/reveal";
 import { span } from "../text/times";
 import { t } from "../texts";
-import { changeOf, pathOf } from "./change";
+import { changeOf } from "./change";
 import { Entries } from "./Entry";
 
 const ASKING = new Set(["AskUserQuestion", "ExitPlanMode"]);
@@ -30,7 +30,7 @@ export function Action({ entry }: { entry: ActionEntry }) {
         title={
           <>
             <Icon name={iconOf(entry)} />
-            <ActionTitle title={started.title} tool={started.tool} kind={started.kind} directory={directory} />
+            <ActionTitle started={started} directory={directory} />
             {entry.editor !== null && <span class="quiet-text"> {t("page.chat.edited_by", { name: reveal(entry.editor) })}</span>}
             <span class="action-state">
               {!failed && ended ? <span class="unseen">{state}</span> : state}
@@ -46,20 +46,17 @@ export function Action({ entry }: { entry: ActionEntry }) {
   );
 }
 
-function ActionTitle({ title, tool, kind, directory }: { title: string; tool: string; kind: string; directory: string | null }) {
+function ActionTitle({ started: { title, tool, kind, input }, directory }: { started: ItemOf<"action.started">; directory: string | null }) {
   const verb = VERBS[tool as keyof typeof VERBS];
-  const beginning = BEGINNINGS[tool] ?? "";
-  const short = title.startsWith(beginning) ? title.slice(beginning.length) : title;
   return (
     <span class="action-title">
       {verb && <span class="verb">{t(`page.action.${verb}`)} </span>}
-      {kind === "note" ? <span class="verb">{reveal(short)}</span> : <code>{reveal(nearby(short, directory))}</code>}
+      {kind === "note" ? <span class="verb">{reveal(title)}</span> : <code>{reveal(nearby((verb && subjectOf(input)) || title, directory))}</code>}
     </span>
   );
 }
 
-/** How the hub's titles of these tools begin; the page says it in its own language. */
-const BEGINNINGS: Record<string, string> = { Read: "Read ", Glob: "Find ", Grep: "Search ", LS: "List " };
+/** What these tools do, in the page's words; others go by the hub's title. */
 const VERBS = {
   Read: "read",
   Glob: "find",
@@ -73,6 +70,12 @@ const VERBS = {
   WebFetch: "fetched",
   WebSearch: "searched",
 } as const;
+
+/** The file or the pattern of a tool that reads. */
+function subjectOf(input: Record<string, unknown>): string {
+  const named = fileOf(input) || input["pattern"] || input["path"];
+  return typeof named === "string" ? named : "";
+}
 
 function Inside({ entries, running }: { entries: readonly TimelineEntry[]; running: boolean }) {
   return (
@@ -101,7 +104,7 @@ function ActionChange({ entry, directory }: { entry: ActionEntry; directory: str
   const ask = entry.ask === null ? undefined : askOf(entry.ask);
   const answer = ask?.settlement?.state === "answered" ? ask.settlement.answer : null;
   const edited = answer && "allow" in answer && answer.allow ? answer.input : undefined;
-  const path = nearby(pathOf(input), directory);
+  const path = nearby(fileOf(input), directory);
   if (ask?.kind === "permission" && ask.body.diff !== null && !edited) return <Diff diff={ask.body.diff} note={ask.body.diff_note} path={path} />;
   const rows = changeOf(tool, edited ?? input);
   return rows && <Diff diff={rows} path={path} numbered={false} />;

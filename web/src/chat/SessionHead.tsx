@@ -1,6 +1,5 @@
 /** The head of a conversation: what it is, how it stands, and what can be done with it. */
 import { useComputed, useSignal, type Signal } from "@preact/signals";
-import { basename } from "../cards/sentence";
 import type { Session } from "../feed/model";
 import { Alert } from "../parts/Alert";
 import { Tick } from "../parts/Form";
@@ -12,6 +11,7 @@ import { now } from "../store/clock";
 import { may, openBySession, sessionOf, sessions } from "../store/desk";
 import { explainError, post } from "../store/http";
 import { pathOf } from "../store/place";
+import { basename } from "../text/paths";
 import { reveal } from "../text/reveal";
 import { dollars } from "../text/times";
 import { t } from "../texts";

@@ -1,7 +1,7 @@
 /** Open asks, one of them unfolded, the others a line each. Identical ones stand together. */
 import { useComputed } from "@preact/signals";
-import { Card, Waited } from "../cards/Card";
-import { basename, sentence } from "../cards/sentence";
+import { Card } from "../cards/Card";
+import { agentOf, Waited } from "../cards/Head";
 import type { Ask } from "../feed/model";
 import { Icon } from "../parts/Icons";
 import { Quoted } from "../parts/Quoted";
@@ -9,6 +9,7 @@ import { may, sessionOf } from "../store/desk";
 import { chosen } from "../store/place";
 import { sending } from "../store/sending";
 import { group, mates, wasLookedAt } from "../store/together";
+import { basename } from "../text/paths";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
 import { sameOf, type Same } from "./same";
@@ -27,13 +28,12 @@ export function AskList({ asks, open }: { asks: readonly Ask[]; open: string | n
 }
 
 function Waiting({ ask, count = 1 }: { ask: Ask; count?: number }) {
-  const session = sessionOf(ask.session);
   return (
     <button type="button" class="waiting-row" onClick={() => (chosen.value = ask.id)}>
       <Icon name={ask.kind} />
       <span class="waiting-text">
         <span class="waiting-question">
-          <Quoted text={sentence(ask, session?.directory ?? null)} />
+          <Quoted text={ask.card.headline} />
         </span>
         <span class="quiet-text one-line">{count > 1 ? t("page.inbox.identical", { count }) : ownerOf(ask)}</span>
         <Underway ask={ask} />
@@ -99,6 +99,6 @@ function Together({ asks, shown }: { asks: readonly Ask[]; shown: Ask }) {
 
 function ownerOf(ask: Ask): string {
   const session = sessionOf(ask.session);
-  const names = session ? [reveal(session.title), basename(session.directory)] : [ask.agent ? t("page.card.agent", { name: reveal(ask.agent) }) : t("page.card.external_agent")];
-  return [...names, ...(session && ask.agent ? [t("page.card.agent", { name: reveal(ask.agent) })] : [])].join(" · ");
+  const names = session ? [reveal(session.title), basename(session.directory)] : [];
+  return [...names, ...(ask.agent || !session ? [agentOf(ask)] : [])].join(" · ");
 }

@@ -1,6 +1,6 @@
 /** Search, and what else narrows the list of sessions: project, cost, age, order. */
 import { computed, signal } from "@preact/signals";
-import { basename } from "../cards/sentence";
+import { basename } from "../text/paths";
 import { Field, Select } from "../parts/Form";
 import { Icon } from "../parts/Icons";
 import { sessions } from "../store/desk";

@@ -1,6 +1,5 @@
 /** The sessions: what needs somebody on top, with the question itself as the row's text. */
 import { computed, signal, useComputed } from "@preact/signals";
-import { basename, sentence } from "../cards/sentence";
 import type { Ask, Session } from "../feed/model";
 import { memo } from "../parts/memo";
 import { Quoted } from "../parts/Quoted";
@@ -8,6 +7,7 @@ import { now } from "../store/clock";
 import { lastLines, openBySession, ready, sessions } from "../store/desk";
 import { pathOf, place } from "../store/place";
 import { connection } from "../store/stream";
+import { basename } from "../text/paths";
 import { reveal } from "../text/reveal";
 import { dollars, span } from "../text/times";
 import { t, textOr } from "../texts";
@@ -26,7 +26,7 @@ const grouped = computed(() => {
   const found = new Map<SessionGroup, Session[]>(GROUPS.map((group) => [group, []]));
   for (const session of sessions.value.values()) {
     const asks = openBySession.value.get(session.id) ?? NONE;
-    const says = asks.map((ask) => sentence(ask, session.directory)).join(" ");
+    const says = asks.map((ask) => ask.card.headline).join(" ");
     if (fits(session, filters.value, says, minute.value)) found.get(groupOf(session, asks, minute.value))?.push(session);
   }
   for (const list of found.values()) list.sort((a, b) => compare(a, b, filters.value.order));
@@ -90,7 +90,7 @@ const SessionRow = memo(({ session, group, asks }: { session: Session; group: Se
           </span>
           {first ? (
             <span class="session-line asks">
-              <Quoted text={sentence(first, session.directory)} />
+              <Quoted text={first.card.headline} />
             </span>
           ) : (
             <Second session={session} />
