@@ -118,7 +118,7 @@ async def why_and_who(page: Page) -> None:
     await page.get_by_role("link", name="Rules").click()
     denied = main.locator("tbody tr", has_text="git push *")
     await expect(denied).to_contain_text("project options")
-    await expect(denied).to_contain_text("1 ×, last")
+    await expect(denied).to_contain_text("1 time, last")
     await expect(denied.get_by_role("button")).to_have_count(0)
     asked = main.locator(".asked-list li").first
     await expect(asked).to_contain_text(f"Run {RUN}?")
@@ -135,7 +135,7 @@ async def why_and_who(page: Page) -> None:
     await page.goto(f"{page.url.partition('/sessions')[0]}/admin/rules")
     made = main.locator("tbody tr", has_text="touch")
     await expect(made).to_contain_text("owner")
-    await expect(made).to_contain_text("1 ×, last")
+    await expect(made).to_contain_text("1 time, last")
     await made.get_by_role("button", name="Revoke").click()
     await expect(made.get_by_role("button", name="Cancel")).to_be_focused()
     await page.keyboard.press("Enter")
@@ -184,7 +184,7 @@ async def test_a_token_is_shown_once_and_revoked_at_once_and_the_audit_goes_back
         await form.get_by_role("combobox", name="Role", exact=True).select_option(
             "Approver: can also answer and send messages"
         )
-        await form.get_by_role("combobox", name="Expires", exact=True).select_option("for 1 day")
+        await form.get_by_role("combobox", name="Expires", exact=True).select_option("1 day")
         await form.get_by_role("button", name="Create token").click()
         await expect(form.get_by_text("Copy this now. It won't be shown again.")).to_be_visible()
         secret = await form.locator(".secret code").inner_text()
@@ -259,7 +259,7 @@ async def test_the_statistics_count_what_was_asked(tmp_path: Path) -> None:
             await page.get_by_role("combobox", name="Period", exact=True).select_option(label)
             people, ruled, table = counted(await hub.up.hub.desk.asks(state=None), days)
             await expect(tiles.first).to_have_text(str(people + ruled))
-            await expect(tiles.last).to_have_text(f"{round(100 * ruled / (people + ruled))} %")
+            await expect(tiles.last).to_have_text(f"{round(100 * ruled / (people + ruled))}%")
             await expect(page.locator(".tile")).to_have_count(5)
         assert people
         assert ruled
