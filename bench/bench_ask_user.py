@@ -15,7 +15,7 @@ from typing import Any
 from handraise.desk.interface import Partial
 from handraise.model.answers import Choice, Choices
 from handraise.model.items import AskOpened
-from handraise.serving import Service, Serving, serving
+from handraise.serving import RunningHub, ServeConfig, serving
 
 CALLS = 100
 SHOWN, ANSWERED = 3.0, 2.0
@@ -26,7 +26,7 @@ _HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"n
 async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         state = Path(folder, "state")
-        async with serving(Service(state, Path("/bin/false"), {}, port=0)) as served:
+        async with serving(ServeConfig(state, Path("/bin/false"), {}, port=0)) as served:
             pipe = asyncio.subprocess.PIPE
             relay = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-c", _RELAY, "mcp", "--state", str(state)), stdin=pipe, stdout=pipe
@@ -40,7 +40,7 @@ async def main() -> None:
     tell("answer to the agent", answered, ANSWERED)
 
 
-async def measure(served: Serving, relay: asyncio.subprocess.Process) -> tuple[list[float], list[float]]:
+async def measure(served: RunningHub, relay: asyncio.subprocess.Process) -> tuple[list[float], list[float]]:
     """Seconds, for each call in turn."""
     shown, answered = [], []
     await say(relay, id=0, method="initialize", params=_HELLO)

@@ -20,7 +20,7 @@ from handraise.claude.locate import locate
 from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.hub import hub
 from handraise.model.rules import Rule
 from handraise.session import machine
@@ -39,7 +39,7 @@ class Calls:
         self.heard: list[float] = []
         self.done = asyncio.Event()
 
-    def script(self, told: Told) -> Script:
+    def script(self, told: Conversation) -> Script:
         for _ in range(CALLS):
             told = yield [use("Read", file_path=f"{told.directory}/a.txt")]
             self.heard.append(time.perf_counter())
@@ -81,7 +81,7 @@ async def seconds_a_call() -> float:
     async with place() as (work, calls, around), hub(work.parent / "state", locate(), around, rules=RULES) as opened:
         await opened.desk.start("Read.", str(work))
         await calls.done.wait()
-        await opened.crew.stop_all()
+        await opened.pool.stop_all()
     return calls.seconds
 
 

@@ -63,8 +63,8 @@ async def measure(folder: Path) -> None:
     before, began = resident_kb(), time.perf_counter()
     async with opened(folder) as running:
         adopted = time.perf_counter() - began
-        if len(running.crew.adoption.living) != SESSIONS:
-            raise SystemExit(f"idle: {len(running.crew.adoption.living)} sessions of {SESSIONS} were adopted")
+        if len(running.pool.adoption.living) != SESSIONS:
+            raise SystemExit(f"idle: {len(running.pool.adoption.living)} sessions of {SESSIONS} were adopted")
         await asyncio.sleep(1)  # what is done once at an adoption is not idleness
         used = time.process_time()
         await asyncio.sleep(IDLE_SECONDS)

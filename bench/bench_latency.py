@@ -68,7 +68,7 @@ def percentile(delays: list[float], of_hundred: int) -> float:
 async def main() -> None:
     # In turns, so that whatever else the machine does falls on both.
     rounds = [(await by_journal(), await by_pipe()) for _ in range(2)]
-    journal, pipe = ([delay for each in rounds for delay in each[way]] for way in (0, 1))
+    journal, pipe = ([delay for each in rounds for delay in each[route]] for route in (0, 1))
     if len(journal) != len(pipe) or len(pipe) != 2 * WRITES:
         raise SystemExit(f"latency: {len(journal)} and {len(pipe)} frames of {2 * WRITES}")
     for name, of_hundred in (("median", 50), ("p99", 99)):

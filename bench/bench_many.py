@@ -20,7 +20,7 @@ import uvloop
 
 from handraise.claude.folder import RunFolder
 from handraise.claude.process import Identity
-from handraise.model.sessions import Place, Session
+from handraise.model.sessions import Checkpoint, Session
 from handraise.session.memory import Memory
 from handraise.store.changes import Advance, SaveSession
 from handraise.store.sqlite.store import SqliteStore
@@ -59,7 +59,7 @@ async def store(folder: Path) -> None:
             session = Session(
                 f"s_{number:04}", None, str(folder), f"c{number}", f"Session {number}", now, now, "working", run=1
             )
-            await kept.apply([SaveSession(session), Advance(Place(session.id, 1, 0, memory))])
+            await kept.apply([SaveSession(session), Advance(Checkpoint(session.id, 1, 0, memory))])
 
 
 async def measure(folder: Path, fifos: list[int]) -> None:

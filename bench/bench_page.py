@@ -24,8 +24,8 @@ from handraise.model.answers import Allow
 from handraise.model.asks import Answered, Ask, Origin, Permission
 from handraise.model.items import ActionEnded, ActionStarted, Text
 from handraise.model.sessions import Session
-from handraise.serving import Service, Serving, serving
-from handraise.store.changes import Change, OpenAsk, Publish, SaveSession, SettleAsk
+from handraise.serving import RunningHub, ServeConfig, serving
+from handraise.store.changes import Change, OpenAsk, PublishItems, SaveSession, SettleAsk
 
 SESSIONS, ITEMS, ANSWERED, ASKS = 20, 10_000, 300, 40
 SCREENS = 400
@@ -123,15 +123,15 @@ def furnish() -> Iterable[Change]:
         yield OpenAsk(ask(number, LONG))
         yield SettleAsk(f"a_{number}", Answered(Allow(), Person("owner"), "web", now()))
     for number in range((ITEMS - 2 * ANSWERED) // 3):
-        yield Publish(LONG, now(), Text(_WORDS.format(number), f"m{number}"))
-        yield Publish(LONG, now(), ActionStarted(f"t{number}", "command", "make", "Bash", {"command": "make"}))
-        yield Publish(LONG, now(), ActionEnded(f"t{number}", "command", "make", True, "ok\n" * 20))
+        yield PublishItems(LONG, now(), Text(_WORDS.format(number), f"m{number}"))
+        yield PublishItems(LONG, now(), ActionStarted(f"t{number}", "command", "make", "Bash", {"command": "make"}))
+        yield PublishItems(LONG, now(), ActionEnded(f"t{number}", "command", "make", True, "ok\n" * 20))
     for number in range(1000, 1000 + ANSWERED):  # near the end, so that the open page has them all
         yield OpenAsk(ask(number, LONG))
         yield SettleAsk(f"a_{number}", Answered(Allow(), Person("owner"), "web", now()))
 
 
-async def paint_times(up: Serving, page: Page, first: int) -> list[float]:
+async def paint_times(up: RunningHub, page: Page, first: int) -> list[float]:
     """For each of many asks, milliseconds from its event to its words on the screen."""
     times = []
     for number in range(first, first + ASKS):
@@ -145,14 +145,14 @@ async def paint_times(up: Serving, page: Page, first: int) -> list[float]:
     return times
 
 
-async def enter(up: Serving, page: Page, path: str) -> None:
-    code = await up.gate.make_code("owner", "admin", TheHub(), "bench")
+async def enter(up: RunningHub, page: Page, path: str) -> None:
+    code = await up.auth.make_code("owner", "admin", TheHub(), "bench")
     await page.goto(f"{up.base}/login?code={code}")
     await page.goto(up.base + path)
     await page.wait_for_selector(".connection.live", state="attached", timeout=30_000)
 
 
-async def measure(up: Serving, page: Page) -> None:
+async def measure(up: RunningHub, page: Page) -> None:
     for batch in range(0, len(changes := list(furnish())), 500):
         await up.hub.store.apply(changes[batch : batch + 500])
     await first_visit(up, page)
@@ -175,7 +175,7 @@ async def measure(up: Serving, page: Page) -> None:
     await scrolling(up, page)
 
 
-async def scrolling(up: Serving, page: Page) -> None:
+async def scrolling(up: RunningHub, page: Page) -> None:
     """Upwards through the conversation, and then through as much of nothing."""
     await open_time(up, page, f"/sessions/{LONG}", ".entries")
     tasks: list[float] = []
@@ -211,7 +211,7 @@ async def traced(page: Page, tasks: list[float]) -> AsyncIterator[None]:
     tasks.extend(each.get("tdur", 0) / 1000 for each in mine if each["name"] == "RunTask")
 
 
-async def first_visit(up: Serving, page: Page) -> None:
+async def first_visit(up: RunningHub, page: Page) -> None:
     await enter(up, page, "/")
     sizes = "performance.getEntries().reduce((sum, each) => sum + (each.encodedBodySize ?? 0), 0)"
     loaded = int(await page.evaluate(sizes))
@@ -219,7 +219,7 @@ async def first_visit(up: Serving, page: Page) -> None:
     print(f"page: a first visit loads {loaded / 1000:.0f} KB compressed; target: {FIRST_VISIT // 1000}: {verdict}")
 
 
-async def bare(up: Serving, page: Page, first: int) -> list[float]:
+async def bare(up: RunningHub, page: Page, first: int) -> list[float]:
     """The times of a page that does next to nothing."""
     await page.goto(up.base + "/page.webmanifest")
     now = await page.evaluate("fetch('/api/sessions').then((told) => told.json()).then((told) => told.cursor)")
@@ -227,7 +227,7 @@ async def bare(up: Serving, page: Page, first: int) -> list[float]:
     return await paint_times(up, page, first)
 
 
-async def open_time(up: Serving, page: Page, path: str, there: str) -> float:
+async def open_time(up: RunningHub, page: Page, path: str, there: str) -> float:
     await page.goto(up.base + path, wait_until="commit")
     return float(await page.evaluate(_THERE, there))
 
@@ -238,7 +238,7 @@ async def main() -> None:
         print("page: needs Chromium (dev/browser) and the built page (make page)")
         return
     with tempfile.TemporaryDirectory() as folder:
-        service = Service(Path(folder) / "state", Path("/bin/false"), {}, port=0)
+        service = ServeConfig(Path(folder) / "state", Path("/bin/false"), {}, port=0)
         async with serving(service) as up, async_playwright() as playwright:
             browser = await playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
             page = await browser.new_page(viewport={"width": 1280, "height": 800}, bypass_csp=True)

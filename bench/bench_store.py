@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from handraise.model.items import Text
-from handraise.model.sessions import Place
-from handraise.store.changes import Advance, Change, Publish
+from handraise.model.sessions import Checkpoint
+from handraise.store.changes import Advance, Change, PublishItems
 from handraise.store.sqlite.store import SqliteStore
 
 PRODUCERS = 64
@@ -19,13 +19,13 @@ SESSIONS = 50
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-def an_event(number: int) -> Publish:
-    return Publish(f"s_{number % SESSIONS}", AT, Text("some words that Claude said " * 4, f"m_{number}"))
+def an_event(number: int) -> PublishItems:
+    return PublishItems(f"s_{number % SESSIONS}", AT, Text("some words that Claude said " * 4, f"m_{number}"))
 
 
 def a_frame(number: int) -> Sequence[Change]:
     """What the session's runner commits for a frame."""
-    return [an_event(number), Advance(Place(f"s_{number % SESSIONS}", 1, number, b"x" * 200))]
+    return [an_event(number), Advance(Checkpoint(f"s_{number % SESSIONS}", 1, number, b"x" * 200))]
 
 
 async def produce(store: SqliteStore, numbers: Sequence[int]) -> None:

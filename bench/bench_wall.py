@@ -19,7 +19,7 @@ from handraise.claude.locate import locate
 from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.hub import Hub, hub
 from handraise.model.projects import Options
 from stories.house import seen
@@ -29,7 +29,7 @@ CALLS = 20
 MOST = 1.05
 
 
-def script(told: Told) -> Script:
+def script(told: Conversation) -> Script:
     """Two turns: a word, then many calls of Bash."""
     del told  # whatever is said
     yield [say("Ready.")]
@@ -58,7 +58,7 @@ async def opened(tmp: Path, url: str, preset: str) -> AsyncIterator[Hub]:
     options = Options(sandbox=preset, mode="bypassPermissions")
     async with hub(tmp / "state", locate(), environment(url, str(home)), options=options) as up:
         yield up
-        await up.crew.stop_all()
+        await up.pool.stop_all()
 
 
 async def measure(up: Hub, work: Path, figures: Figures) -> None:
@@ -66,7 +66,7 @@ async def measure(up: Hub, work: Path, figures: Figures) -> None:
     session = (await up.desk.start("Begin.", str(work))).session.id
     await turns(up, session, 1)
     figures.starts.append(time.perf_counter() - begun)
-    runner = up.crew.runner(session)
+    runner = up.pool.runner(session)
     assert runner is not None
     figures.memory.append(sum(memory(each.pid) for each in (runner.identity, *descendants(runner.identity))))
     begun = time.perf_counter()

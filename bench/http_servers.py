@@ -18,7 +18,7 @@ import uvicorn
 import uvloop
 
 from handraise.model.actors import Person
-from handraise.serving import Service, serving, signals
+from handraise.serving import ServeConfig, serving, signals
 
 CHILD = Path(__file__).with_name("child.py")
 
@@ -33,14 +33,14 @@ def stand_in(folder: str) -> Path:
 
 async def be_hub(folder: str, program: Path) -> None:
     """Prints its address and a token."""
-    service = Service(Path(folder, "state"), program, dict(os.environ), port=0, limit=1000, most_open=1000)
+    service = ServeConfig(Path(folder, "state"), program, dict(os.environ), port=0, limit=1000, most_open=1000)
     with signals() as told:
         async with serving(service) as up:
-            made = await up.gate.make("bench", "admin", Person("bench"), "bench")
+            made = await up.auth.make("bench", "admin", Person("bench"), "bench")
             gc.freeze()  # as `handraise serve` does
             print(up.base, made.secret, flush=True)
             await told.wait()
-            await up.hub.crew.stop_all()
+            await up.hub.pool.stop_all()
 
 
 class Floor:

@@ -12,7 +12,9 @@ SOURCE = Path(__file__).parent.parent / "src" / "handraise"
 # Station: what it may use, of ours. Its own modules it may always use.
 TABLE: dict[str, set[str]] = {
     "model": set(),
+    "texts": set(),
     "wire": set(),
+    "present": {"model", "texts"},
     "policy": {"model"},
     "store": {"model"},
     "feed": {"model", "store"},
@@ -21,7 +23,7 @@ TABLE: dict[str, set[str]] = {
     "session": {"model", "wire", "claude", "inbox", "feed", "store"},
     "askers": {"model", "inbox"},
     "desk": {"model"},
-    "surfaces": {"model", "desk"},
+    "surfaces": {"model", "texts", "present", "desk"},
     "demo": set(),
     "workspace": {"model"},
 }
@@ -51,14 +53,14 @@ EDITOR = PurePosixPath("surfaces/terminal/editor.py")
 SURFACES = {"web", "terminal", "telegram", "push"}
 
 # Pure: no await, no clock, no chance, no I/O; time and ids are arguments. Whole stations, and of others what is named.
-PURE_STATIONS = {"model", "wire", "policy"}
+PURE_STATIONS = {"model", "wire", "policy", "present"}
 IMPURE = {
     "session": {"runner", "supervisor", "crew", "keeper", "writing", "surroundings", "links", "trusting"},
     "demo": {"model"},
 }
 # In stations that do something, the files that only decide.
 PURE_FILES = {
-    f"surfaces/push/{name}.py" for name in ("due", "endpoints", "ledger", "letters", "notices", "sealing", "sentences")
+    f"surfaces/push/{name}.py" for name in ("due", "endpoints", "ledger", "letters", "notices", "sealing", "glance")
 }
 # A list of what is allowed, so that a module nobody thought of is not. Each of these computes and does nothing else.
 # `datetime` has both sides: its types may be used, what looks at a clock may not.

@@ -8,7 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from handraise.metrics.counted import SECONDS, Counted, Waits
 from handraise.metrics.page import written
 from handraise.model.asks import Plan
-from handraise.model.sessions import Place
+from handraise.model.sessions import Checkpoint
 from handraise.store.changes import Advance
 from surfaces.web.events import feed
 from surfaces.web.served import A, Served, served
@@ -51,7 +51,7 @@ async def test_what_claude_said_and_nobody_took_in_is_the_lag(tmp_path: Path) ->
         folder.mkdir(parents=True)
         (folder / "out.ndjson").write_bytes(b"x" * 1000)
         assert (await scrape(hub))["handraise_journal_lag_bytes", ""] == 1000
-        await hub.up.hub.store.apply([Advance(Place(session.id, session.run, 990, b""))])
+        await hub.up.hub.store.apply([Advance(Checkpoint(session.id, session.run, 990, b""))])
         assert (await scrape(hub))["handraise_journal_lag_bytes", ""] == 10
 
 

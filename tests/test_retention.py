@@ -13,8 +13,8 @@ from handraise.model.answers import Allow
 from handraise.model.asks import Answered, Ask
 from handraise.model.items import Text
 from handraise.model.sessions import Ended, Session
-from handraise.retention import Keep, Retention, Run, surplus
-from handraise.store.changes import OpenAsk, Publish, SaveSession, SettleAsk
+from handraise.retention import Retention, RetentionLimits, StoredRun, surplus
+from handraise.store.changes import OpenAsk, PublishItems, SaveSession, SettleAsk
 from handraise.store.interface import Store
 from handraise.store.sqlite.store import SqliteStore
 from store.examples import an_ask
@@ -23,8 +23,8 @@ NOW = datetime(2026, 11, 17, tzinfo=UTC)
 OLD, NEW = NOW - timedelta(days=91), NOW - timedelta(days=1)
 
 
-def text(at: datetime, size: int = 10) -> Publish:
-    return Publish("s_1", at, Text("x" * size, "m"))
+def text(at: datetime, size: int = 10) -> PublishItems:
+    return PublishItems("s_1", at, Text("x" * size, "m"))
 
 
 def session(name: str, *, ended: bool) -> Session:
@@ -37,7 +37,7 @@ def ask(name: str) -> Ask:
     return replace(an_ask(name), opened_at=OLD)
 
 
-def retention(store: Store, tmp: Path, keep: Keep) -> Retention:
+def retention(store: Store, tmp: Path, keep: RetentionLimits) -> Retention:
     return Retention(store, tmp / "sessions", lambda: NOW, keep)
 
 
@@ -50,7 +50,7 @@ async def test_items_go_by_their_age_and_the_audit_and_open_asks_stay(tmp_path: 
         recent = await store.apply([text(NEW), text(NEW)])
         audit = await store.audit()
 
-        await retention(store, tmp_path, Keep(days=90, database=None, journals=None)).tidy()
+        await retention(store, tmp_path, RetentionLimits(days=90, database=None, journals=None)).tidy()
 
         assert [item.cursor for item in await store.items(after=0)] == [item.cursor for item in recent.items]
         assert [each.id for each in await store.asks()] == ["a_open"]
@@ -60,7 +60,7 @@ async def test_items_go_by_their_age_and_the_audit_and_open_asks_stay(tmp_path: 
 async def test_nothing_goes_that_is_neither_old_nor_too_much(tmp_path: Path) -> None:
     async with SqliteStore(tmp_path / "hub.db") as store:
         await store.apply([text(NEW) for _ in range(50)])
-        for keep in (Keep(), Keep(None, None, None)):
+        for keep in (RetentionLimits(), RetentionLimits(None, None, None)):
             await retention(store, tmp_path, keep).tidy()
             assert len(await store.items(after=0)) == 50
 
@@ -72,7 +72,7 @@ async def test_a_database_that_is_too_large_loses_its_oldest_items(tmp_path: Pat
         before = await store.size()
         newest = (await store.cursors())[1]
 
-        await retention(store, tmp_path, Keep(None, before // 2, None)).tidy()
+        await retention(store, tmp_path, RetentionLimits(None, before // 2, None)).tidy()
 
         assert await store.size() <= before // 2
         left = [item.cursor for item in await store.items(after=0, limit=5000)]
@@ -89,7 +89,7 @@ async def test_journals_go_by_age_but_not_the_one_of_a_claude_that_runs(tmp_path
             journal.parent.mkdir(parents=True)
             journal.write_bytes(b"{}\n")
 
-        far = Retention(store, tmp_path / "sessions", lambda: datetime.now(UTC) + timedelta(days=91), Keep())
+        far = Retention(store, tmp_path / "sessions", lambda: datetime.now(UTC) + timedelta(days=91), RetentionLimits())
         await far.tidy()
 
         left = sorted(str(path.relative_to(tmp_path / "sessions")) for path in (tmp_path / "sessions").glob("*/*"))
@@ -98,13 +98,17 @@ async def test_journals_go_by_age_but_not_the_one_of_a_claude_that_runs(tmp_path
 
 
 runs = st.lists(
-    st.builds(Run, st.uuids().map(lambda name: Path(str(name))), st.integers(0, 100), st.floats(0, 100), st.booleans()),
+    st.builds(
+        StoredRun, st.uuids().map(lambda name: Path(str(name))), st.integers(0, 100), st.floats(0, 100), st.booleans()
+    ),
     max_size=12,
 )
 
 
 @given(runs, st.none() | st.floats(0, 100), st.none() | st.integers(0, 500))
-def test_the_oldest_go_first_and_never_one_in_use(found: list[Run], oldest: float | None, most: int | None) -> None:
+def test_the_oldest_go_first_and_never_one_in_use(
+    found: list[StoredRun], oldest: float | None, most: int | None
+) -> None:
     gone = surplus(found, oldest, most)
     left = [run for run in found if run not in gone]
 

@@ -10,7 +10,7 @@ from handraise.demo import release, toy
 from handraise.demo.environment import environment
 from handraise.demo.model import EACH_SESSION, ScriptedModel
 from handraise.demo.scenarios import SCENARIOS
-from handraise.serving import Service, Serving, serving, signals
+from handraise.serving import RunningHub, ServeConfig, serving, signals
 
 SESSIONS = {
     "Add a health endpoint": "Add a health endpoint to this service, with a test.",
@@ -40,7 +40,7 @@ async def demonstrate(
 
 
 @asynccontextmanager
-async def demonstration(folder: Path, port: int) -> AsyncIterator[Serving]:
+async def demonstration(folder: Path, port: int) -> AsyncIterator[RunningHub]:
     """A hub with the demo's sessions. They end with it, since their model goes."""
     project = folder / "toy-service"
     project.mkdir()
@@ -51,10 +51,10 @@ async def demonstration(folder: Path, port: int) -> AsyncIterator[Serving]:
     (home / ".claude.json").write_text(release.servers(sys.executable))
     async with ScriptedModel(SCENARIOS) as model:
         claudes = environment(model.url("welcome", EACH_SESSION), str(home))
-        async with serving(Service(folder / "state", locate(), claudes, port=port)) as served:
+        async with serving(ServeConfig(folder / "state", locate(), claudes, port=port)) as served:
             for title, words in SESSIONS.items():
                 await served.hub.desk.start(words, str(project), title=title)
             try:
                 yield served
             finally:
-                await served.hub.crew.stop_all()
+                await served.hub.pool.stop_all()

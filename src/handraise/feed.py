@@ -63,7 +63,7 @@ class CursorGone(FeedError):
         self.newest = newest
 
 
-class Follower:
+class FeedFollower:
     """An async iterator over items, in the order of their cursors, and previews; it ends when the feed closes.
 
     It reads history from the store until little is left, then lets live items queue up, and only then reads the rest:
@@ -172,7 +172,7 @@ class Feed:
     def __init__(self, store: Store, *, room: int = ROOM) -> None:
         self._store = store
         self._room = room
-        self._followers: set[Follower] = set()
+        self._followers: set[FeedFollower] = set()
         self._open = False
 
     async def __aenter__(self) -> Self:
@@ -188,12 +188,12 @@ class Feed:
             follower.close()
 
     @asynccontextmanager
-    async def follow(self, after: int | None = None, session: str | None = None) -> AsyncIterator[Follower]:
+    async def follow(self, after: int | None = None, session: str | None = None) -> AsyncIterator[FeedFollower]:
         """Everything after this cursor, of one session or of all; without one, whatever comes from here on.
 
         Raises CursorGone at once if the cursor cannot be followed. The follower raises FellBehind when it is cut off.
         """
-        follower = Follower(self._store, session, self._room)
+        follower = FeedFollower(self._store, session, self._room)
         self._followers.add(follower)
         try:
             if self._open:

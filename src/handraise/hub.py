@@ -12,15 +12,15 @@ from pathlib import Path
 from msgspec import Struct
 
 from handraise.claude import wall
-from handraise.claude.wall import Wall
+from handraise.claude.wall import SandboxSupport
 from handraise.desk.local import LocalDesk
 from handraise.feed import Feed
 from handraise.inbox.inbox import Inbox
 from handraise.model.actors import Person
 from handraise.model.projects import Options, OwnFile, no_own_file
 from handraise.model.rules import Rule
-from handraise.session.crew import Crew, Means
-from handraise.session.machine import Temper
+from handraise.session.crew import ClaudeConfig, SessionPool
+from handraise.session.machine import SessionLimits
 from handraise.session.supervisor import Supervisor
 from handraise.store.interface import Store
 from handraise.store.sqlite.store import SqliteStore
@@ -54,11 +54,11 @@ class Hub(Struct, frozen=True):
     """A running hub."""
 
     desk: LocalDesk
-    crew: Crew
+    pool: SessionPool
     store: Store
     feed: Feed
     inbox: Inbox
-    wall: Wall
+    wall: SandboxSupport
     """Whether Claudes can be sandboxed here."""
 
 
@@ -71,7 +71,7 @@ async def hub(
     clock: Callable[[], datetime] = now,
     rules: Sequence[Rule] = (),
     options: Options | None = None,
-    temper: Temper | None = None,
+    limits: SessionLimits | None = None,
     limit: int = 8,
     own_file: Callable[[str], OwnFile] = no_own_file,
     database: Path | None = None,
@@ -83,13 +83,13 @@ async def hub(
     `database` is a file somewhere else than in the state folder; what is `hidden`, beside both, no Claude ever sees.
     """
     with _claimed(state, database):
-        means = Means(
+        config = ClaudeConfig(
             program,
             environment,
             state,
             clock,
             os.urandom,
-            temper or Temper(),
+            limits or SessionLimits(),
             options or Options(),
             await wall.look(),
             limit,
@@ -101,9 +101,9 @@ async def hub(
             SqliteStore(database or state / DATABASE) as store,
             Feed(store) as feed,
             Inbox(store, clock, rules, elapsed) as inbox,
-            Crew(means, store, feed, inbox) as crew,
+            SessionPool(config, store, feed, inbox) as pool,
         ):
-            supervisor = Supervisor(means, store, crew)
+            supervisor = Supervisor(config, store, pool)
             desk = LocalDesk(
                 Person("owner"),
                 "hub",
@@ -114,7 +114,7 @@ async def hub(
                 clock=clock,
                 entropy=os.urandom,
             )
-            yield Hub(desk, crew, store, feed, inbox, means.wall)
+            yield Hub(desk, pool, store, feed, inbox, config.wall)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from handraise.desk.interface import NotFound
 from handraise.store.interface import Store
-from handraise.surfaces.web.visit import Visit, Way
+from handraise.surfaces.web.visit import ApiRequest, Route
 
 # What a browser shows as a picture and never runs.
 _TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -25,8 +25,8 @@ class Pictures:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def show(self, visit: Visit) -> Response:
-        session, name, number = visit.path("id"), visit.path("say"), visit.path("number")
+    async def show(self, request: ApiRequest) -> Response:
+        session, name, number = request.path("id"), request.path("say"), request.path("number")
         says = await self._store.says(session, waiting=False)
         said = next((each.content for each in says if each.id == name), "")
         pictures = [each for each in said if not isinstance(each, str) and each.get("type") == "image"]
@@ -34,8 +34,8 @@ class Pictures:
             raise NotFound("There is no such picture.")
         return _shown(pictures[int(number)])
 
-    def way(self) -> Way:
-        return Way(
+    def route(self) -> Route:
+        return Route(
             "GET",
             "/api/sessions/{id}/says/{say}/pictures/{number}",
             "viewer",

@@ -30,7 +30,7 @@ _LEFT = 1000
 log = logging.getLogger("handraise.retention")
 
 
-class Keep(Struct, frozen=True):
+class RetentionLimits(Struct, frozen=True):
     """How long, and how much; None is without a limit."""
 
     days: float | None = 90
@@ -38,7 +38,7 @@ class Keep(Struct, frozen=True):
     journals: int | None = 2048 * MIB
 
 
-class Run(Struct, frozen=True):
+class StoredRun(Struct, frozen=True):
     """What one process of a session left behind. `changed` is in seconds since 1970."""
 
     path: Path
@@ -47,7 +47,7 @@ class Run(Struct, frozen=True):
     in_use: bool = False
 
 
-def surplus(runs: Iterable[Run], oldest: float | None, most: int | None) -> list[Run]:
+def surplus(runs: Iterable[StoredRun], oldest: float | None, most: int | None) -> list[StoredRun]:
     """The runs that have to go: those that are too old, and then the oldest until the rest is small enough."""
     found = sorted(runs, key=lambda run: run.changed)
     left = sum(run.size for run in found)
@@ -64,7 +64,7 @@ def surplus(runs: Iterable[Run], oldest: float | None, most: int | None) -> list
 class Retention:
     """Entered with `async with`: looks after a minute, and then every hour."""
 
-    def __init__(self, store: Store, sessions: Path, clock: Callable[[], datetime], keep: Keep) -> None:
+    def __init__(self, store: Store, sessions: Path, clock: Callable[[], datetime], keep: RetentionLimits) -> None:
         self._store = store
         self._sessions = sessions
         self._clock = clock
@@ -134,7 +134,7 @@ class Retention:
                 run.path.parent.rmdir()  # if it was the last one
 
 
-def _runs(folder: Path, known: Mapping[str, Session]) -> list[Run]:
+def _runs(folder: Path, known: Mapping[str, Session]) -> list[StoredRun]:
     found = []
     for path in folder.glob("*/*"):
         session = known.get(path.parent.name)
@@ -142,5 +142,5 @@ def _runs(folder: Path, known: Mapping[str, Session]) -> list[Run]:
         with suppress(OSError):
             status = (path / "out.ndjson").stat()
             # Blocks and not bytes: of a long journal the oldest part was given back.
-            found.append(Run(path, status.st_blocks * 512, status.st_mtime, in_use))
+            found.append(StoredRun(path, status.st_blocks * 512, status.st_mtime, in_use))
     return found

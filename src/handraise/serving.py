@@ -14,29 +14,29 @@ import platformdirs
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from handraise.desk.gate import Gate
+from handraise.desk.gate import Auth
 from handraise.hub import Hub, hub, now
 from handraise.metrics.metrics import Metrics
 from handraise.model.actors import Person, TheHub
 from handraise.model.projects import Options, OwnFile, no_own_file
 from handraise.model.rules import Rule
-from handraise.outside.ways import Outside
+from handraise.outside.ways import AgentRoutes
 from handraise.pictures import Pictures
-from handraise.retention import Keep, Retention
-from handraise.session.machine import Temper
+from handraise.retention import Retention, RetentionLimits
+from handraise.session.machine import SessionLimits
 from handraise.store.interface import StoreError
-from handraise.surfaces.push.bell import Bell, Terms
+from handraise.surfaces.push.bell import Notifier, PushConfig
 from handraise.surfaces.web import tls
 from handraise.surfaces.web.app import WebApp
-from handraise.surfaces.web.devices import Devices
-from handraise.surfaces.web.door import OWNER, Door, TrustedProxy
-from handraise.surfaces.web.entering import Entrance
-from handraise.surfaces.web.page import Page
-from handraise.surfaces.web.server import Listening, listen_on_port, listen_on_socket
-from handraise.surfaces.web.staying import MOST, Stays
+from handraise.surfaces.web.devices import DeviceRoutes
+from handraise.surfaces.web.door import OWNER, ApiGuard, TrustedProxy
+from handraise.surfaces.web.entering import LoginRoutes
+from handraise.surfaces.web.page import StaticPage
+from handraise.surfaces.web.server import Listener, listen_on_port, listen_on_socket
+from handraise.surfaces.web.staying import MOST, LongRequests
 from handraise.surfaces.web.stream import Streams
-from handraise.surfaces.web.visit import Way
-from handraise.workspaces import Workspaces
+from handraise.surfaces.web.visit import Route
+from handraise.workspaces import SyncRoutes
 
 _ADDRESS = "address"
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -56,7 +56,7 @@ class Exposed(Exception):
     """The hub would be reachable in the clear from other machines."""
 
 
-class Service(Struct, frozen=True):
+class ServeConfig(Struct, frozen=True):
     """What a serving hub needs to know."""
 
     state: Path
@@ -73,7 +73,7 @@ class Service(Struct, frozen=True):
     proxy: TrustedProxy | None = None
     rules: Sequence[Rule] = ()
     options: Options = field(default_factory=Options)
-    temper: Temper = field(default_factory=Temper)
+    limits: SessionLimits = field(default_factory=SessionLimits)
     limit: int = 8
     own_file: Callable[[str], OwnFile] = no_own_file
     database: Path | None = None
@@ -82,32 +82,32 @@ class Service(Struct, frozen=True):
     """What no Claude ever sees, beside these: the settings, the key of the certificate."""
     writable: Sequence[str] = ()
     """Directories that every sandbox may write to."""
-    keep: Keep = field(default_factory=Keep)
+    keep: RetentionLimits = field(default_factory=RetentionLimits)
     """How long old items and journals stay, and how much of them."""
-    push: Terms = field(default_factory=Terms)
+    push: PushConfig = field(default_factory=PushConfig)
     most_open: int = MOST
     """How many requests of one token may be open at once."""
     page: Path | None = None
     """Where the built page lies, if not beside the code."""
 
 
-class Serving(Struct, frozen=True):
+class RunningHub(Struct, frozen=True):
     """A hub that is up. `base` is its address, `named` the one that browsers elsewhere know."""
 
     hub: Hub
     app: WebApp
-    gate: Gate
+    auth: Auth
     base: str
     named: str
 
     async def new_link(self) -> str:
         """A link that logs one browser in, once, within ten minutes. For a terminal, and never for a file."""
-        code = await self.gate.make_code(OWNER, "admin", TheHub(), "start")
+        code = await self.auth.make_code(OWNER, "admin", TheHub(), "start")
         return f"{self.named}/login?code={quote(code)}"
 
 
 @asynccontextmanager
-async def serving(service: Service, streams: Streams | None = None) -> AsyncIterator[Serving]:
+async def serving(service: ServeConfig, streams: Streams | None = None) -> AsyncIterator[RunningHub]:
     """A hub that is up while this is entered."""
     _tls(service)  # what is refused is refused before anybody is adopted
     async with (
@@ -117,7 +117,7 @@ async def serving(service: Service, streams: Streams | None = None) -> AsyncIter
             service.environment,
             rules=service.rules,
             options=service.options,
-            temper=service.temper,
+            limits=service.limits,
             limit=service.limit,
             own_file=service.own_file,
             database=service.database,
@@ -130,33 +130,39 @@ async def serving(service: Service, streams: Streams | None = None) -> AsyncIter
 
 
 @asynccontextmanager
-async def reachable(opened: Hub, service: Service, streams: Streams | None = None) -> AsyncIterator[Serving]:
+async def reachable(opened: Hub, service: ServeConfig, streams: Streams | None = None) -> AsyncIterator[RunningHub]:
     """A hub over HTTP while this is entered; leaving ends every stream at once, and waits for nobody."""
     context = _tls(service)
-    gate = Gate(opened.store, now, os.urandom)
+    auth = Auth(opened.store, now, os.urandom)
     port = listen_on_port(service.host, service.port)
     base = _base(service, port.getsockname()[1])
     streams = streams or Streams()
-    outside = Outside(opened, service.state, base, streams.closing)
+    outside = AgentRoutes(opened, service.state, base, streams.closing)
     streams.also = outside.relaying.as_event
-    workspaces = Workspaces(
-        opened.store, opened.crew.options, service.state, Path(platformdirs.user_state_dir("handraise"))
+    workspaces = SyncRoutes(
+        opened.store, opened.pool.options, service.state, Path(platformdirs.user_state_dir("handraise"))
     )
     metrics = Metrics(opened, service.state, streams)
-    bell = _bell(service, opened, gate)
-    more = (metrics.way(), workspaces.way(), Pictures(opened.store).way(), *Devices(bell).ways(), *outside.ways())
+    notifier = _notifier(service, opened, auth)
+    more = (
+        metrics.route(),
+        workspaces.route(),
+        Pictures(opened.store).route(),
+        *DeviceRoutes(notifier).routes(),
+        *outside.routes(),
+    )
     link_base = _link_base(service, base)
-    app = _app(service, opened, gate, base, link_base, streams, more)
+    app = _app(service, opened, auth, base, link_base, streams, more)
     metrics.statuses = app.answered
     here, elsewhere = room(service.limit, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     listeners = [
-        Listening(app, port, tls=context, most=elsewhere),
-        Listening(app, listen_on_socket(service.state / "hub.sock"), most=here, is_agent=opened.crew.has_raised),
+        Listener(app, port, tls=context, most=elsewhere),
+        Listener(app, listen_on_socket(service.state / "hub.sock"), most=here, is_agent=opened.pool.has_raised),
     ]
     retention = Retention(opened.store, service.state / "sessions", now, service.keep)
-    async with gate, metrics, outside, bell, retention, _up(listeners, streams):
+    async with auth, metrics, outside, notifier, retention, _up(listeners, streams):
         with _address(service.state, base):
-            yield Serving(opened, app, gate, base, link_base)
+            yield RunningHub(opened, app, auth, base, link_base)
 
 
 def where(state: Path) -> str | None:
@@ -190,35 +196,35 @@ def signals() -> Iterator[asyncio.Event]:
 
 
 def _app(
-    service: Service, opened: Hub, gate: Gate, base: str, link_base: str, streams: Streams, more: tuple[Way, ...]
+    service: ServeConfig, opened: Hub, auth: Auth, base: str, link_base: str, streams: Streams, more: tuple[Route, ...]
 ) -> WebApp:
     secure = service.tls_cert is not None or service.behind_proxy
     # Browsers send a cookie to every port of a host: two hubs must not overwrite each other's.
     cookie = f"handraise_{base.rpartition(':')[2]}"
-    page = Page(service.page)
-    door = Door(
+    page = StaticPage(service.page)
+    guard = ApiGuard(
         opened.desk,
-        gate,
-        opened.crew.may_hold,
+        auth,
+        opened.pool.may_hold,
         service.allowed_hosts,
         service.proxy,
         cookie=cookie,
         secure=secure,
         troubles=(StoreError,),
-        stays=Stays(service.most_open),
+        stays=LongRequests(service.most_open),
     )
     proxies = service.proxy.addresses if service.proxy else frozenset()
-    entrance = Entrance(
+    login = LoginRoutes(
         page, secure=secure, base=link_base, cookie=cookie, proxies=proxies, no_sandbox=opened.wall.missing
     )
-    return WebApp(door, entrance, streams, page, more)
+    return WebApp(guard, login, streams, page, more)
 
 
-def _bell(service: Service, opened: Hub, gate: Gate) -> Bell:
+def _notifier(service: ServeConfig, opened: Hub, auth: Auth) -> Notifier:
     by_proxy = service.proxy.role if service.proxy is not None and service.proxy.header else None
-    return Bell(
+    return Notifier(
         opened.desk.seat(Person("handraise"), "push"),
-        gate,
+        auth,
         service.state / "push",
         now,
         os.urandom,
@@ -227,7 +233,7 @@ def _bell(service: Service, opened: Hub, gate: Gate) -> Bell:
 
 
 @asynccontextmanager
-async def _up(listeners: Sequence[Listening], streams: Streams) -> AsyncIterator[None]:
+async def _up(listeners: Sequence[Listener], streams: Streams) -> AsyncIterator[None]:
     # Not a task group: what the caller raises is to come out as it is.
     tasks = [asyncio.create_task(each.serve()) for each in listeners]
     try:
@@ -264,7 +270,7 @@ def room(sessions: int, files: int) -> tuple[int, int]:
     return _NEIGHBOURS, min(_MOST_CLIENTS, left - _NEIGHBOURS)
 
 
-def _tls(service: Service) -> ssl.SSLContext | None:
+def _tls(service: ServeConfig) -> ssl.SSLContext | None:
     if service.tls_cert is not None:
         return tls.load(service.tls_cert, service.tls_key)
     if service.host not in _LOOPBACK and not service.behind_proxy:
@@ -275,13 +281,13 @@ def _tls(service: Service) -> ssl.SSLContext | None:
     return None
 
 
-def _base(service: Service, port: int) -> str:
+def _base(service: ServeConfig, port: int) -> str:
     scheme = "https" if service.tls_cert is not None else "http"
     host = "127.0.0.1" if service.host in ("0.0.0.0", "::") else service.host  # noqa: S104 (compared, not bound)
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def _link_base(service: Service, base: str) -> str:
+def _link_base(service: ServeConfig, base: str) -> str:
     """By the name that browsers elsewhere know the hub by, where it speaks TLS to them."""
     if service.called is None:
         return base

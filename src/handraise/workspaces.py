@@ -10,10 +10,10 @@ from starlette.responses import Response
 from handraise.desk.interface import NotFound
 from handraise.model.projects import Options, Project
 from handraise.store.interface import Store
-from handraise.surfaces.web.visit import BadRequest, Visit, Way, answer
+from handraise.surfaces.web.visit import ApiRequest, BadRequest, Route, answer
 from handraise.workspace.merging import Unmergeable
 from handraise.workspace.syncing import sync
-from handraise.workspace.wanted import wanted_for
+from handraise.workspace.wanted import files_for
 
 
 class Syncing(Struct, frozen=True, forbid_unknown_fields=True):
@@ -30,7 +30,7 @@ class Synced(Struct, frozen=True):
     changed: list[str]
 
 
-class Workspaces:
+class SyncRoutes:
     """`options` are those that hold in a project and its directory.
 
     `state` is named in the files only where it is not the usual place, so that they can be shared.
@@ -44,12 +44,12 @@ class Workspaces:
         self._one_at_a_time = asyncio.Lock()
         self._state = None if state == usual else str(state)
 
-    async def sync(self, visit: Visit) -> Response:
-        wanted = visit.body(Syncing)
-        project = await self._store.project(visit.path("id"))
+    async def sync(self, request: ApiRequest) -> Response:
+        wanted = request.body(Syncing)
+        project = await self._store.project(request.path("id"))
         if project is None:
-            raise NotFound(f"There is no project {visit.path('id')}.")
-        files = None if wanted.remove else wanted_for(self._options(project, project.path), self._state)
+            raise NotFound(f"There is no project {request.path('id')}.")
+        files = None if wanted.remove else files_for(self._options(project, project.path), self._state)
         try:
             async with self._one_at_a_time:
                 changed = await asyncio.to_thread(sync, project.path, files)
@@ -57,5 +57,5 @@ class Workspaces:
             raise BadRequest(str(error), 409, "unmergeable") from error
         return answer(Synced(project.id, project.path, changed))
 
-    def way(self) -> Way:
-        return Way("POST", "/api/projects/{id}/sync", "admin", self.sync, "Sync its files", Syncing, Synced)
+    def route(self) -> Route:
+        return Route("POST", "/api/projects/{id}/sync", "admin", self.sync, "Sync its files", Syncing, Synced)

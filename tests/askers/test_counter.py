@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from handraise.askers.counter import Caller, Counter, Knowledge, Whereabouts, ask_id
+from handraise.askers.counter import AgentCalls, Caller, DirectoryContext, HubContext, ask_id
 from handraise.model.answers import Allow, Choice, Choices
 from handraise.model.asks import Answered, Ask, Withdrawn
-from handraise.model.inputs import Malformed
+from handraise.model.inputs import MalformedInput
 from handraise.model.projects import Options
 from handraise.model.rules import Rule
 from handraise.model.tools import APPROVAL_PROMPT, ASK_USER
@@ -27,13 +27,13 @@ FOR_EVER = 3600.0
 class Desk:
     """A counter, and a person behind it."""
 
-    def __init__(self, room: Room, counter: Counter, closing: asyncio.Event) -> None:
+    def __init__(self, room: Room, agent_calls: AgentCalls, closing: asyncio.Event) -> None:
         self.room = room
-        self.counter = counter
+        self.agent_calls = agent_calls
         self.closing = closing
 
     def call(self, reference: str = "1", caller: Caller = AGENT, **more: Any) -> asyncio.Task[Reply]:
-        return asyncio.create_task(self.counter.call(caller, reference, ASK_USER, WHICH, **more))
+        return asyncio.create_task(self.agent_calls.call(caller, reference, ASK_USER, WHICH, **more))
 
     async def opened(self, reference: str = "1", caller: Caller = AGENT) -> Ask:
         return await self.until(ask_id(caller, reference), lambda ask: ask is not None)
@@ -63,20 +63,20 @@ async def desk(
     options: Options | None = None,
     rules: Sequence[Rule] = (),
 ) -> AsyncIterator[Desk]:
-    async def whereabouts(_: str) -> Whereabouts:
-        return Whereabouts("p_1", (options or Options()).over(Options()), "/work/app")
+    async def whereabouts(_: str) -> DirectoryContext:
+        return DirectoryContext("p_1", (options or Options()).over(Options()), "/work/app")
 
     async def left_open() -> list[Ask]:
         return [ask for ask in await store.asks(state="open") if ask.session is None]
 
-    def around(_: str, where: Whereabouts) -> Any:
+    def around(_: str, where: DirectoryContext) -> Any:
         return replace(surroundings(where.options.patience), ask_user=where.options.ask_user_timeout)
 
     async with room(store, Clock(), rules) as inside:
         closing = asyncio.Event()
-        knowledge = Knowledge(inside.clock, whereabouts, around, left_open)
-        async with Counter(inside.inbox, knowledge, closing, grace=grace, progress=progress) as counter:
-            yield Desk(inside, counter, closing)
+        knowledge = HubContext(inside.clock, whereabouts, around, left_open)
+        async with AgentCalls(inside.inbox, knowledge, closing, grace=grace, progress=progress) as agent_calls:
+            yield Desk(inside, agent_calls, closing)
 
 
 @pytest.fixture
@@ -119,7 +119,9 @@ async def test_two_calls_and_two_agents_are_different_asks(store: MemoryStore) -
 
 async def test_a_rule_answers_at_once(store: MemoryStore) -> None:
     async with desk(store, rules=[Rule("r", "allow", tool="Bash", command="ls")]) as here:
-        reply = await here.counter.call(AGENT, "1", APPROVAL_PROMPT, {"tool_name": "Bash", "input": {"command": "ls"}})
+        reply = await here.agent_calls.call(
+            AGENT, "1", APPROVAL_PROMPT, {"tool_name": "Bash", "input": {"command": "ls"}}
+        )
 
         assert reply.text == '{"behavior": "allow", "updatedInput": {"command": "ls"}}'
 
@@ -149,7 +151,7 @@ async def test_a_cancelled_call_is_withdrawn(store: MemoryStore) -> None:
     async with desk(store) as here:
         call = here.call()
         await here.opened()
-        here.counter.cancel(AGENT, "1")
+        here.agent_calls.cancel(AGENT, "1")
 
         assert await call == Reply("The question was withdrawn: the agent cancelled it.", is_error=True)
 
@@ -160,7 +162,7 @@ async def test_an_agent_that_leaves_takes_all_its_asks_along_and_nobody_elses(st
         calls = [here.call("1"), here.call("2"), here.call("1", other)]
         for reference, caller in (("1", AGENT), ("2", AGENT), ("1", other)):
             await here.opened(reference, caller)
-        here.counter.leave(AGENT)
+        here.agent_calls.leave(AGENT)
 
         assert (await here.settled("1")).state == (await here.settled("2")).state == "withdrawn"
         assert (await here.opened("1", other)).state == "open"
@@ -207,7 +209,7 @@ async def test_a_hub_that_stops_withdraws_nothing(store: MemoryStore) -> None:
         call = here.call("1", caller)
         ask = await here.opened("1", caller)
         here.closing.set()
-        here.counter.leave(caller)
+        here.agent_calls.leave(caller)
         call.cancel()
         await asyncio.wait([call])
 
@@ -277,34 +279,34 @@ async def test_progress_goes_on_growing_for_who_comes_back(store: MemoryStore) -
 
 async def test_a_malformed_call_raises_nothing(store: MemoryStore) -> None:
     async with desk(store) as here:
-        with pytest.raises(Malformed):
-            await here.counter.call(AGENT, "1", ASK_USER, {})
+        with pytest.raises(MalformedInput):
+            await here.agent_calls.call(AGENT, "1", ASK_USER, {})
         assert await store.asks() == []
 
 
 async def test_switched_off_ask_user_is_not_offered_and_permissions_are(store: MemoryStore) -> None:
     async with desk(store, options=Options(ask_user_enabled=False)) as here:
-        assert not await here.counter.offers(AGENT, ASK_USER)
-        assert await here.counter.offers(AGENT, APPROVAL_PROMPT)
+        assert not await here.agent_calls.offers(AGENT, ASK_USER)
+        assert await here.agent_calls.offers(AGENT, APPROVAL_PROMPT)
 
 
 async def test_who_polls_is_handed_the_answer_once(store: MemoryStore) -> None:
     async with desk(store) as here:
-        ask = await here.counter.raise_ask(AGENT, "1", ASK_USER, WHICH)
-        here.counter.seen(ask.id)
-        assert here.counter.is_open(ask.id)
+        ask = await here.agent_calls.raise_ask(AGENT, "1", ASK_USER, WHICH)
+        here.agent_calls.seen(ask.id)
+        assert here.agent_calls.is_open(ask.id)
         await here.answer(ask)
-        answered = await here.counter.awaited(ask)
+        answered = await here.agent_calls.awaited(ask)
 
         assert isinstance(answered.settlement, Answered)
-        assert [await here.counter.hand_over(answered) for _ in range(2)] == [True, False]
-        assert not here.counter.is_open(ask.id)
+        assert [await here.agent_calls.hand_over(answered) for _ in range(2)] == [True, False]
+        assert not here.agent_calls.is_open(ask.id)
 
 
 async def test_an_edited_permission_goes_back_edited(store: MemoryStore) -> None:
     async with desk(store) as here:
         arguments = {"tool_name": "Bash", "input": {"command": "ls"}}
-        call = asyncio.create_task(here.counter.call(AGENT, "1", APPROVAL_PROMPT, arguments))
+        call = asyncio.create_task(here.agent_calls.call(AGENT, "1", APPROVAL_PROMPT, arguments))
         ask = await here.opened()
         await here.room.inbox.answer(ask.id, Allow(input={"command": "pwd"}), ANA, "web")
 

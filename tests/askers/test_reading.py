@@ -9,7 +9,7 @@ from handraise.askers import reading
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise
 from handraise.model.asks import Answered, Ask, Body, Expired, Origin, Permission, Plan, Question, Settlement, Withdrawn
-from handraise.model.inputs import Malformed
+from handraise.model.inputs import MalformedInput
 from handraise.model.tools import APPROVAL_PROMPT, ASK_USER
 from handraise.model.wording import ASK_USER_EXPIRED, NO_REASON, NOBODY, NOBODY_ALLOWED, NOT_REVISED, OUTLINE, Reply
 from inbox.waiting_room import NOON
@@ -56,7 +56,7 @@ def test_what_claude_wants_to_use_decides_the_kind_of_ask(arguments: dict[str, A
     ],
 )
 def test_what_cannot_be_shown_is_malformed(tool: str, arguments: dict[str, Any]) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedInput):
         reading.read_call(tool, arguments)
 
 

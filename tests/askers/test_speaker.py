@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 
 from askers.test_counter import AGENT, WHICH, Desk, desk
-from handraise.askers.speaker import Speaker, read_line, spelled
+from handraise.askers.speaker import McpServer, read_line, spelled
 from handraise.model.projects import Options
 from handraise.model.tools import APPROVAL_PROMPT, APPROVAL_PROMPT_TOOL, ASK_USER, ASK_USER_TOOL
 from handraise.store.interface import StoreFull
@@ -32,8 +32,8 @@ async def store() -> AsyncIterator[MemoryStore]:
 
 
 def client_of(here: Desk) -> Client:
-    speaker = Speaker(here.counter, lambda _: AGENT, lambda context: spelled(context.request_id))
-    return Client(speaker.server)
+    mcp_server = McpServer(here.agent_calls, lambda _: AGENT, lambda context: spelled(context.request_id))
+    return Client(mcp_server.server)
 
 
 async def called(client: Client, tool: str, arguments: dict[str, Any]) -> tuple[bool | None, str]:

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from handraise.askers.talk import LONGEST_AWAY, SHORTLY_AWAY, Talk
+from handraise.askers.talk import LONGEST_AWAY, SHORTLY_AWAY, RelayState
 from handraise.model.tools import APPROVAL_PROMPT, ASK_USER
 
 
@@ -19,8 +19,8 @@ WELCOME = line(id=0, result={"serverInfo": {}})
 RESULT = line(id=1, result={"content": []})
 
 
-def talk_with_a_hub() -> Talk:
-    talk = Talk()
+def talk_with_a_hub() -> RelayState:
+    talk = RelayState()
     talk.begin()
     for each in (HELLO, READY, CALL):
         talk.hear(each, 0.0)
@@ -47,7 +47,7 @@ def test_another_hub_hears_how_it_began_and_what_is_open() -> None:
 
 
 def test_a_greeting_that_was_not_answered_is_said_once_and_answered_once() -> None:
-    talk = Talk()
+    talk = RelayState()
     talk.hear(HELLO, 0.0)
 
     assert talk.begin() == [HELLO]
@@ -56,7 +56,7 @@ def test_a_greeting_that_was_not_answered_is_said_once_and_answered_once() -> No
 
 def test_a_greeting_that_was_refused_is_not_said_to_the_next_hub() -> None:
     """Claude that had to wait for the answer to `server/discover` also greets in the older way, and is refused."""
-    talk = Talk()
+    talk = RelayState()
     talk.begin()
     for each in (DISCOVER, HELLO):
         talk.hear(each, 0.0)
@@ -68,7 +68,7 @@ def test_a_greeting_that_was_refused_is_not_said_to_the_next_hub() -> None:
 
 
 def test_what_has_no_reply_is_said_again_in_its_order() -> None:
-    talk = Talk()
+    talk = RelayState()
     for each in (DISCOVER, HELLO):
         talk.hear(each, 0.0)
 
@@ -76,7 +76,7 @@ def test_what_has_no_reply_is_said_again_in_its_order() -> None:
 
 
 def test_a_greeting_that_we_answered_ourselves_is_said_to_the_first_hub_that_comes() -> None:
-    talk = Talk()
+    talk = RelayState()
     talk.hear(HELLO, 0.0)
     assert talk.give_up(0.0, "no hub")
     talk.hear(READY, 1.0)
@@ -136,7 +136,7 @@ def test_a_call_that_comes_while_the_hub_is_away_waits_shortly() -> None:
 
 
 def alone(method: str, **params: Any) -> dict[str, Any]:
-    talk = Talk()
+    talk = RelayState()
     talk.hear(line(id=7, method=method, params=params), 0.0)
     [reply] = talk.give_up(0.0, "There is no hub.")
     told: dict[str, Any] = json.loads(reply)

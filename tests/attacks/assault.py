@@ -23,10 +23,10 @@ from handraise.claude.process import Identity
 from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.model.projects import Options
 from handraise.model.rules import Rule
-from handraise.serving import Service, serving
+from handraise.serving import ServeConfig, serving
 from stories import house
 from stories.house import seen
 
@@ -163,7 +163,7 @@ def apart(text: str) -> dict[str, str]:
 
 
 def script(results: dict[str, str], mark: str) -> Any:
-    def play(told: Told) -> Script:
+    def play(told: Conversation) -> Script:
         attacks = list({**ATTACKS, **UNCONTROLLED}.items())
         for several in (attacks[each : each + AT_ONCE] for each in range(0, len(attacks), AT_ONCE)):
             told = yield [use("Bash", command=together(several), description="Attack")]
@@ -219,7 +219,7 @@ async def main(folder: Path, preset: str, mark: str) -> None:
                 "PYTHONPATH": os.pathsep.join(sys.path),
             }
             allowed = Rule("r", "allow", tool="Bash", source="settings")
-            service = Service(
+            service = ServeConfig(
                 state,
                 locate(),
                 environ,
@@ -237,7 +237,7 @@ async def main(folder: Path, preset: str, mark: str) -> None:
                 await desk.stop(started.session.id)
                 await seen(desk, lambda each: type(each).__name__ == "SessionEnded")
                 results["alive"] = " ".join(str(each.pid) for each in alive(mark))
-                await up.hub.crew.stop_all()
+                await up.hub.pool.stop_all()
     (folder / "results.json").write_text(json.dumps(results))
 
 

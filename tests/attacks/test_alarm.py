@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from handraise.demo.pieces import Script, hold, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.desk.local import LocalDesk
 from handraise.model.answers import Allow
 from handraise.model.asks import Withdrawn
@@ -51,7 +51,7 @@ async def test_a_child_of_bash_that_answers_for_us(tmp_path: Path) -> None:
     state = tmp_path / "state" / "sessions"
     pid = tmp_path / "pid"
 
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         find = f"R=$(echo {shlex.quote(str(state))}/*/1)"
         child = f"{shlex.quote(sys.executable)} {CHILD} $R/out.ndjson $R/in >/dev/null 2>&1 & echo $! >{pid}"
         told = yield [use("Bash", command=f"{find}; {child}", description="Build")]
@@ -70,7 +70,7 @@ async def test_a_child_of_bash_that_answers_for_us(tmp_path: Path) -> None:
         await gone(int(pid.read_text()))
 
 
-def one_write(told: Told) -> Script:
+def one_write(told: Conversation) -> Script:
     yield [use("Write", file_path=f"{told.directory}/one.txt", content="1")]
     yield [hold("never"), say("Never heard.")]
 
@@ -98,7 +98,7 @@ async def test_a_control_request_that_we_did_not_make(tmp_path: Path) -> None:
 
 
 async def test_a_check_that_is_answered_while_no_hub_runs(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         yield [hold("a hub is gone"), use("Read", file_path=f"{told.directory}/.env")]
         yield [hold("never"), say("Never heard.")]
 
@@ -121,7 +121,7 @@ async def test_a_check_that_is_answered_while_no_hub_runs(tmp_path: Path) -> Non
 async def test_an_answer_that_is_no_answer(tmp_path: Path) -> None:
     """To an error Claude says nothing, and goes on as if nobody objected."""
 
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         yield [hold("a hub is gone"), use("Read", file_path=f"{told.directory}/.env")]
         yield [hold("never"), say("Never heard.")]
 

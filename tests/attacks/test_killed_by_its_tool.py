@@ -16,11 +16,11 @@ from handraise.claude.locate import locate
 from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.model.items import SessionEnded
 from handraise.model.projects import Options
 from handraise.model.rules import Rule
-from handraise.serving import Service, serving
+from handraise.serving import ServeConfig, serving
 from stories.house import seen
 
 __all__ = ["sandboxed"]
@@ -67,7 +67,7 @@ async def attack(folder: Path, preset: str, mark: str) -> tuple[str, list[str]]:
         each.mkdir()
     (work / "kill.py").write_text(KILLER)
 
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         del told
         yield [use("Bash", command=f"{sys.executable} kill.py {mark}; sleep 60", description="Kill")]
         yield [say("Still there.")]
@@ -76,7 +76,7 @@ async def attack(folder: Path, preset: str, mark: str) -> tuple[str, list[str]]:
         environ = {**environment(model.url("script"), str(home)), "STATE": str(state)}
         allowed = Rule("r", "allow", tool="Bash", source="settings")
         options = Options(sandbox=preset, mode="bypassPermissions")
-        async with serving(Service(state, locate(), environ, port=0, rules=(allowed,), options=options)) as up:
+        async with serving(ServeConfig(state, locate(), environ, port=0, rules=(allowed,), options=options)) as up:
             await up.hub.desk.start("Go.", str(work))
             end = (await seen(up.hub.desk, lambda each: isinstance(each, SessionEnded)))[-1]
             assert isinstance(end, SessionEnded)
@@ -85,7 +85,7 @@ async def attack(folder: Path, preset: str, mark: str) -> tuple[str, list[str]]:
                     while alive(mark):
                         await asyncio.sleep(0.05)
             assert alive(mark) == []
-            return end.how, [each.name for each in await up.gate.tokens()]
+            return end.how, [each.name for each in await up.auth.tokens()]
 
 
 @pytest.mark.usefixtures("sandboxed")

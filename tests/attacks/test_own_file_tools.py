@@ -7,7 +7,7 @@ and to read `/dev/stdout` and the like by these names. It would read its output,
 from pathlib import Path
 
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Result, Told
+from handraise.demo.told import Conversation, ToolOutcome
 from handraise.model.items import Content, SessionEnded, TurnEnded
 from handraise.model.projects import Options
 from handraise.policy.decide import OPEN_FILE as DENIED
@@ -19,9 +19,9 @@ OUTPUT = ["/proc/self/fd/1", "/dev/stdout", "/dev/fd/1", "{work}/out", "{work}/b
 
 
 async def test_claude_cannot_write_its_own_answers_or_its_journal(tmp_path: Path) -> None:
-    results: dict[str, Result] = {}
+    results: dict[str, ToolOutcome] = {}
 
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         while True:
             for tool, paths in (("Write", STDIN), ("Read", OUTPUT), ("Write", OUTPUT)):
                 for each in paths:
@@ -51,7 +51,7 @@ def is_end(content: Content) -> bool:
     return isinstance(content, TurnEnded | SessionEnded)
 
 
-def refused(results: dict[str, Result], last: Content) -> None:
+def refused(results: dict[str, ToolOutcome], last: Content) -> None:
     """All that was tried."""
     assert len(results) == len(STDIN) + 2 * len(OUTPUT), last
     assert [name for name, each in results.items() if not each.is_error] == []

@@ -8,7 +8,7 @@ import pytest
 
 from attacks.repositories import USED, git, lay, marked
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.hub import Hub
 from handraise.model.answers import Allow, Deny, Trusting
 from handraise.model.asks import Ask, Permission
@@ -27,7 +27,7 @@ class Curious:
     def __init__(self) -> None:
         self.told: list[str] = []
 
-    def __call__(self, told: Told) -> Script:
+    def __call__(self, told: Conversation) -> Script:
         self.told.append(json.dumps(told.request.body))
         while True:
             told = yield [use("Bash", command=RUN, description="Look around")]
@@ -130,7 +130,7 @@ async def test_what_is_written_during_a_session_does_not_hold_in_it(tmp_path: Pa
     """Claude Code takes in changed settings at once: an allowed command could make every further ask vanish."""
     marks, evil = tmp_path / "marks", tmp_path / "evil"
 
-    def writes(told: Told) -> Script:
+    def writes(told: Conversation) -> Script:
         yield [use("Bash", command=f"cp -r {evil}/.claude {evil}/.mcp.json .; sleep 2", description="Prepare")]
         yield [use("Bash", command="touch one", description="Go on")]
         yield [say("Done.")]
@@ -215,7 +215,7 @@ async def test_stopping_and_other_sessions_take_the_ask_back(tmp_path: Path) -> 
 
 
 async def test_a_script_hears_of_it_and_goes_on_when_somebody_has_decided(tmp_path: Path) -> None:
-    def shortly(told: Told) -> Script:
+    def shortly(told: Conversation) -> Script:
         yield [say("Done.")]
 
     marks = tmp_path / "marks"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from handraise.demo.pieces import Script, Use, agent, hold, say, use
-from handraise.demo.told import Result, Told
+from handraise.demo.told import Conversation, ToolOutcome
 from handraise.desk.local import LocalDesk
 from handraise.model.actors import ByRule
 from handraise.model.answers import Allow, Choice, Choices, Deny
@@ -60,10 +60,10 @@ class Played:
     """Makes all calls at once, and keeps what came of each."""
 
     def __init__(self, calls: Sequence[Use] | None = None) -> None:
-        self.results: list[Result] = []
+        self.results: list[ToolOutcome] = []
         self._calls = calls
 
-    def script(self, told: Told) -> Script:
+    def script(self, told: Conversation) -> Script:
         while True:  # once for each turn that follows
             told = yield unasked(told.directory) if self._calls is None else self._calls
             self.results += told.results
@@ -94,7 +94,7 @@ async def test_a_rule_denies_every_call_in_every_mode(tmp_path: Path) -> None:
 
 
 async def test_a_rule_that_asks_makes_one_ask_in_every_mode(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         while True:  # once for each turn that follows
             told = yield [use("Read", file_path=f"{told.directory}/.env")]
             told = yield [use("Bash", command="ls && cat .env")]
@@ -126,16 +126,16 @@ async def test_a_rule_that_asks_makes_one_ask_in_every_mode(tmp_path: Path) -> N
 
 
 async def test_sub_agents_are_ruled_too(tmp_path: Path) -> None:
-    results: list[Result] = []
+    results: list[ToolOutcome] = []
 
-    def scout(told: Told) -> Script:
+    def scout(told: Conversation) -> Script:
         told = yield [use("Read", file_path=f"{told.directory}/.env")]
         results.append(told.result())
         told = yield [use("Bash", command="cat .env")]
         results.append(told.result())
         yield [say("Nothing to be seen.")]
 
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         yield [agent("Look", "Look around", scout)]
         yield [say("Done.")]
 
@@ -164,9 +164,9 @@ async def test_what_no_rule_touches_runs_as_before_and_leaves_nothing_to_answer(
 
 
 async def test_a_call_that_is_made_while_no_hub_runs_waits_for_the_next_one(tmp_path: Path) -> None:
-    results: list[Result] = []
+    results: list[ToolOutcome] = []
 
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         told = yield [hold("a hub is gone"), use("Read", file_path=f"{told.directory}/.env")]
         results.append(told.result())
         yield [say("Done.")]

@@ -12,18 +12,18 @@ from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Scripted
 from handraise.demo.toy import FILES
-from handraise.serving import Service, Serving, serving
+from handraise.serving import RunningHub, ServeConfig, serving
 
 
 @dataclass(frozen=True)
 class Home:
     """`serve` may be entered again and again, at the same address: what it leaves behind goes on."""
 
-    service: Service
+    service: ServeConfig
     work: Path
     model: ScriptedModel
 
-    def serve(self) -> AbstractAsyncContextManager[Serving]:
+    def serve(self) -> AbstractAsyncContextManager[RunningHub]:
         return serving(self.service)
 
 
@@ -38,12 +38,12 @@ async def home(tmp: Path, script: Scripted, *, run: str = "1", **settings: Any) 
     (tmp / "home").mkdir()
     async with ScriptedModel({"script": script}) as model:
         around = environment(model.url("script", run), str(tmp / "home"))
-        made = Home(Service(tmp / "state", locate(), around, port=free_port(), **settings), work, model)
+        made = Home(ServeConfig(tmp / "state", locate(), around, port=free_port(), **settings), work, model)
         try:
             yield made
         finally:
             async with made.serve() as last:
-                await last.hub.crew.stop_all()
+                await last.hub.pool.stop_all()
 
 
 def free_port() -> int:

@@ -12,7 +12,7 @@ from playwright.async_api import Page, expect
 from browser.showroom import BYPASS, Showroom
 from browser.talk import LONG
 from browser.window import PAGE, PHONE, WIDE, Window, window
-from handraise.serving import Service, Serving, serving
+from handraise.serving import RunningHub, ServeConfig, serving
 from surfaces.web.served import Served
 
 Act = Callable[[Page], Awaitable[None]]
@@ -96,7 +96,7 @@ VIEWS: dict[str, tuple[str, Act]] = {
 
 
 async def take(
-    screen: Window, up: Serving, views: dict[str, tuple[str, Act]], shoot: Callable[[str], Path], **kind: Any
+    screen: Window, up: RunningHub, views: dict[str, tuple[str, Act]], shoot: Callable[[str], Path], **kind: Any
 ) -> None:
     page = await screen.open(up, **kind)
     for name, (path, act) in views.items():
@@ -122,7 +122,7 @@ async def main(folder: Path, only: set[str]) -> None:
                 return folder / f"{name}-{size}-{theme}.png"
 
             with tempfile.TemporaryDirectory() as state:
-                service = Service(Path(state), Path("/bin/false"), {}, port=0, page=PAGE)
+                service = ServeConfig(Path(state), Path("/bin/false"), {}, port=0, page=PAGE)
                 async with serving(service) as up, window() as screen:
                     screen.complaints = Silent()
                     if not only or "login" in only:

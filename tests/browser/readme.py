@@ -17,7 +17,7 @@ from handraise.demonstration import demonstration
 from handraise.desk.local import LocalDesk
 from handraise.model.answers import Allow, Answer
 from handraise.model.asks import Ask
-from handraise.serving import Serving
+from handraise.serving import RunningHub
 from surfaces.terminal.pseudo import Pseudo, handraise
 from surfaces.terminal.svg import picture
 
@@ -54,7 +54,7 @@ async def press(page: Page, kind: str, *keys: str) -> None:
         await page.wait_for_timeout(900)
 
 
-async def open_page(screen: Window, up: Serving, path: str, **kind: Any) -> Page:
+async def open_page(screen: Window, up: RunningHub, path: str, **kind: Any) -> Page:
     return await screen.open(up, path, reduced_motion="reduce", **kind)
 
 

@@ -13,7 +13,7 @@ from handraise.model.asks import Answered, Ask, Body, Expired, Form, Origin, Per
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
 from handraise.model.sessions import Ended, Phase, Session
-from handraise.serving import Serving
+from handraise.serving import RunningHub
 from handraise.store.changes import Change, DeliverAsk, OpenAsk, SaveProject, SaveSession, SettleAsk
 
 BYPASS = "s_bypass"
@@ -36,7 +36,7 @@ _RULES = (
 class Showroom:
     """Fills the store of a hub that is up. Everything is dated before `NOW`."""
 
-    def __init__(self, up: Serving) -> None:
+    def __init__(self, up: RunningHub) -> None:
         self._up = up
         self._numbers = count(1)
 

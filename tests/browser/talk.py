@@ -20,7 +20,7 @@ from handraise.model.items import (
     TurnEnded,
 )
 from handraise.model.says import Say
-from handraise.store.changes import Change, Publish, QueueSay, TakeSay
+from handraise.store.changes import Change, PublishItems, QueueSay, TakeSay
 
 LONG = "s_long"
 TITLE = "Make the limiter count right"
@@ -39,7 +39,7 @@ Settled = Callable[[Body, str, float, Settlement], Iterable[Change]]
 
 def conversation(settled: Settled) -> Iterable[Change]:
     """`settled` makes asks that are over."""
-    yield Publish(LONG, ago(55), SessionStarted(TITLE, None, SHOP, "default", None, 1))
+    yield PublishItems(LONG, ago(55), SessionStarted(TITLE, None, SHOP, "default", None, 1))
     yield from _said("s1", "The limiter lets too much through. Find out why, and make it right.", 54)
     yield from _told(53, [Thinking("Start with the code that counts, then the tests.", "m1"), *_reads()])
     yield from _told(52, [Text(WORDS, "m2")])
@@ -66,7 +66,7 @@ def _said(name: str, text: str, minutes: float) -> Sequence[Change]:
 
 def _told(minutes: float, contents: Iterable[Content]) -> Iterable[Change]:
     for number, content in enumerate(contents):
-        yield Publish(LONG, ago(minutes) + timedelta(seconds=number), content)
+        yield PublishItems(LONG, ago(minutes) + timedelta(seconds=number), content)
 
 
 def _reads() -> Iterable[Content]:

@@ -13,7 +13,7 @@ from browser.showroom import Showroom
 from browser.wares import NOW
 from browser.window import PAGE, armed, needs_browser, window
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.model.actors import ByRule, Person
 from handraise.model.asks import Answered, Ask
 from handraise.model.audit import Entry, What
@@ -27,7 +27,7 @@ pytestmark = needs_browser
 RUN = "touch counted"
 
 
-def pushes_and_runs(told: Told) -> Script:
+def pushes_and_runs(told: Conversation) -> Script:
     told = yield [use("Bash", command="git push origin main", description="Publish")]
     refused = "pull request" in told.result().text
     told = yield [use("Bash", command=RUN, description="Count")]
@@ -226,7 +226,7 @@ async def test_a_token_is_shown_once_and_revoked_at_once_and_the_audit_goes_back
 
         # Whoever may only look sees projects, rules and numbers, and nothing to press there.
         looker = await screen.stranger(hub.up)
-        code = await hub.up.gate.make_code("ann", "viewer", Person("owner"), "test")
+        code = await hub.up.auth.make_code("ann", "viewer", Person("owner"), "test")
         await looker.goto(f"{hub.up.base}/login?code={code}")
         await expect(looker.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
         # The hub was upgraded, and what the open page would load is not there any more.

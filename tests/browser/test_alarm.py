@@ -8,12 +8,12 @@ from playwright.async_api import expect
 from browser.home import home
 from browser.window import armed, needs_browser, window
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 
 pytestmark = needs_browser
 
 
-def touch(told: Told) -> Script:
+def touch(told: Conversation) -> Script:
     yield [use("Bash", command="touch done")]
     yield [say("The end.")]
 

@@ -8,7 +8,7 @@ from playwright.async_api import Error, Page, expect
 from browser.home import home
 from browser.window import needs_browser, window
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.model.tools import ASK_USER, qualified
 
 pytestmark = needs_browser
@@ -16,7 +16,7 @@ TOOL = qualified(ASK_USER)
 STORES = [{"label": "SQLite", "description": "one file"}, {"label": "Postgres", "description": "a server"}]
 
 
-def ask_three_times(told: Told) -> Script:
+def ask_three_times(told: Conversation) -> Script:
     told = yield [say("Let me ask."), use(TOOL, question="Which database?", options=STORES)]
     heard = [told.result().text]
     told = yield [use(TOOL, question="Which of them later?", options=STORES, multiSelect=True)]

@@ -12,7 +12,7 @@ from playwright.async_api import Page, expect
 from browser.home import home
 from browser.window import PAGE, armed, needs_browser, window
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Deny
 from handraise.model.asks import (
@@ -34,7 +34,7 @@ ORDER = "mcp__forms__order"
 ANN = Person("ann")
 
 
-def order(told: Told) -> Script:
+def order(told: Conversation) -> Script:
     told = yield [use(ORDER, what="the lamp")]
     yield [say(f"`{told.result().text}`")]
 

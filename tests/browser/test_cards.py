@@ -9,7 +9,7 @@ from browser.wares import DATABASE, NPM_TEST
 from browser.window import PAGE, armed, needs_browser, nothing_waits, window
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.scenarios import SCENARIOS
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from surfaces.web.served import served
 
 pytestmark = needs_browser
@@ -91,7 +91,7 @@ async def test_a_denial_an_edit_and_a_plan_sent_back_by_mouse(tmp_path: Path) ->
         assert (at.work / "service.py").read_text() == "print('edited by a person')\n"
 
 
-def run_three_times(told: Told) -> Script:
+def run_three_times(told: Conversation) -> Script:
     told = yield [use("Bash", command="touch zero", description="Make a file")]
     told = yield [use("Bash", command="touch first", description="Make another")]
     told = yield [use("Bash", command="touch first", description="Make it again")]

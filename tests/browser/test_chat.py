@@ -8,7 +8,7 @@ from playwright.async_api import Locator, Page, expect
 from browser.home import home
 from browser.window import needs_browser, window
 from handraise.demo.pieces import Script, agent, say, think, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.model.projects import Options
 
 pytestmark = needs_browser
@@ -30,12 +30,12 @@ PRESS = """
 """
 
 
-def helper(told: Told) -> Script:
+def helper(told: Conversation) -> Script:
     yield [use("Bash", command="echo inside", description="Look")]
     yield [say("There are **two** of them.")]
 
 
-def works(told: Told) -> Script:
+def works(told: Conversation) -> Script:
     where = told.directory
     told = yield [
         think("Where does it *greet*?"),

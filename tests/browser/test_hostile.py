@@ -18,7 +18,7 @@ from handraise.model.rules import ProjectRule, Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Ended, Phase, Session
 from handraise.model.tokens import Token
-from handraise.store.changes import Publish, QueueSay, Record, SaveProject, SaveSession, SaveToken, TakeSay
+from handraise.store.changes import PublishItems, QueueSay, Record, SaveProject, SaveSession, SaveToken, TakeSay
 from surfaces.web.served import Served, served
 
 pytestmark = needs_browser
@@ -109,7 +109,7 @@ async def talk(hub: Served, session: str) -> None:
             TurnEnded(at, 0.1, 1000, {}, True, text, text),
             Frame({"type": text, text: text}),
         ]
-        await apply([Publish(session, now, each) for each in contents])
+        await apply([PublishItems(session, now, each) for each in contents])
         say = Say(f"say{at}", session, text, Person(text[:60] or "x"), text[:20] or "x", now)
         await apply([QueueSay(say), *([TakeSay(say.id, now)] if at % 3 else [])])
 

@@ -147,7 +147,7 @@ async def test_what_is_written_into_a_card_that_goes_away_answers_no_other(tmp_p
         other = await hub.ask(Permission("Bash", {"command": "rm -rf build"}))
         page = await screen.stranger(hub.up)
         await page.clock.install()
-        await page.goto(f"/login?code={await hub.up.gate.make_code('owner', 'admin', ANN, 'test')}")
+        await page.goto(f"/login?code={await hub.up.auth.make_code('owner', 'admin', ANN, 'test')}")
         await page.locator(f"#card-{asked.id}[data-armed]").wait_for()
         await page.keyboard.press("o")
         await expect(page.get_by_label("Your answer")).to_be_focused()

@@ -10,7 +10,7 @@ from browser.relay import relay
 from browser.window import PAGE, armed, needs_browser, window
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.model.actors import Person
 from handraise.model.answers import Deny
 from handraise.model.asks import Answered, Permission
@@ -26,7 +26,7 @@ ANSWER = re.compile(r"/api/asks/[^/]+/answer$")
 UNSENT = "localStorage.getItem('handraise.unsent')"
 
 
-def ask_twice(told: Told) -> Script:
+def ask_twice(told: Conversation) -> Script:
     yield [use("Bash", command="echo once >> first", description="Write a line")]
     yield [say("Half done."), use("Bash", command="touch second", description="Make another")]
     yield [say("All done.")]
@@ -67,7 +67,7 @@ async def test_an_answer_whose_reply_was_lost_counts_once(tmp_path: Path) -> Non
         with screen.trouble_expected():
             await page.context.clear_cookies(name=re.compile(r"handraise_\d+$"))
             await page.keyboard.press("a")
-            await log_in(page, (await up.gate.make("owner", "admin", up.hub.desk.person, "test")).secret)
+            await log_in(page, (await up.auth.make("owner", "admin", up.hub.desk.person, "test")).secret)
         await expect(page.locator("main").get_by_text("All done.")).to_be_visible()
         await expect(page.locator(".line-card")).to_have_count(2)
         await expect(page.locator(".line-card").first).to_contain_text("You allowed echo once >> first")
@@ -113,7 +113,7 @@ async def test_a_stream_that_went_dead_in_its_sleep_is_left_and_what_was_missed_
         first = await hub.ask(TOUCH, session=session.id)
         page = await screen.stranger(wire)
         await page.clock.install()
-        await page.goto(f"/login?code={await hub.up.gate.make_code('owner', 'admin', ANN, 'test')}")
+        await page.goto(f"/login?code={await hub.up.auth.make_code('owner', 'admin', ANN, 'test')}")
         await armed(page, "permission")
         await page.evaluate("window.notReloaded = true")
         wire.freeze_streams()

@@ -15,17 +15,17 @@ from browser.home import home
 from browser.window import PAGE, PHONE, Window, log_in, needs_browser, window
 from browser.worker import Screen, screen_of, subscribing
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.model.asks import Permission
 from handraise.model.tokens import Role
-from handraise.serving import Serving
-from handraise.surfaces.push.bell import Terms
+from handraise.serving import RunningHub
+from handraise.surfaces.push.bell import PushConfig
 from surfaces.push.vendor import Phone, vendor
 from surfaces.web.served import Served, served
 
 pytestmark = needs_browser
 
-AT_ONCE = Terms(private_addresses=True, grace=timedelta(0))
+AT_ONCE = PushConfig(private_addresses=True, grace=timedelta(0))
 NPM = Permission("Bash", {"command": "npm test"})
 
 
@@ -91,7 +91,7 @@ async def at(house: Desk) -> AsyncIterator[Desk]:
     assert house.window.complaints == []
 
 
-def run_a_command(told: Told) -> Script:
+def run_a_command(told: Conversation) -> Script:
     yield [use("Bash", command="touch done", description="Leave a mark")]
     yield [say("The end.")]
 
@@ -201,7 +201,7 @@ async def test_what_is_answered_elsewhere_says_so_and_goes(at: Desk) -> None:
         await owner.post(f"/api/asks/{ask.id}/answer", json={"answer": {"allow": False}})
         await at.carry(screen, ask.id, "settled")
         await screen.until_none(ask.id)
-        assert await screen.ever_shown() == [["Run npm test?", "owner denied it · terminal"]]
+        assert await screen.ever_shown() == [["Run npm test?", "owner denied npm test · terminal"]]
         assert [each["tag"] for each in await screen.notifications()] == [other.id]
 
 
@@ -397,13 +397,13 @@ async def test_why_it_cannot_be_is_told_honestly(house: Desk, tmp_path: Path) ->
         phone = await screen.stranger(up, user_agent=IPHONE, viewport=PHONE)
         await log_in(phone, up)
         await cannot_be(screen, phone.context, up, "“Add to Home Screen”", ASKABLE)
-        async with served(tmp_path, page=PAGE, push=Terms(enabled=False)) as off:
+        async with served(tmp_path, page=PAGE, push=PushConfig(enabled=False)) as off:
             await log_in(first, off.up)
             says = "Push is turned off in this hub's settings"
             await cannot_be(screen, first.context, off.up, says, ASKABLE)
 
 
-async def cannot_be(screen: Window, browser: BrowserContext, up: Serving, says: str, script: str) -> None:
+async def cannot_be(screen: Window, browser: BrowserContext, up: RunningHub, says: str, script: str) -> None:
     """In a new tab, where this holds from the beginning."""
     page = screen.listen(await browser.new_page())
     await page.add_init_script(script)

@@ -9,7 +9,7 @@ from playwright.async_api import Locator, Page, Route, expect
 from browser.home import home
 from browser.window import PAGE, armed, needs_browser, window
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.model.asks import Offer, Permission
 from handraise.model.projects import Options
 from handraise.model.rules import Rule
@@ -18,7 +18,7 @@ from surfaces.web.served import served
 pytestmark = needs_browser
 
 
-def make_four(told: Told) -> Script:
+def make_four(told: Conversation) -> Script:
     told = yield [use("Bash", command="touch one", description="Make a file")]
     told = yield [use("Bash", command="touch two", description="Make another")]
     told = yield [use("Bash", command="mkdir three", description="Make a folder")]

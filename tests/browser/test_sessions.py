@@ -9,7 +9,7 @@ from browser.showroom import Showroom
 from browser.window import PAGE, armed, needs_browser, window
 from handraise.demo.model import EACH_SESSION
 from handraise.demo.pieces import Script, hold, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.model.projects import Options
 from surfaces.web.served import served
 
@@ -41,7 +41,7 @@ async def put(field: Locator, how: str, *files: tuple[str, str, str]) -> None:
     await field.evaluate(PUT, {"how": how, "files": told})
 
 
-def looks(told: Told) -> Script:
+def looks(told: Conversation) -> Script:
     told = yield [say(f"I see {len(told.images)} pictures: {told.text}, says {told.request.model}.")]
     while True:
         told = yield [say(f"You said: {told.text}")]
@@ -95,7 +95,7 @@ async def test_a_session_begins_with_pictures_that_are_pasted_and_dropped(tmp_pa
         await expect(field).to_have_value("Elsewhere.")
 
 
-def tells(told: Told) -> Script:
+def tells(told: Conversation) -> Script:
     while True:
         told = yield [say(f"You said: {told.text}")]
 
@@ -172,7 +172,7 @@ async def test_a_session_is_renamed_stopped_resumed_and_forked(tmp_path: Path) -
         assert said == ["One.", "Two.", "Three."]
 
 
-def waits(told: Told) -> Script:
+def waits(told: Conversation) -> Script:
     yield [use("AskUserQuestion", questions=[WHICH])] if told.text == "Ask." else [hold("for good"), say("never")]
 
 

@@ -10,9 +10,9 @@ from playwright.async_api import expect
 from browser.home import home
 from browser.window import PAINTED, armed, needs_browser, window
 from handraise.demo.pieces import Script, hold, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.model.projects import Options, Patience
-from handraise.session.machine import Temper
+from handraise.session.machine import SessionLimits
 from stories.timeline import claude_of
 
 pytestmark = needs_browser
@@ -25,7 +25,7 @@ ASKED = {
 }
 
 
-def ask_twice(told: Told) -> Script:
+def ask_twice(told: Conversation) -> Script:
     told = yield [use("AskUserQuestion", questions=[ASKED])]
     told = yield [say(f"I heard: {told.result().text}"), use("Bash", command="touch done")]
     yield [say("The end.")]
@@ -58,11 +58,11 @@ async def test_a_hub_that_restarts_under_an_open_page_loses_nothing(tmp_path: Pa
 async def test_a_reload_in_every_state_shows_the_same(tmp_path: Path) -> None:  # lesson 6
     """A question that a viewer only looks at, an answer that Claude does not take until it moves, a withdrawal."""
 
-    def choose(told: Told) -> Script:
+    def choose(told: Conversation) -> Script:
         told = yield [use("AskUserQuestion", questions=[ASKED])]
         yield [say(f"First: {told.result().text}"), use("AskUserQuestion", questions=[ASKED])]
 
-    async with home(tmp_path, choose, temper=Temper(move=0.5)) as at, at.serve() as up, window() as screen:
+    async with home(tmp_path, choose, limits=SessionLimits(move=0.5)) as at, at.serve() as up, window() as screen:
         session = (await up.hub.desk.start("Choose.", str(at.work), title="Chooser")).session
         page = await screen.open(up, f"/sessions/{session.id}")
         head, line = page.locator(".session-head"), page.locator(".line-card")
@@ -75,7 +75,7 @@ async def test_a_reload_in_every_state_shows_the_same(tmp_path: Path) -> None:  
         await expect(page.get_by_role("radio", name="Postgres")).to_be_checked()
 
         viewer = await screen.stranger(up)
-        secret = (await up.gate.make("watcher", "viewer", up.hub.desk.person, "test")).secret
+        secret = (await up.auth.make("watcher", "viewer", up.hub.desk.person, "test")).secret
         with screen.trouble_expected():  # the first request of a stranger is refused
             await viewer.goto(up.base)
             await viewer.get_by_label("Token or one-time code").fill(secret)
@@ -115,7 +115,7 @@ async def test_a_reload_in_every_state_shows_the_same(tmp_path: Path) -> None:  
 async def test_timed_out_questions_take_late_answers_and_claude_hears_them(tmp_path: Path) -> None:
     """From the inbox, and in the conversation."""
 
-    def choose_twice(told: Told) -> Script:
+    def choose_twice(told: Conversation) -> Script:
         told = yield [use("AskUserQuestion", questions=[ASKED])]
         told = yield [say("Nobody answers."), hold("later")]
         told = yield [say(f"Then: {told.text}"), use("AskUserQuestion", questions=[ASKED])]

@@ -8,12 +8,12 @@ from playwright.async_api import expect
 from browser.home import home
 from browser.window import PHONE, WIDE, armed, needs_browser, window
 from handraise.demo.pieces import Script, fail, hold, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 
 pytestmark = needs_browser
 
 
-def steered(told: Told) -> Script:
+def steered(told: Conversation) -> Script:
     told = yield [say("I look **right**."), hold("looking"), say("Nothing there.")]
     told = yield [say(f"You said: {told.text}"), hold("thinking"), say("never heard")]
     told = yield [fail(403, "permission_error", "no such luck")]
@@ -63,7 +63,7 @@ async def test_what_is_said_waits_until_it_is_taken_and_what_went_wrong_is_told_
         await expect(page.locator(".event.turn").last).to_contain_text(re.compile(r"\$0\.(05|10)$"))
 
 
-def never_asks_at_first(told: Told) -> Script:
+def never_asks_at_first(told: Conversation) -> Script:
     told = yield [use("Bash", command="touch first", description="Make a file")]
     told = yield [say(f"It is there: {not told.result().is_error}.")]
     told = yield [use("Bash", command='python3 -c \'open("second", "w")\'', description="Make another")]

@@ -22,7 +22,7 @@ from playwright.async_api import (
 
 from handraise.model.actors import TheHub
 from handraise.model.tokens import Role
-from handraise.serving import Serving
+from handraise.serving import RunningHub
 
 PROGRAM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
@@ -86,9 +86,9 @@ async def nothing_waits(page: Page) -> None:
     await expect(page.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
 
 
-async def log_in(page: Page, up: Serving, name: str = "owner", role: Role = "admin") -> None:
+async def log_in(page: Page, up: RunningHub, name: str = "owner", role: Role = "admin") -> None:
     """By a link, as a browser would follow it, but without drawing the page that it leads to."""
-    code = await up.gate.make_code(name, role, TheHub(), "test")
+    code = await up.auth.make_code(name, role, TheHub(), "test")
     entered = await page.context.request.get(f"{up.base}/login?code={code}", max_redirects=0)
     assert entered.status == 303
 
@@ -110,7 +110,7 @@ class Window:
     contexts: list[BrowserContext] = field(default_factory=list)
     _quiet: bool = False
 
-    async def open(self, up: Serving, path: str = "/", *, script: str | None = None, **context: Any) -> Page:
+    async def open(self, up: RunningHub, path: str = "/", *, script: str | None = None, **context: Any) -> Page:
         """A page that is logged in, at this address."""
         page = await self.stranger(up, script=script, **context)
         await log_in(page, up)

@@ -20,7 +20,7 @@ from handraise.claude.command import Launch
 from handraise.claude.fifo import ChildGone
 from handraise.claude.folder import RunFolder
 from handraise.claude.lock import SessionBusy
-from handraise.claude.watch import Watch, watch
+from handraise.claude.watch import FileWatch, watch
 
 # Says what it found at its start, then echoes each line.
 ECHO = """
@@ -42,7 +42,7 @@ for line in sys.stdin:
 class Place:
     """Where programs are started in Claude's place; whatever still runs is killed at the end."""
 
-    def __init__(self, tmp: Path, watching: Watch) -> None:
+    def __init__(self, tmp: Path, watching: FileWatch) -> None:
         self.tmp = tmp
         self.watching = watching
         self.launch = Launch(directory=str(tmp / "work"), session_id=str(uuid.uuid4()))

@@ -8,13 +8,13 @@ import pytest
 
 from claude.children import PATIENCE
 from handraise.claude.journal import CHUNK, JournalLost, follow, give_back
-from handraise.claude.watch import Polling, Watch, watch
+from handraise.claude.watch import FileWatch, Polling, watch
 
 
 class Writer:
     """Writes a journal that somebody follows."""
 
-    def __init__(self, path: Path, watching: Watch) -> None:
+    def __init__(self, path: Path, watching: FileWatch) -> None:
         self.path = path
         self.watching = watching
         self.ended = asyncio.Event()

@@ -60,7 +60,7 @@ def sandboxed() -> None:
 async def running(tmp_path: Path, source: str) -> AsyncIterator[tuple[Place, Claude]]:
     async with place(tmp_path) as here:
         (tmp_path / "hub").mkdir()
-        grounds = sandbox.grounds([tmp_path / "hub"], {"HOME": str(tmp_path)})
+        grounds = sandbox.sandbox_context([tmp_path / "hub"], {"HOME": str(tmp_path)})
         plan = sandbox.plan(sandbox.Sandbox(preset="open", directory=here.launch.directory), grounds)
         environment = {"PATH": os.environ["PATH"]}
         started = await claude.start(

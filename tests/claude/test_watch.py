@@ -11,18 +11,18 @@ import pytest
 
 from claude import watcher
 from claude.children import PATIENCE
-from handraise.claude.watch import Inotify, Polling, Watch, Watching, watch
+from handraise.claude.watch import FileWatch, Inotify, Polling, WatchedFile, watch
 
-KINDS: dict[str, Callable[[], Watch]] = {
+KINDS: dict[str, Callable[[], FileWatch]] = {
     "inotify": Inotify,
     "polling": lambda: Polling(0.001, 0.005),
-    "both": Watching,
+    "both": WatchedFile,
 }
 UNSHARE = ["unshare", "--user", "--map-root-user"]
 
 
 @pytest.fixture(params=KINDS)
-async def watching(request: pytest.FixtureRequest, anyio_backend: str) -> AsyncIterator[Watch]:
+async def watching(request: pytest.FixtureRequest, anyio_backend: str) -> AsyncIterator[FileWatch]:
     async with KINDS[request.param]() as kind:
         yield kind
 
@@ -44,7 +44,7 @@ async def rings(bell: asyncio.Event) -> None:
     bell.clear()
 
 
-async def settle(watching: Watch, path: Path) -> None:
+async def settle(watching: FileWatch, path: Path) -> None:
     """Returns when all that happened before has been rung for."""
     mark = asyncio.Event()
     probe = path.with_name("probe")
@@ -55,7 +55,7 @@ async def settle(watching: Watch, path: Path) -> None:
     watching.remove(probe, mark.set)
 
 
-async def test_appended_bytes_ring(watching: Watch, tmp_path: Path) -> None:
+async def test_appended_bytes_ring(watching: FileWatch, tmp_path: Path) -> None:
     path, bell = file(tmp_path), asyncio.Event()
     watching.add(path, bell.set)
     for _ in range(5):
@@ -63,7 +63,7 @@ async def test_appended_bytes_ring(watching: Watch, tmp_path: Path) -> None:
         await rings(bell)
 
 
-async def test_each_file_has_its_own_bell(watching: Watch, tmp_path: Path) -> None:
+async def test_each_file_has_its_own_bell(watching: FileWatch, tmp_path: Path) -> None:
     paths = [file(tmp_path, str(number)) for number in range(300)]
     bells = [asyncio.Event() for _ in paths]
     for path, bell in zip(paths, bells, strict=True):
@@ -75,7 +75,7 @@ async def test_each_file_has_its_own_bell(watching: Watch, tmp_path: Path) -> No
         assert not any(bell.is_set() for bell in bells)
 
 
-async def test_a_file_may_have_several_bells_and_lose_one(watching: Watch, tmp_path: Path) -> None:
+async def test_a_file_may_have_several_bells_and_lose_one(watching: FileWatch, tmp_path: Path) -> None:
     path, first, second = file(tmp_path), asyncio.Event(), asyncio.Event()
     watching.add(path, first.set)
     watching.add(path, second.set)
@@ -90,7 +90,7 @@ async def test_a_file_may_have_several_bells_and_lose_one(watching: Watch, tmp_p
     assert not first.is_set()
 
 
-async def test_a_removed_bell_is_silent_and_can_be_hung_again(watching: Watch, tmp_path: Path) -> None:
+async def test_a_removed_bell_is_silent_and_can_be_hung_again(watching: FileWatch, tmp_path: Path) -> None:
     path, bell = file(tmp_path), asyncio.Event()
     watching.add(path, bell.set)
     watching.remove(path, bell.set)
@@ -104,7 +104,7 @@ async def test_a_removed_bell_is_silent_and_can_be_hung_again(watching: Watch, t
     await rings(bell)
 
 
-async def test_a_file_that_vanishes_is_no_trouble_to_others(watching: Watch, tmp_path: Path) -> None:
+async def test_a_file_that_vanishes_is_no_trouble_to_others(watching: FileWatch, tmp_path: Path) -> None:
     path, other = file(tmp_path), file(tmp_path, "other")
     bell, rung = asyncio.Event(), asyncio.Event()
     watching.add(path, bell.set)
@@ -117,7 +117,7 @@ async def test_a_file_that_vanishes_is_no_trouble_to_others(watching: Watch, tmp
     await rings(rung)
 
 
-async def test_a_bell_may_take_another_down(watching: Watch, tmp_path: Path) -> None:
+async def test_a_bell_may_take_another_down(watching: FileWatch, tmp_path: Path) -> None:
     path, other, rung = file(tmp_path), file(tmp_path, "other"), asyncio.Event()
 
     def take_down() -> None:

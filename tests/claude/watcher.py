@@ -5,12 +5,12 @@ import logging
 import sys
 from pathlib import Path
 
-from handraise.claude.watch import Watching
+from handraise.claude.watch import WatchedFile
 
 
 async def main(path: Path) -> None:
     bell = asyncio.Event()
-    async with Watching() as watching, asyncio.timeout(20):
+    async with WatchedFile() as watching, asyncio.timeout(20):
         watching.add(path, bell.set)
         sys.stdout.write(f"{'polling' if watching.is_polling else 'inotify'}\n")
         with open(path, "ab") as file:

@@ -33,7 +33,7 @@ def environ(folder: Path, text: str = SETTINGS) -> dict[str, str]:
 
 def test_the_settings_reach_every_part_of_the_hub(tmp_path: Path) -> None:
     made = service(environ(tmp_path), tmp_path / "state", None, None)
-    assert (made.port, made.limit, made.temper.idle, made.options.model) == (9000, 3, 60, "opus")
+    assert (made.port, made.limit, made.limits.idle, made.options.model) == (9000, 3, 60, "opus")
     assert made.allowed_hosts == {"hub.example"}
     assert [rule.tool for rule in made.rules] == ["WebFetch"]
     assert made.environment["ANTHROPIC_API_KEY"] == "key"

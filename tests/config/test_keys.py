@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from handraise.config.keys import COUNTERPARTS, KEYS, PLACES, PROJECT_KEYS, RULE_KEYS, VARIABLES, Key
+from handraise.config.keys import COUNTERPARTS, KEYS, PLACES, PROJECT_KEYS, RULE_KEYS, VARIABLES, SettingKey
 
 PAGE = (Path(__file__).parents[2] / "docs" / "settings.md").read_text("utf-8")
 
@@ -17,6 +17,7 @@ def test_every_key_is_documented_with_its_default_and_its_variable() -> None:
         for section in re.findall(r"^## `\[([a-z.]+)\]`$", PAGE, re.MULTILINE)
         for key, default, variable, _ in rows(f"`[{section}]`")
     }
+    documented |= {(key, default, variable) for key, default, variable, _ in rows("Before the first section")}
 
     assert documented == {(key.name, spelled(key), key.variable) for key in KEYS.values()}
 
@@ -48,7 +49,7 @@ def rows(heading: str) -> Iterator[list[str]]:
             yield [cell.strip("`") if cell.count("`") == 2 else cell for cell in (first, *rest)]
 
 
-def spelled(key: Key) -> str:
+def spelled(key: SettingKey) -> str:
     if key.default is msgspec.NODEFAULT:
         return "needed"
     return "not set" if key.default is None else msgspec.json.encode(key.default).decode()

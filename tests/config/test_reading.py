@@ -1,14 +1,14 @@
 """The layers of the settings: which one wins, and where each value comes from."""
 
 from handraise.config.keys import VARIABLES
-from handraise.config.reading import Effective, Layers, Source, effective, project_rules, read_layers
+from handraise.config.reading import Effective, Layers, ValueSource, effective, project_rules, read_layers
 from handraise.config.settings import WrittenRule
 from handraise.model.projects import Options, Patience
 
 TOKEN = "12345:abcdefghijklmnopqrstuvwxyz"
 
 
-def source_of(key: str, layers: Layers) -> tuple[object, Source]:
+def source_of(key: str, layers: Layers) -> tuple[object, ValueSource]:
     (found,) = [each for each in effective(layers) if each.key == key]
     return found.value, found.source
 
@@ -53,21 +53,24 @@ def test_every_value_tells_where_it_comes_from() -> None:
         {"HANDRAISE_WEB_PORT": "2"},
     )
 
-    assert source_of("claude.model", layers) == ("haiku", Source("project file", "/shop/.handraise.toml"))
-    assert source_of("web.port", layers) == (2, Source("environment", "HANDRAISE_WEB_PORT"))
-    assert source_of("limits.parallel", layers) == (3, Source("file", "/home/ana/.config/handraise/handraise.toml"))
-    assert source_of("web.host", layers) == ("127.0.0.1", Source("default"))
+    assert source_of("claude.model", layers) == ("haiku", ValueSource("project file", "/shop/.handraise.toml"))
+    assert source_of("web.port", layers) == (2, ValueSource("environment", "HANDRAISE_WEB_PORT"))
+    assert source_of("limits.parallel", layers) == (
+        3,
+        ValueSource("file", "/home/ana/.config/handraise/handraise.toml"),
+    )
+    assert source_of("web.host", layers) == ("127.0.0.1", ValueSource("default"))
     assert [each.key for each in effective(layers)] == [key.name for key in VARIABLES.values()]
 
 
 def test_what_an_upper_layer_took_back_no_longer_comes_from_the_lower_one() -> None:
     layers = Layers("[claude]\ndangerously_skip_permissions = true", project="mode = 'plan'")
 
-    assert source_of("claude.dangerously_skip_permissions", layers) == (False, Source("default"))
+    assert source_of("claude.dangerously_skip_permissions", layers) == (False, ValueSource("default"))
 
 
 def test_a_secret_is_never_shown() -> None:
     layers = Layers(f"[telegram]\ntoken = '{TOKEN}'")
 
-    assert Effective("telegram.token", "set", Source("file", "handraise.toml")) in effective(layers)
+    assert Effective("telegram.token", "set", ValueSource("file", "handraise.toml")) in effective(layers)
     assert TOKEN not in repr(effective(layers))

@@ -5,7 +5,7 @@ from typing import Any
 
 from handraise.demo import Request
 
-TOOLS = [{"name": "Agent"}, {"name": "Bash"}]
+TOOLS = [{"name": "AgentPiece"}, {"name": "Bash"}]
 REMINDER = "<system-reminder>\nAttribution for git commits.\n</system-reminder>\n"
 
 

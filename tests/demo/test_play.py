@@ -1,8 +1,8 @@
 from demo.requests import assistant, request, tool_result, tool_use, user
-from handraise.demo import Script, Told, agent, cut, error, fail, hold, say, use, wait
-from handraise.demo.pieces import Say, Use
+from handraise.demo import Conversation, Script, agent, cut, error, fail, hold, say, use, wait
+from handraise.demo.pieces import SayPiece, Use
 from handraise.demo.play import OVER, Play
-from handraise.demo.reply import Refusal, Reply, Speech
+from handraise.demo.reply import ErrorReply, Reply, SpokenReply
 
 FIRST = request(user("hi"))
 SECOND = request(user("hi"), assistant("…"), user("go on"))
@@ -10,16 +10,16 @@ THIRD = request(user("hi"), assistant("…"), user("go on"), assistant("…"), u
 
 
 def said(reply: Reply) -> list[str]:
-    assert isinstance(reply, Speech)
-    return [piece.text for piece in reply.pieces if isinstance(piece, Say)]
+    assert isinstance(reply, SpokenReply)
+    return [piece.text for piece in reply.pieces if isinstance(piece, SayPiece)]
 
 
 def calls(reply: Reply) -> list[Use]:
-    assert isinstance(reply, Speech)
+    assert isinstance(reply, SpokenReply)
     return [piece for piece in reply.pieces if isinstance(piece, Use)]
 
 
-def echo(told: Told) -> Script:
+def echo(told: Conversation) -> Script:
     told = yield [say(f"1: {told.text}")]
     yield [say(f"2: {told.text}")]
 
@@ -40,7 +40,7 @@ def test_after_its_end_a_script_says_that_it_is_over() -> None:
 
 
 def test_a_repeated_request_gets_the_same_reply_and_does_not_move_the_script() -> None:
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         yield [use("Bash", command="ls")]
         yield [say("two")]
 
@@ -52,7 +52,7 @@ def test_a_repeated_request_gets_the_same_reply_and_does_not_move_the_script() -
 
 
 def test_a_repetition_after_a_reply_that_went_wrong_gets_the_next_one() -> None:
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         yield [fail(529, "overloaded_error")]
         yield [say("half"), cut()]
         yield [say("half"), error()]
@@ -61,12 +61,12 @@ def test_a_repetition_after_a_reply_that_went_wrong_gets_the_next_one() -> None:
     play = Play("script/1", script)
     replies = [play.reply_to(FIRST) for _ in range(5)]
 
-    assert isinstance(replies[0], Refusal)
+    assert isinstance(replies[0], ErrorReply)
     assert [said(reply) for reply in replies[1:]] == [["half"], ["half"], ["whole"], ["whole"]]
 
 
 def test_tool_ids_are_unique_and_the_same_in_every_run() -> None:
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         yield [use("Bash"), use("Bash"), agent("look", "Look", echo)]
 
     one, again, other = (Play(key, script).reply_to(FIRST) for key in ("script/1", "script/1", "script/2"))
@@ -78,19 +78,19 @@ def test_tool_ids_are_unique_and_the_same_in_every_run() -> None:
 
 
 def test_a_sub_agent_is_a_tool_call_and_brings_its_script() -> None:
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         yield [agent("look", "Look around", echo)]
 
     reply = Play("script/1", script).reply_to(FIRST)
 
     (call,) = calls(reply)
-    assert (call.tool, call.input["prompt"], call.input["run_in_background"]) == ("Agent", "Look around", False)
-    assert isinstance(reply, Speech)
+    assert (call.tool, call.input["prompt"], call.input["run_in_background"]) == ("AgentPiece", "Look around", False)
+    assert isinstance(reply, SpokenReply)
     assert [(name, called.script) for name, called in reply.agents] == [(call.id, echo)]
 
 
 def test_a_script_that_raises_is_loud_and_kept() -> None:
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         told = yield [use("Bash", command="ls")]
         yield [say(told.result(7).text)]
 
@@ -104,13 +104,13 @@ def test_a_script_that_raises_is_loud_and_kept() -> None:
 
 
 def test_silence_may_come_before_a_failure_but_speech_may_not() -> None:
-    def patient(told: Told) -> Script:
+    def patient(told: Conversation) -> Script:
         yield [wait(1), hold("go"), fail(500, "api_error")]
 
-    def hasty(told: Told) -> Script:
+    def hasty(told: Conversation) -> Script:
         yield [say("half"), fail(500, "api_error")]
 
-    assert Play("patient/1", patient).reply_to(FIRST) == Refusal((wait(1), hold("go")), fail(500, "api_error"))
+    assert Play("patient/1", patient).reply_to(FIRST) == ErrorReply((wait(1), hold("go")), fail(500, "api_error"))
     play = Play("hasty/1", hasty)
     assert "cut() or error()" in said(play.reply_to(FIRST))[0]
     assert play.errors

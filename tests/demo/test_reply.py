@@ -3,20 +3,20 @@ from typing import Any
 
 from demo.requests import request, user
 from handraise.demo import cut, error, fail, say, spend, think, use, wait
-from handraise.demo.pieces import Cut, Spoken, Use, Wait
-from handraise.demo.reply import Beat, Refusal, Speech, beats, headers, status
+from handraise.demo.pieces import Cut, Spoken, Use, WaitPiece
+from handraise.demo.reply import Beat, ErrorReply, SpokenReply, beats, headers, status
 
 ASKED = request(user("hi"))
 ASKED_WHOLE = request(user("hi"), stream=False)
 
 
 def events(*pieces: Spoken) -> list[dict[str, Any]]:
-    spoken = list(beats(Speech("msg_1", pieces), ASKED))
+    spoken = list(beats(SpokenReply("msg_1", pieces), ASKED))
     return [json.loads(beat.split(b"data: ", 1)[1]) for beat in spoken if isinstance(beat, bytes)]
 
 
 def whole(*pieces: Spoken) -> dict[str, Any]:
-    (beat,) = beats(Speech("msg_1", pieces), ASKED_WHOLE)
+    (beat,) = beats(SpokenReply("msg_1", pieces), ASKED_WHOLE)
     assert isinstance(beat, bytes)
     decoded: dict[str, Any] = json.loads(beat)
     return decoded
@@ -39,7 +39,7 @@ def test_text_is_streamed_word_by_word_and_adds_up() -> None:
 
 
 def test_an_event_is_named_before_its_fields() -> None:
-    first = next(beats(Speech("msg_1", ()), ASKED))
+    first = next(beats(SpokenReply("msg_1", ()), ASKED))
 
     assert isinstance(first, bytes)
     assert first.startswith(b"event: message_start\ndata: {")
@@ -47,9 +47,9 @@ def test_an_event_is_named_before_its_fields() -> None:
 
 
 def test_pace_is_silence_between_words() -> None:
-    beat: list[Beat] = list(beats(Speech("msg_1", (say("a b c", pace=0.5),)), ASKED))
+    beat: list[Beat] = list(beats(SpokenReply("msg_1", (say("a b c", pace=0.5),)), ASKED))
 
-    assert [b for b in beat if isinstance(b, Wait)] == [Wait(0.5), Wait(0.5)]
+    assert [b for b in beat if isinstance(b, WaitPiece)] == [WaitPiece(0.5), WaitPiece(0.5)]
 
 
 def test_a_tool_call_is_streamed_in_bits_of_json() -> None:
@@ -75,7 +75,7 @@ def test_silence_does_not_count_as_a_block() -> None:
 
 
 def test_nothing_follows_a_cut_or_an_error() -> None:
-    assert list(beats(Speech("msg_1", (say("half"), cut(), say("never"))), ASKED))[-1] == Cut()
+    assert list(beats(SpokenReply("msg_1", (say("half"), cut(), say("never"))), ASKED))[-1] == Cut()
     assert events(error("overloaded_error"), say("never"))[-1]["error"]["type"] == "overloaded_error"
 
 
@@ -96,23 +96,23 @@ def test_a_reply_that_is_not_streamed_is_one_message() -> None:
 
     assert [block["type"] for block in message["content"]] == ["thinking", "text", "tool_use"]
     assert message["stop_reason"] == "tool_use"
-    assert headers(Speech("msg_1", ()), streamed=False)["content-type"] == "application/json"
+    assert headers(SpokenReply("msg_1", ()), streamed=False)["content-type"] == "application/json"
 
 
 def test_an_error_in_a_reply_that_is_not_streamed_is_a_status() -> None:
-    speech = Speech("msg_1", (say("half"), error("overloaded_error")))
+    speech = SpokenReply("msg_1", (say("half"), error("overloaded_error")))
 
     assert status(speech, streamed=False) == 529
     assert whole(say("half"), error("overloaded_error"))["type"] == "error"
 
 
 def test_a_refusal_keeps_its_silence_and_says_when_to_come_back() -> None:
-    refusal = Refusal((wait(3),), fail(429, "rate_limit_error", retry_after=1.5))
+    refusal = ErrorReply((wait(3),), fail(429, "rate_limit_error", retry_after=1.5))
 
     assert status(refusal, streamed=True) == 429
     assert headers(refusal, streamed=True)["retry-after"] == "1.5"
     silence, sent = beats(refusal, ASKED)
-    assert silence == Wait(3)
+    assert silence == WaitPiece(3)
     assert isinstance(sent, bytes)
     assert json.loads(sent)["error"]["type"] == "rate_limit_error"
 

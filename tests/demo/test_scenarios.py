@@ -8,14 +8,14 @@ import pytest
 
 from demo.real_claude import Frame, Talk, talk_with_claude
 from demo.requests import assistant, request, tool_result, tool_use, user
-from handraise.demo import Script, ScriptedModel, Told
+from handraise.demo import Conversation, Script, ScriptedModel
 from handraise.demo.scenarios import WHAT, WHERE, choice, health_endpoint
 from handraise.demo.toy import FILES, FREE_DISK, UPTIME, health_test, service_with_health
 
 WISH = "Add a health endpoint, please."
 
 
-def again_and_again(told: Told) -> Script:
+def again_and_again(told: Conversation) -> Script:
     """The story from its beginning, each time it is wished for."""
     while True:
         story = health_endpoint(told)
@@ -96,7 +96,7 @@ def test_the_toy_service_and_its_tests_work(tmp_path: Path, checks: list[str]) -
 
 def test_a_choice_is_read_from_what_claude_reports() -> None:
     report = f'Your questions have been answered: "{WHERE}"="/healthz", "{WHAT}"="Uptime, Free disk space". You can…'
-    told = Told.read(request(assistant(tool_use("q")), user(tool_result("q", report))))
+    told = Conversation.read(request(assistant(tool_use("q")), user(tool_result("q", report))))
 
     assert choice(told, WHERE) == "/healthz"
     assert choice(told, WHAT) == "Uptime, Free disk space"

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from demo.real_claude import Frame, blocks, result, run_claude, talk_with_claude, texts
-from handraise.demo import Script, ScriptedModel, Told, agent, cut, error, fail, hold, say, think, use
+from handraise.demo import Conversation, Script, ScriptedModel, agent, cut, error, fail, hold, say, think, use
 
 UNASKED = ("--permission-mode", "bypassPermissions")
 
@@ -20,12 +20,12 @@ async def turn(frames: AsyncIterator[Frame]) -> list[Frame]:
 
 
 async def test_claude_does_what_the_script_says_turn_after_turn(tmp_path: Path) -> None:
-    def scout(told: Told) -> Script:
+    def scout(told: Conversation) -> Script:
         place = told.text.removeprefix("Look ")
         told = yield [use("Bash", command=f"echo seen {place}", description="Look")]
         yield [say(f"I have {told.result().text}.")]
 
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         told = yield [say("one")]
         told = yield [say(f"two, after {told.text.splitlines()[-1]}")]
         told = yield [think("A greeting."), say(f"You said: {told.text}")]
@@ -104,10 +104,10 @@ async def test_claude_does_what_the_script_says_turn_after_turn(tmp_path: Path) 
 async def test_a_report_comes_as_an_aside_and_a_resumed_claude_goes_on_in_the_same_script(tmp_path: Path) -> None:
     """Of a sub-agent in the background."""
 
-    def scout(told: Told) -> Script:
+    def scout(told: Conversation) -> Script:
         yield [say("I have seen it.")]
 
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         told = yield [agent("look", "Look around", scout, background=True)]
         told = yield [say("Meanwhile.")]
         told = yield [say(f"{told.text!r}, {any('I have seen it.' in aside for aside in told.asides)}")]

@@ -11,7 +11,7 @@ from handraise.desk.interface import Desk
 from handraise.desk.remote import RemoteDesk
 from handraise.hub import Hub
 from handraise.model.actors import Person
-from handraise.serving import Service, reachable
+from handraise.serving import ServeConfig, reachable
 
 Sit = Callable[[Person, str], Awaitable[Desk]]
 """Seats a person at a surface."""
@@ -30,11 +30,11 @@ async def _local(opened: Hub) -> AsyncIterator[Sit]:
 async def _remote(opened: Hub) -> AsyncIterator[Sit]:
     """Over HTTP, each with a token of their name."""
     with TemporaryDirectory() as folder:
-        service = Service(Path(folder), Path("/bin/false"), {}, port=0)
+        service = ServeConfig(Path(folder), Path("/bin/false"), {}, port=0)
         async with reachable(opened, service) as up, AsyncExitStack() as desks:
 
             async def sit(person: Person, source: str) -> Desk:
-                made = await up.gate.make(person.name, "admin", person, "test")
+                made = await up.auth.make(person.name, "admin", person, "test")
                 return await desks.enter_async_context(RemoteDesk(up.base, made.secret, source=source))
 
             yield sit

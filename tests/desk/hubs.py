@@ -14,7 +14,7 @@ from handraise.model.items import Text
 from handraise.model.projects import Patience
 from handraise.model.sessions import Session
 from handraise.session import records
-from handraise.store.changes import Publish
+from handraise.store.changes import PublishItems
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 QUESTION = Question((Prompt("Which database?", "Store", (Option("SQLite"), Option("Postgres"))),))
@@ -45,4 +45,4 @@ async def put_ask(opened: Hub, identity: str = "a_1", body: Body = QUESTION, **f
 
 
 async def put_text(opened: Hub, text: str, session: str = "s_1") -> None:
-    await opened.store.apply([Publish(session, NOON, Text(text, "m_1"))])
+    await opened.store.apply([PublishItems(session, NOON, Text(text, "m_1"))])

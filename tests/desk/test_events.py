@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handraise.desk.events import Event, Events
+from handraise.desk.events import EventParser, ServerEvent
 
 STREAM = (
     b'retry: 1000\nevent: place\nid: 4\ndata: {"cursor":4}\n\n'
@@ -16,16 +16,16 @@ STREAM = (
     b'id: 6\ndata: {"text":"half'
 )
 WHOLE = [
-    Event("place", "4", b'{"cursor":4}'),
-    Event("message", "5", b'{"text":"a"}'),
-    Event("ping", None, b"{}"),
-    Event("message", None, b"one\ntwo"),
+    ServerEvent("place", "4", b'{"cursor":4}'),
+    ServerEvent("message", "5", b'{"text":"a"}'),
+    ServerEvent("ping", None, b"{}"),
+    ServerEvent("message", None, b"one\ntwo"),
 ]
 
 
 @given(st.lists(st.integers(0, len(STREAM)), max_size=20))
 def test_events_are_the_same_in_whatever_pieces_they_come(cuts: list[int]) -> None:
     places = [0, *sorted(cuts), len(STREAM)]
-    events = Events()
+    events = EventParser()
     found = [each for a, b in pairwise(places) for each in events.receive(STREAM[a:b])]
     assert found == WHOLE

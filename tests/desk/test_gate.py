@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from handraise.desk.gate import CODES_KEPT, TOKENS_KEPT, Gate, Visitor
+from handraise.desk.gate import CODES_KEPT, TOKENS_KEPT, Auth, Principal
 from handraise.model.actors import Person
 from handraise.model.audit import Entry
 from handraise.store.interface import Store
@@ -38,13 +38,13 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def gate(store: Store, clock: Clock) -> Gate:
+def auth(store: Store, clock: Clock) -> Auth:
     numbers = iter(range(1000))
-    return Gate(store, clock, lambda size: next(numbers).to_bytes(size))
+    return Auth(store, clock, lambda size: next(numbers).to_bytes(size))
 
 
-def tool(process: int) -> Visitor:
-    return Visitor(Person(f"process {process}, a tool of Claude"), "agent")
+def tool(process: int) -> Principal:
+    return Principal(Person(f"process {process}, a tool of Claude"), "agent")
 
 
 async def refusals(store: Store) -> list[Entry]:
@@ -52,27 +52,27 @@ async def refusals(store: Store) -> list[Entry]:
 
 
 async def test_a_tool_that_tries_again_and_again_is_told_of_once_and_then_by_a_number(
-    store: Store, clock: Clock, gate: Gate
+    store: Store, clock: Clock, auth: Auth
 ) -> None:
     for process in range(1000):
-        await gate.refused(ANSWER, tool(process), "terminal", ask=f"a_{process}")
+        await auth.refused(ANSWER, tool(process), "terminal", ask=f"a_{process}")
         clock.at += timedelta(milliseconds=50)
 
     (first,) = await refusals(store)
     assert (first.by, first.ask, first.detail) == (tool(0).person, "a_0", {"tried": ANSWER})
     clock.at = NOON + timedelta(minutes=1)
-    await gate.tidy()
+    await auth.tidy()
     _, more = await refusals(store)
     assert (more.ask, more.detail) == ("a_999", {"tried": ANSWER, "times": 999})
 
 
-async def test_a_month_of_trying_fills_no_disk_and_every_try_is_counted(store: Store, clock: Clock, gate: Gate) -> None:
+async def test_a_month_of_trying_fills_no_disk_and_every_try_is_counted(store: Store, clock: Clock, auth: Auth) -> None:
     tries = 0
-    async with gate:
+    async with auth:
         while clock.at < NOON + timedelta(days=30):
-            await gate.refused(ANSWER, tool(tries), "terminal")
+            await auth.refused(ANSWER, tool(tries), "terminal")
             tries += 1
-            await gate.tidy()
+            await auth.tidy()
             clock.at += timedelta(minutes=1)
 
     told = await refusals(store)
@@ -81,15 +81,15 @@ async def test_a_month_of_trying_fills_no_disk_and_every_try_is_counted(store: S
 
 
 async def test_who_tries_something_else_and_who_else_tries_it_are_told_of_at_once(
-    store: Store, clock: Clock, gate: Gate
+    store: Store, clock: Clock, auth: Auth
 ) -> None:
     for name in ("one", "two"):
-        made = await gate.make(name, "agent", ANA, "test")
-        visitor = await gate.admit(made.secret)
-        assert visitor is not None
+        made = await auth.make(name, "agent", ANA, "test")
+        principal = await auth.admit(made.secret)
+        assert principal is not None
         for _ in range(3):
-            await gate.refused(ANSWER, visitor, "api")
-            await gate.refused(STOP, visitor, "api")
+            await auth.refused(ANSWER, principal, "api")
+            await auth.refused(STOP, principal, "api")
 
     assert [(entry.by.name, entry.detail["tried"]) for entry in await refusals(store)] == [
         ("one", ANSWER),
@@ -99,36 +99,36 @@ async def test_who_tries_something_else_and_who_else_tries_it_are_told_of_at_onc
     ]
 
 
-async def test_what_was_counted_is_told_when_the_hub_stops(store: Store, gate: Gate) -> None:
-    async with gate:
+async def test_what_was_counted_is_told_when_the_hub_stops(store: Store, auth: Auth) -> None:
+    async with auth:
         for process in range(5):
-            await gate.refused(ANSWER, tool(process), "terminal")
+            await auth.refused(ANSWER, tool(process), "terminal")
 
     assert [entry.detail.get("times") for entry in await refusals(store)] == [None, 4]
 
 
 async def test_codes_are_forgotten_after_a_day_and_tokens_long_after_they_were_good(
-    store: Store, clock: Clock, gate: Gate
+    store: Store, clock: Clock, auth: Auth
 ) -> None:
-    async with gate:
-        spent = await gate.make_code("owner", "admin", ANA, "test")
-        browser = await gate.login(spent)
-        await gate.make_code("owner", "admin", ANA, "test")
-        revoked = (await gate.make("phone", "viewer", ANA, "test")).token
-        await gate.make("CI", "viewer", ANA, "test", expires_at=NOON + timedelta(hours=1))
-        await gate.make("laptop", "viewer", ANA, "test")
-        await gate.revoke(revoked.id, ANA, "test")
+    async with auth:
+        spent = await auth.make_code("owner", "admin", ANA, "test")
+        browser = await auth.login(spent)
+        await auth.make_code("owner", "admin", ANA, "test")
+        revoked = (await auth.make("phone", "viewer", ANA, "test")).token
+        await auth.make("CI", "viewer", ANA, "test", expires_at=NOON + timedelta(hours=1))
+        await auth.make("laptop", "viewer", ANA, "test")
+        await auth.revoke(revoked.id, ANA, "test")
         assert browser is not None
 
         clock.at = NOON + CODES_KEPT + timedelta(hours=1)
-        await gate.tidy()
+        await auth.tidy()
 
         assert [token.kind for token in await store.tokens()] == ["browser", "token", "token", "token"]
-        assert [token.name for token in await gate.tokens(gone=True)] == ["phone", "CI"]
-        assert [token.name for token in await gate.tokens()] == ["owner", "laptop"]
+        assert [token.name for token in await auth.tokens(gone=True)] == ["phone", "CI"]
+        assert [token.name for token in await auth.tokens()] == ["owner", "laptop"]
 
         clock.at = NOON + TOKENS_KEPT + timedelta(hours=2)
-        await gate.tidy()
+        await auth.tidy()
 
         assert [token.name for token in await store.tokens()] == ["owner", "laptop"]
     assert "phone" in [entry.detail.get("name") for entry in await store.audit(what="token revoked")]

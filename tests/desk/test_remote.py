@@ -97,9 +97,9 @@ async def test_a_place_that_was_pruned_while_it_was_away_is_lost_and_not_skipped
 
 async def test_a_revoked_token_ends_the_follower(tmp_path: Path) -> None:
     async with served(tmp_path) as hub:
-        made = await hub.up.gate.make("a phone", "viewer", TESTER, "test")
+        made = await hub.up.auth.make("a phone", "viewer", TESTER, "test")
         async with RemoteDesk(hub.up.base, made.secret, patience=FOR_EVER) as desk, desk.follow() as follower:
-            await hub.up.gate.revoke(made.token.id, TESTER, "test")
+            await hub.up.auth.revoke(made.token.id, TESTER, "test")
             with pytest.raises(NotLetIn):
                 await anext(follower)
 

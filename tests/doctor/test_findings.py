@@ -2,7 +2,7 @@
 
 from msgspec import json
 
-from handraise.config.reading import Effective, Source
+from handraise.config.reading import Effective, ValueSource
 from handraise.doctor.findings import Finding, Report, as_json, as_text
 
 REPORT = Report(
@@ -11,8 +11,8 @@ REPORT = Report(
         Finding("login", "warn", "There is no login.", "Run `claude` once and log in."),
     ),
     (
-        Effective("web.port", 8420, Source("default")),
-        Effective("claude.model", None, Source("environment", "HANDRAISE_CLAUDE_MODEL")),
+        Effective("web.port", 8420, ValueSource("default")),
+        Effective("claude.model", None, ValueSource("environment", "HANDRAISE_CLAUDE_MODEL")),
     ),
 )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handraise.feed import PAGE, PREVIEW_ROOM, CursorGone, Feed, FellBehind, Follower, Preview
+from handraise.feed import PAGE, PREVIEW_ROOM, CursorGone, Feed, FeedFollower, FellBehind, Preview
 from handraise.model.items import Item
 from handraise.store.changes import Change, Prune
 from handraise.store.interface import Store
@@ -36,7 +36,7 @@ def a_preview(text: str, session: str = "s_1") -> Preview:
     return Preview(session, "m_1", 0, "text", text)
 
 
-async def cursors_from(follower: Follower, until: int) -> list[int]:
+async def cursors_from(follower: FeedFollower, until: int) -> list[int]:
     """Everything that comes, up to and including this cursor."""
     cursors: list[int] = []
     async for news in follower:
@@ -47,7 +47,7 @@ async def cursors_from(follower: Follower, until: int) -> list[int]:
     return cursors
 
 
-async def rest_of(follower: Follower) -> list[Sequence[Item] | Preview]:
+async def rest_of(follower: FeedFollower) -> list[Sequence[Item] | Preview]:
     return [news async for news in follower]
 
 
@@ -268,7 +268,7 @@ async def test_five_hundred_followers_share_the_items_of_a_commit(store: Store, 
     assert len({id(follower.result()) for follower in followers}) == 1
 
 
-async def goes_live(follower: Follower) -> None:
+async def goes_live(follower: FeedFollower) -> None:
     """Lets a follower find out that history has ended, without handing anything out."""
     step = asyncio.ensure_future(anext(follower))
     while follower._stage != "live":

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handraise.inbox.errors import AlreadySettled, AlreadyWithdrawn, NoSuchAsk, NotWhatWasShown
-from handraise.inbox.inbox import Given, Inbox
+from handraise.inbox.inbox import Inbox, Outcome
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Misfit, Outline, Revise
 from handraise.model.asks import Answered, Ask, Body, Expired, Withdrawn
@@ -28,7 +28,7 @@ async def test_the_first_answer_wins_and_the_asker_is_told(store: Store) -> None
 
         given = await here.inbox.answer("a_1", SQLITE, ANA, "web")
 
-        assert given == Given(here.told[0])
+        assert given == Outcome(here.told[0])
         assert given.ask.settlement == Answered(SQLITE, ANA, "web", NOON)
         assert [type(each) for each in await here.contents()] == [AskOpened, AskSettled]
 
@@ -94,7 +94,7 @@ async def test_of_a_thousand_answers_at_once_one_wins_and_all_others_are_told_th
         winner = kept.settlement.by
         for answer, outcome in zip(answers, outcomes, strict=True):
             if answer == kept.settlement.answer:
-                assert outcome == Given(kept)
+                assert outcome == Outcome(kept)
             else:
                 assert isinstance(outcome, AlreadySettled)
                 assert outcome.ask == kept

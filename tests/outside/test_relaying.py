@@ -13,7 +13,7 @@ import pytest
 from handraise.askers import chunks
 from handraise.model.asks import Withdrawn
 from handraise.model.projects import Options
-from handraise.serving import Service, Serving, serving
+from handraise.serving import RunningHub, ServeConfig, serving
 from handraise.surfaces.web.stream import Streams
 from surfaces.web.served import PLAIN
 
@@ -24,7 +24,7 @@ NOBODYS = "a1b2c3d4-e5f6-7890-abcd-ef1234567890"
 class Stream:
     """A run: its MCP server, and the page on which somebody answers."""
 
-    def __init__(self, served: Serving, server: httpx2.AsyncClient, page: httpx2.AsyncClient) -> None:
+    def __init__(self, served: RunningHub, server: httpx2.AsyncClient, page: httpx2.AsyncClient) -> None:
         self.served = served
         self.server = server
         self.page = page
@@ -59,7 +59,7 @@ async def stream(tmp_path: Path) -> AsyncIterator[Stream]:
 
 @asynccontextmanager
 async def opened(tmp_path: Path) -> AsyncIterator[Stream]:
-    service = Service(tmp_path / "state", Path("/bin/false"), {}, port=0)
+    service = ServeConfig(tmp_path / "state", Path("/bin/false"), {}, port=0)
     async with serving(service, Streams(keep_alive=0.2)) as served:
         await served.hub.desk.add_project(str(tmp_path), "here", Options())
         code = (await served.new_link()).partition("code=")[2]
@@ -258,7 +258,7 @@ async def test_only_somebody_who_is_logged_in_and_on_our_page_answers(stream: St
         "/claude/submit-answer", params={"p": stream.project}, json=told, headers={"origin": "http://example.org"}
     )
     assert foreign.status_code == 403
-    made = await stream.served.gate.make("agent", "agent", stream.served.hub.desk.person, "test")
+    made = await stream.served.auth.make("agent", "agent", stream.served.hub.desk.person, "test")
     agent = await stream.server.post(
         "/claude/submit-answer",
         params={"p": stream.project},
@@ -294,7 +294,7 @@ async def test_the_question_is_on_the_stream_as_the_page_waits_for_it(stream: St
 async def test_the_event_is_not_told_again_when_the_question_is_answered_nor_to_who_may_only_look(
     stream: Stream,
 ) -> None:
-    made = await stream.served.gate.make("viewer", "viewer", stream.served.hub.desk.person, "test")
+    made = await stream.served.auth.make("viewer", "viewer", stream.served.hub.desk.person, "test")
     await stream.relay()
     assert (await events(stream.page), await events(stream.server, made.secret)) == (["ask_user_question"], [])
     await stream.submit(answer="done")
@@ -374,7 +374,7 @@ async def test_an_answer_outlives_the_hub(tmp_path: Path) -> None:
         await first.submit(answer="kept")
         token, project = first.token, first.project
     async with (
-        serving(Service(tmp_path / "state", Path("/bin/false"), {}, port=0)) as served,
+        serving(ServeConfig(tmp_path / "state", Path("/bin/false"), {}, port=0)) as served,
         httpx2.AsyncClient(base_url=served.base, verify=PLAIN) as server,
     ):
         polled = await server.get("/claude/poll-answer", params={"p": project, "streamToken": token})

@@ -19,7 +19,7 @@ from handraise.model.asks import Answered, Ask, Permission
 from handraise.model.projects import Options
 from handraise.model.rules import ProjectRule
 from handraise.model.tools import APPROVAL_PROMPT
-from handraise.serving import Service, Serving, serving
+from handraise.serving import RunningHub, ServeConfig, serving
 from stories.outsiders import DEADLINE, RELAY
 from surfaces.web.served import PLAIN
 
@@ -30,7 +30,7 @@ JSON = {"accept": "application/json, text/event-stream"}
 class Street:
     """A hub, and an agent's own way to it."""
 
-    served: Serving
+    served: RunningHub
     agent: httpx2.AsyncClient
 
     async def prompt(self, tool: str, told: dict[str, Any], **query: str) -> httpx2.Response:
@@ -67,8 +67,8 @@ def decided(told: httpx2.Response) -> dict[str, Any]:
 
 @asynccontextmanager
 async def opened(tmp_path: Path, **settings: Any) -> AsyncIterator[Street]:
-    async with serving(Service(tmp_path / "state", Path("/bin/false"), {}, port=0, **settings)) as served:
-        made = await served.gate.make("agent", "agent", served.hub.desk.person, "test")
+    async with serving(ServeConfig(tmp_path / "state", Path("/bin/false"), {}, port=0, **settings)) as served:
+        made = await served.auth.make("agent", "agent", served.hub.desk.person, "test")
         bearer = {"authorization": f"Bearer {made.secret}", **JSON}
         async with httpx2.AsyncClient(base_url=served.base, headers=bearer, timeout=DEADLINE, verify=PLAIN) as agent:
             yield Street(served, agent)
@@ -127,7 +127,7 @@ async def test_a_token_that_is_bound_to_a_project_works_there_and_nowhere_else(s
     shop = await desk.add_project(str(tmp_path / "shop"), "shop", Options())
     lax = Options(rules=(ProjectRule("allow", tool="Bash"),))
     await desk.add_project(str(tmp_path), "lax", lax)
-    made = await street.served.gate.make("bound", "agent", desk.person, "test", project=shop.id)
+    made = await street.served.auth.make("bound", "agent", desk.person, "test", project=shop.id)
     street.agent.headers["authorization"] = f"Bearer {made.secret}"
     push = {"command": "git push"}
 

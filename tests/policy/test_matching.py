@@ -4,10 +4,10 @@ import pytest
 
 from handraise.model.rules import Rule
 from handraise.policy.matching import Match, match_part, reaches_beyond
-from handraise.policy.shell import Part, Script, parse
+from handraise.policy.shell import Script, SimpleCommand, parse
 
 
-def first_part(command: str) -> Part:
+def first_part(command: str) -> SimpleCommand:
     read = parse(command)
     assert isinstance(read, Script), read
     return read.parts[0]

@@ -3,7 +3,7 @@
 import pytest
 
 from handraise.policy.calls import Call
-from handraise.policy.paths import Place, fits_glob, is_below, normpath
+from handraise.policy.paths import ResolvedPath, fits_glob, is_below, normpath
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_two_slashes_in_front_are_one() -> None:
 
 
 def test_links_are_followed_by_the_function_that_comes_in() -> None:
-    place = Place(Call("Read", {"file_path": "link/x"}, "/p"), lambda path: path.replace("/p/link", "/out"))
+    place = ResolvedPath(Call("Read", {"file_path": "link/x"}, "/p"), lambda path: path.replace("/p/link", "/out"))
 
     assert place.spelled == "/p/link/x"
     assert place.path == "/out/x"
@@ -56,7 +56,7 @@ def test_links_are_followed_by_the_function_that_comes_in() -> None:
 
 
 def test_the_project_itself_may_lie_behind_a_link() -> None:
-    place = Place(Call("Read", {"file_path": "/p/x"}, "/p"), lambda path: path.replace("/p", "/real/p"))
+    place = ResolvedPath(Call("Read", {"file_path": "/p/x"}, "/p"), lambda path: path.replace("/p", "/real/p"))
 
     assert place.is_inside
 
@@ -65,5 +65,5 @@ def test_the_project_itself_may_lie_behind_a_link() -> None:
     "path", [".git/hooks/pre-commit", ".claude/settings.json", ".github/workflows/x.yml", ".mcp.json"]
 )
 def test_what_decides_later_is_sensitive_to_write_and_not_to_read(path: str) -> None:
-    assert Place(Call("Write", {"file_path": path}, "/p"), normpath).is_sensitive
-    assert not Place(Call("Read", {"file_path": path}, "/p"), normpath).is_sensitive
+    assert ResolvedPath(Call("Write", {"file_path": path}, "/p"), normpath).is_sensitive
+    assert not ResolvedPath(Call("Read", {"file_path": path}, "/p"), normpath).is_sensitive

@@ -2,7 +2,7 @@
 
 import pytest
 
-from handraise.policy.shell import Opaque, Part, Script, parse
+from handraise.policy.shell import Opaque, Script, SimpleCommand, parse
 
 
 def programs(command: str) -> list[str]:
@@ -12,7 +12,7 @@ def programs(command: str) -> list[str]:
     return [part.program or "?" for part in read.parts if part.words]
 
 
-def only_part(command: str) -> Part:
+def only_part(command: str) -> SimpleCommand:
     read = parse(command)
     assert isinstance(read, Script), read
     (part,) = read.parts

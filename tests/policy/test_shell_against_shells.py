@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from handraise.model.rules import Rule
 from handraise.policy.calls import Call
 from handraise.policy.decide import decide
-from handraise.policy.shell import Opaque, Part, parse
+from handraise.policy.shell import Opaque, SimpleCommand, parse
 from policy.fuzzing import examples, fuzzed
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -107,7 +107,7 @@ def test_a_shell_runs_only_what_rules_allow_and_writes_nothing(command: str, she
     assert list(tmp_path.iterdir()) == [], f"{shell} wrote in {command!r}"
 
 
-def _as_expression(part: Part) -> re.Pattern[str]:
+def _as_expression(part: SimpleCommand) -> re.Pattern[str]:
     any_words = "(?:[^\x01]*\x01)*"
     return re.compile("".join(re.escape(w.text) + "\x01" if w.literal else any_words for w in part.words), re.DOTALL)
 

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from handraise.claude.locate import locate, version
 from handraise.demo.pieces import Script, Scripted, agent, fail, say, think, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.wire import mcp
 from handraise.wire.frames import ControlCancel, ControlRequest, Lifecycle, Result
 from stories import own_tool
@@ -42,7 +42,7 @@ class Scene(Struct, frozen=True):
     play: Callable[[Bed], Awaitable[Talk]]
 
 
-def text(told: Told) -> Script:
+def text(told: Conversation) -> Script:
     yield [think("They greet me."), say("Good day. What may I do for you?")]
 
 
@@ -52,7 +52,7 @@ async def play_text(bed: Bed) -> Talk:
     return talk
 
 
-def question(told: Told) -> Script:
+def question(told: Conversation) -> Script:
     told = yield [say("Let me ask."), use("AskUserQuestion", questions=[DATABASE, COLOURS])]
     yield [say(told.result().text)]
 
@@ -65,7 +65,7 @@ async def play_question(bed: Bed) -> Talk:
     return talk
 
 
-def permissions(told: Told) -> Script:
+def permissions(told: Conversation) -> Script:
     told = yield [use("Read", file_path=f"{told.directory}/../{name}") for name in ("a.txt", "b.txt", "c.txt")]
     yield [say("Two of three.")]
 
@@ -82,7 +82,7 @@ async def play_permissions(bed: Bed) -> Talk:
     return talk
 
 
-def plan(told: Told) -> Script:
+def plan(told: Conversation) -> Script:
     plan_file = told.plan_file
     told = yield [use("Write", file_path=plan_file, content="1. Write everything.")]
     told = yield [use("ExitPlanMode")]
@@ -102,7 +102,7 @@ async def play_plan(bed: Bed) -> Talk:
     return talk
 
 
-def elicitation(told: Told) -> Script:
+def elicitation(told: Conversation) -> Script:
     told = yield [use("mcp__forms__deliver", parcel="the lamp")]
     yield [say(told.result().text)]
 
@@ -116,7 +116,7 @@ async def play_elicitation(bed: Bed) -> Talk:
     return talk
 
 
-def ask_user(told: Told) -> Script:
+def ask_user(told: Conversation) -> Script:
     told = yield [use(own_tool.NAME, question="Which database?")]
     yield [say(told.result().text)]
 
@@ -128,12 +128,12 @@ async def play_ask_user(bed: Bed) -> Talk:
     return tool.talk
 
 
-def scout(told: Told) -> Script:
+def scout(told: Conversation) -> Script:
     told = yield [use("Write", file_path=f"{told.directory}/scout.txt", content="was here")]
     yield [say("I was there.")]
 
 
-def sub_agent(told: Told) -> Script:
+def sub_agent(told: Conversation) -> Script:
     yield [agent("Look", "Look around", scout)]
     yield [say("Somebody was there.")]
 
@@ -146,7 +146,7 @@ async def play_sub_agent(bed: Bed) -> Talk:
     return talk
 
 
-def interrupt(told: Told) -> Script:
+def interrupt(told: Conversation) -> Script:
     yield [use("Bash", command="touch never.txt", description="Touch")]
     yield [say("Something else, then.")]
 
@@ -162,7 +162,7 @@ async def play_interrupt(bed: Bed) -> Talk:
     return talk
 
 
-def retry(told: Told) -> Script:
+def retry(told: Conversation) -> Script:
     yield [fail(529, "overloaded_error", retry_after=0)]
     yield [say("Here I am.")]
 
@@ -173,7 +173,7 @@ async def play_retry(bed: Bed) -> Talk:
     return talk
 
 
-def image(told: Told) -> Script:
+def image(told: Conversation) -> Script:
     yield [say("A pixel.")]
 
 

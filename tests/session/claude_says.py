@@ -12,14 +12,14 @@ from handraise.model.answers import Answer
 from handraise.model.asks import Answered, Ask, Expired, Settlement
 from handraise.model.items import Content
 from handraise.session.commands import Command, Publish, Raise, Write
-from handraise.session.facts import Began, Fact, Heard, Settled, Wish
-from handraise.session.machine import Machine, Temper
+from handraise.session.facts import AskWasSettled, Fact, FrameReceived, ProcessStarted, Wish
+from handraise.session.machine import Machine, SessionLimits
 from handraise.session.memory import Memory
 from handraise.wire.connection import Connection
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 ANA = Person("ana")
-TEMPER = Temper(move=30, idle=600)
+TEMPER = SessionLimits(move=30, idle=600)
 T = TypeVar("T", bound=Command)
 C = TypeVar("C", bound=Content)
 
@@ -122,10 +122,10 @@ HELLO = acknowledged("handraise-hello")
 class Talk:
     """A machine, the wire it hears by, and the asks that it raised."""
 
-    def __init__(self, memory: Memory | None = None, *, temper: Temper = TEMPER) -> None:
+    def __init__(self, memory: Memory | None = None, *, limits: SessionLimits = TEMPER) -> None:
         self.memory = memory or Memory()
         self.wire = Connection(0, self.memory.requests)
-        self.machine = Machine("s_1", "p_1", self.memory, self.wire, temper)
+        self.machine = Machine("s_1", "p_1", self.memory, self.wire, limits)
         self.asks: dict[str, Ask] = {}
         self.now = NOON
 
@@ -137,7 +137,7 @@ class Talk:
         """All of the lines in one chunk, as a busy journal gives them."""
         chunk = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
         received = self.wire.receive(chunk)
-        return [command for each in received for command in self.observe(Heard(each.frame))]
+        return [command for each in received for command in self.observe(FrameReceived(each.frame))]
 
     def observe(self, fact: Fact) -> list[Command]:
         commands = self.machine.observe(fact, self.now)
@@ -150,7 +150,7 @@ class Talk:
 
     def settle(self, request_id: str, settlement: Settlement | None) -> list[Command]:
         self.asks[request_id] = replace(self.asks[request_id], settlement=settlement)
-        return self.observe(Settled(self.asks[request_id]))
+        return self.observe(AskWasSettled(self.asks[request_id]))
 
     def answer(self, request_id: str, answer: Answer) -> list[Command]:
         return self.settle(request_id, Answered(answer, ANA, "web", self.now))
@@ -161,19 +161,19 @@ class Talk:
 
 def starting() -> Talk:
     talk = Talk()
-    talk.observe(Began())
+    talk.observe(ProcessStarted())
     return talk
 
 
-def idle(temper: Temper = TEMPER) -> Talk:
-    talk = Talk(temper=temper)
-    talk.observe(Began())
+def idle(limits: SessionLimits = TEMPER) -> Talk:
+    talk = Talk(limits=limits)
+    talk.observe(ProcessStarted())
     talk.hear(HELLO)
     return talk
 
 
-def working(temper: Temper = TEMPER) -> Talk:
-    talk = idle(temper)
+def working(limits: SessionLimits = TEMPER) -> Talk:
+    talk = idle(limits)
     talk.hear(init())
     return talk
 

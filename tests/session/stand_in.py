@@ -18,7 +18,7 @@ from handraise.inbox.inbox import Inbox
 from handraise.model.asks import Ask
 from handraise.model.projects import Patience
 from handraise.model.sessions import Session
-from handraise.session.machine import Machine, Temper
+from handraise.session.machine import Machine, SessionLimits
 from handraise.session.memory import Memory
 from handraise.session.runner import Runner
 from handraise.store.changes import SaveSession
@@ -146,7 +146,7 @@ async def stage(
     store: Store,
     claude: StandIn | None = None,
     *,
-    temper: Temper | None = None,
+    limits: SessionLimits | None = None,
     patience: Patience | None = None,
     clock: Clock | None = None,
 ) -> AsyncIterator[Stage]:
@@ -162,7 +162,7 @@ async def stage(
     async with Feed(store) as feed, Inbox(store, clock) as inbox:
         runner = Runner(
             kept or SESSION,
-            Machine("s_1", None, memory, wire, temper or Temper()),
+            Machine("s_1", None, memory, wire, limits or SessionLimits()),
             cast(Claude, claude),
             store=store,
             inbox=inbox,

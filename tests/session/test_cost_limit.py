@@ -5,13 +5,13 @@ import pytest
 from handraise.model.says import Say
 from handraise.session import costs
 from handraise.session.commands import Terminate
-from handraise.session.facts import Began, Speak
-from handraise.session.machine import Refused, Temper
+from handraise.session.facts import ProcessStarted, Speak
+from handraise.session.machine import SessionLimits, WishRefused
 from handraise.session.memory import Memory
 from session.claude_says import ANA, HELLO, NOON, Talk, init, of, result, working
 
 SAY = Say("u_1", "s_1", "go on", ANA, "web", NOON)
-LIMIT = Temper(cost_usd=1.0)
+LIMIT = SessionLimits(cost_usd=1.0)
 
 
 def test_a_session_below_its_limit_goes_on() -> None:
@@ -27,14 +27,14 @@ def test_a_session_that_reaches_its_limit_is_stopped_when_the_turn_ends() -> Non
 
 
 def test_what_earlier_processes_cost_counts_too_and_a_say_is_refused() -> None:
-    talk = Talk(Memory(phase="idle", greeted=True, cost_before=1.0), temper=LIMIT)
-    with pytest.raises(Refused, match="limit"):
+    talk = Talk(Memory(phase="idle", greeted=True, cost_before=1.0), limits=LIMIT)
+    with pytest.raises(WishRefused, match="limit"):
         talk.machine.wish(Speak(SAY))
 
 
 def test_a_session_that_has_cost_its_limit_before_it_is_greeted_is_stopped_and_takes_nothing() -> None:
-    talk = Talk(Memory(cost_before=1.0), temper=LIMIT)
-    talk.observe(Began())
+    talk = Talk(Memory(cost_before=1.0), limits=LIMIT)
+    talk.observe(ProcessStarted())
 
     assert len(of(Terminate, talk.hear(HELLO))) == 1
     assert talk.memory.stop_reason == "it has cost $1.00, and the project's limit is $1.00"

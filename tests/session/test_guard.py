@@ -16,7 +16,15 @@ from handraise.model.answers import Allow, Answer, Approve, Deny
 from handraise.model.asks import Answered, Ask, Expired, Settlement
 from handraise.model.items import Notice
 from handraise.session.commands import Alarm, Command, Consult, Raise, Terminate, Withdraw, Write
-from handraise.session.facts import Began, ChangeMode, Fact, Gone, Heard, Ruled, Settled
+from handraise.session.facts import (
+    AskWasSettled,
+    ChangeMode,
+    Fact,
+    FrameReceived,
+    ProcessEnded,
+    ProcessStarted,
+    RulesConsulted,
+)
 from handraise.session.guard import ANSWERED, COMMANDED
 from handraise.session.machine import Machine
 from handraise.session.memory import Memory
@@ -57,23 +65,23 @@ class World:
         """The first answer to each request: what Claude takes, and echoes."""
         self.commands: list[Command] = []
         self._start(0)
-        self.observe(Began())
+        self.observe(ProcessStarted())
         self.hear(says.HELLO, says.init())
 
     def restart(self) -> None:
         """Another hub adopts Claude: settled asks are told again, and answers written again."""
         self.memory = Memory.load(self.memory.dump())
         self._start(self.machine.wire.offset)
-        self.observe(Began())
+        self.observe(ProcessStarted())
         for ask in list(self.asks.values()):
             if ask.settlement is not None:
-                self.observe(Settled(ask))
+                self.observe(AskWasSettled(ask))
 
     def hear(self, *lines: Line) -> list[Command]:
         before = len(self.commands)
         for line in lines:
             for each in self.machine.wire.receive(msgspec.json.encode(line) + b"\n"):
-                self.observe(Heard(each.frame))
+                self.observe(FrameReceived(each.frame))
         return self.commands[before:]
 
     def observe(self, fact: Fact) -> None:
@@ -81,7 +89,7 @@ class World:
             self.commands.append(command)
             match command:
                 case Consult(ask):
-                    self.observe(Ruled(ask, self._objection(ask)))
+                    self.observe(RulesConsulted(ask, self._objection(ask)))
                 case Raise(ask):
                     self.asks[ask.origin.reference] = ask
                     if self._objection(ask) and "hook" in ask.origin.request:
@@ -96,7 +104,7 @@ class World:
     def settle(self, request: str, settlement: Settlement) -> None:
         if request in self.asks:
             self.asks[request] = replace(self.asks[request], settlement=settlement)
-            self.observe(Settled(self.asks[request]))
+            self.observe(AskWasSettled(self.asks[request]))
 
     @property
     def alarms(self) -> list[str]:
@@ -334,7 +342,7 @@ def test_after_an_alarm_every_call_is_denied_and_the_end_says_why() -> None:
     world = World()
     world.hear(says.status("bypassPermissions"))
     world.hear(check("t_1"))
-    world.observe(Gone(-9, ""))
+    world.observe(ProcessEnded(-9, ""))
 
     assert world.taken["h_t_1"]["response"]["response"]["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert world.memory.ended is not None

@@ -6,7 +6,7 @@ import pytest
 
 from handraise.model.items import SessionChanged, SessionEnded, Text
 from handraise.session.facts import Stop
-from handraise.session.keeper import Unkept
+from handraise.session.keeper import NotStored
 from session.claude_says import HELLO, init, text
 from session.stand_in import DEADLINE, stage
 from session.test_runner import FullAtFirst
@@ -21,7 +21,7 @@ async def test_a_stop_ends_claude_though_the_store_is_full_and_says_what_is_wron
         store.refuse = FOR_LONG
 
         async with asyncio.timeout(DEADLINE):
-            with pytest.raises(Unkept, match="being ended, but this cannot be kept yet: The disk is full"):
+            with pytest.raises(NotStored, match="being ended, but this cannot be kept yet: The disk is full"):
                 await here.runner.wish(Stop("ana stopped it"))
             await here.claude.ended.wait()
         assert len(here.claude.farewells) == 1
@@ -43,7 +43,7 @@ async def test_a_stop_that_comes_while_something_else_cannot_be_kept_is_not_held
             outcomes = await asyncio.gather(
                 here.runner.wish(Stop("ana stopped it")), here.runner.wish(Stop("ben too")), return_exceptions=True
             )
-        assert [type(each) for each in outcomes] == [Unkept, Unkept]
+        assert [type(each) for each in outcomes] == [NotStored, NotStored]
         assert len(here.claude.farewells) == 1
         store.refuse = 0
 

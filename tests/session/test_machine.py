@@ -18,20 +18,20 @@ from handraise.session.commands import (
     Write,
 )
 from handraise.session.facts import (
-    Began,
     ChangeMode,
     ChangeModel,
     Fact,
-    Gone,
     Interrupt,
     Park,
+    ProcessEnded,
+    ProcessStarted,
     Rename,
     Speak,
     Stop,
+    TimerFired,
     Wish,
-    Woke,
 )
-from handraise.session.machine import Refused, Temper
+from handraise.session.machine import SessionLimits, WishRefused
 from session.claude_says import (
     ANA,
     HELLO,
@@ -68,25 +68,25 @@ def stopping() -> Talk:
 
 def ended() -> Talk:
     talk = working()
-    talk.observe(Gone(0, ""))
+    talk.observe(ProcessEnded(0, ""))
     return talk
 
 
 def test_a_process_that_began_is_greeted_and_idle_when_it_answers() -> None:
     talk = Talk()
 
-    assert written(talk.observe(Began()))[0]["request"]["subtype"] == "initialize"
+    assert written(talk.observe(ProcessStarted()))[0]["request"]["subtype"] == "initialize"
     assert talk.hear(HELLO) == [WakeMe("idle", 600), Changed()]
     assert talk.memory.phase == "idle"
 
 
 def test_a_greeted_process_that_is_adopted_is_not_greeted_again() -> None:
-    assert idle().observe(Began()) == [WakeMe("idle", 600)]
-    assert working().observe(Began()) == [WakeMe("idle", None)]
+    assert idle().observe(ProcessStarted()) == [WakeMe("idle", 600)]
+    assert working().observe(ProcessStarted()) == [WakeMe("idle", None)]
 
 
 def test_a_process_that_was_being_stopped_is_stopped_by_the_hub_that_adopts_it() -> None:
-    (terminate,) = stopping().observe(Began())
+    (terminate,) = stopping().observe(ProcessStarted())
 
     assert isinstance(terminate, Terminate)
     assert b"end_session" in terminate.farewell
@@ -154,7 +154,7 @@ def test_what_is_said_is_written_with_its_id_and_puts_off_the_idle_limit() -> No
 
 
 def test_an_interrupt_is_refused_where_nothing_runs() -> None:
-    with pytest.raises(Refused, match="nothing to interrupt"):
+    with pytest.raises(WishRefused, match="nothing to interrupt"):
         idle().wish(Interrupt())
 
 
@@ -231,9 +231,9 @@ def test_what_ends_while_the_session_stops_leaves_it_stopping() -> None:
 
 @pytest.mark.parametrize("wish", [Speak(SAY), Interrupt(), ChangeMode("plan"), ChangeModel("opus"), Stop()])
 def test_a_session_that_stops_or_has_ended_refuses_with_the_next_step(wish: Wish) -> None:
-    with pytest.raises(Refused, match="being stopped"):
+    with pytest.raises(WishRefused, match="being stopped"):
         stopping().wish(wish)
-    with pytest.raises(Refused, match="resume it first"):
+    with pytest.raises(WishRefused, match="resume it first"):
         ended().wish(wish)
 
 
@@ -244,7 +244,7 @@ def test_a_session_takes_another_title_in_every_phase(talk: Talk) -> None:
     assert talk.wish(Rename("Better")) == []
 
 
-@pytest.mark.parametrize("fact", [Began(), Woke("move"), Woke("idle"), Gone(1, "again")])
+@pytest.mark.parametrize("fact", [ProcessStarted(), TimerFired("move"), TimerFired("idle"), ProcessEnded(1, "again")])
 def test_an_ended_session_absorbs_whatever_comes(fact: Fact) -> None:
     talk = ended()
 
@@ -269,7 +269,7 @@ def test_a_process_that_is_gone_ends_the_session_as_it_ended(
     talk = working()
     talk.hear(bash())
 
-    commands = talk.observe(Gone(exit_code, errors))
+    commands = talk.observe(ProcessEnded(exit_code, errors))
 
     (told,) = published(SessionEnded, commands)
     assert told.how == how
@@ -287,14 +287,14 @@ def test_a_failed_turn_tells_why_the_process_failed() -> None:
     talk = working()
     talk.hear(result(is_error=True, subtype="error_during_execution", result="Credit balance is too low"))
 
-    (told,) = published(SessionEnded, talk.observe(Gone(1, "noise")))
+    (told,) = published(SessionEnded, talk.observe(ProcessEnded(1, "noise")))
     assert told.reason == "Credit balance is too low"
 
 
 def test_a_session_that_was_stopped_has_stopped_however_the_process_ended() -> None:
     talk = stopping()
 
-    (told,) = published(SessionEnded, talk.observe(Gone(-15, "")))
+    (told,) = published(SessionEnded, talk.observe(ProcessEnded(-15, "")))
     assert (told.how, told.reason) == ("stopped", "ana stopped it")
 
 
@@ -303,7 +303,7 @@ def test_an_answer_that_claude_did_not_live_to_take_is_told_of() -> None:
     talk.hear(bash())
     talk.answer("r_1", Allow())
 
-    commands = talk.observe(Gone(-9, ""))
+    commands = talk.observe(ProcessEnded(-9, ""))
 
     assert [told.about for told in published(Notice, commands)] == ["not delivered"]
     assert of(Withdraw, commands) == []
@@ -314,10 +314,10 @@ def test_an_answer_that_does_not_move_claude_is_noticed_once_and_written_again()
     talk.hear(bash())
     assert WakeMe("move", 30) in talk.answer("r_1", Allow())
 
-    first = talk.observe(Woke("move"))
+    first = talk.observe(TimerFired("move"))
     assert [told.about for told in published(Notice, first)] == ["not moving"]
     assert first[1:] == [AnswerAgain(), WakeMe("move", 30), Changed()]
-    assert talk.observe(Woke("move")) == [AnswerAgain(), WakeMe("move", 30)]
+    assert talk.observe(TimerFired("move")) == [AnswerAgain(), WakeMe("move", 30)]
     assert responses(talk.answer("r_1", Allow()))[0]["behavior"] == "allow"
 
 
@@ -325,13 +325,13 @@ def test_a_claude_that_moves_again_is_no_longer_stuck() -> None:
     talk = working()
     talk.hear(bash())
     talk.answer("r_1", Allow())
-    talk.observe(Woke("move"))
+    talk.observe(TimerFired("move"))
 
     commands = talk.hear({"type": "tool_progress", "tool_use_id": "t_1"})
 
     assert commands == [WakeMe("move", None), Changed()]
     assert not talk.memory.stuck
-    assert talk.observe(Woke("move")) == []
+    assert talk.observe(TimerFired("move")) == []
 
 
 def test_an_open_ask_is_not_a_stall() -> None:  # lesson 23
@@ -339,40 +339,40 @@ def test_an_open_ask_is_not_a_stall() -> None:  # lesson 23
     raised = talk.hear(bash())
 
     assert of(WakeMe, raised) == []
-    assert talk.observe(Woke("move")) == []
-    assert talk.observe(Woke("idle")) == []
+    assert talk.observe(TimerFired("move")) == []
+    assert talk.observe(TimerFired("idle")) == []
 
 
 def test_an_idle_session_ends_at_its_limit_and_says_so() -> None:  # lesson 17
     talk = working()
     talk.hear(result())
 
-    commands = talk.observe(Woke("idle"))
+    commands = talk.observe(TimerFired("idle"))
 
     assert [type(each) for each in commands] == [WakeMe, Terminate, Changed]
-    (told,) = published(SessionEnded, talk.observe(Gone(0, "")))
+    (told,) = published(SessionEnded, talk.observe(ProcessEnded(0, "")))
     assert told.how == "stopped"
     assert "idle" in told.reason
 
 
 def test_a_session_without_an_idle_limit_is_never_ended_for_it() -> None:
-    assert WakeMe("idle", None) in working(Temper(idle=None)).hear(result())
+    assert WakeMe("idle", None) in working(SessionLimits(idle=None)).hear(result())
 
 
 def test_a_session_is_not_idle_while_a_person_thinks() -> None:  # lesson 23
     talk = working()
     talk.hear(bash(), result())
 
-    assert talk.observe(Woke("idle")) == [WakeMe("idle", 600)]
+    assert talk.observe(TimerFired("idle")) == [WakeMe("idle", 600)]
 
 
 def test_a_session_is_not_idle_while_something_runs_in_the_background() -> None:  # lesson 13
     talk = working()
     talk.hear({"type": "system", "subtype": "task_started", "task_id": "b1", "description": "Build"}, result())
-    assert talk.observe(Woke("idle")) == [WakeMe("idle", 600)]
+    assert talk.observe(TimerFired("idle")) == [WakeMe("idle", 600)]
 
     talk.hear({"type": "system", "subtype": "task_notification", "task_id": "b1", "status": "completed"})
-    assert of(Terminate, talk.observe(Woke("idle")))
+    assert of(Terminate, talk.observe(TimerFired("idle")))
 
 
 def test_a_result_does_not_end_the_session() -> None:  # lesson 13
@@ -439,7 +439,7 @@ def test_an_idle_session_is_parked_and_ends_nothing() -> None:
     talk = idle()
 
     assert of(Terminate, talk.wish(Park()))
-    assert of(Publish, talk.observe(Gone(143, ""))) == []
+    assert of(Publish, talk.observe(ProcessEnded(143, ""))) == []
     assert talk.memory.phase == "parked"
     assert talk.memory.ended is None
     assert talk.memory.is_over
@@ -449,14 +449,14 @@ def test_a_session_that_works_or_waits_is_not_parked() -> None:
     asked = idle()
     asked.hear(bash("r_1"))
     for talk in (starting(), working(), asked, stopping()):
-        with pytest.raises(Refused):
+        with pytest.raises(WishRefused):
             talk.wish(Park())
 
 
 def test_whoever_is_being_parked_takes_up_nothing_more() -> None:
     talk = parking()
     for wish in (Speak(SAY), Interrupt(), ChangeMode("plan"), Park()):
-        with pytest.raises(Refused, match="making room"):
+        with pytest.raises(WishRefused, match="making room"):
             talk.wish(wish)
     assert not of(Raise, talk.hear(bash("r_1")))
     talk.hear(init())
@@ -465,14 +465,14 @@ def test_whoever_is_being_parked_takes_up_nothing_more() -> None:
 
 
 def test_the_hub_that_adopts_one_that_was_being_parked_parks_it() -> None:
-    assert of(Terminate, parking().observe(Began()))
+    assert of(Terminate, parking().observe(ProcessStarted()))
 
 
 def test_one_that_is_stopped_while_it_is_being_parked_is_stopped() -> None:
     talk = parking()
 
     assert not of(Terminate, talk.wish(Stop("ana stopped it", "ana")))
-    (told,) = published(SessionEnded, talk.observe(Gone(0, "")))
+    (told,) = published(SessionEnded, talk.observe(ProcessEnded(0, "")))
     assert (told.how, told.reason, told.by) == ("stopped", "ana stopped it", "ana")
 
 

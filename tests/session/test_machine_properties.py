@@ -15,23 +15,23 @@ from handraise.model.says import Say
 from handraise.model.trust import Trust
 from handraise.session.commands import Command, Raise, Withdraw, Write
 from handraise.session.facts import (
-    Began,
+    AskWasSettled,
     ChangeMode,
     ChangeModel,
     Fact,
-    Gone,
-    Heard,
+    FrameReceived,
     Interrupt,
+    ProcessEnded,
+    ProcessStarted,
     Rename,
-    Ruled,
-    Settled,
+    RulesConsulted,
     Speak,
     Stop,
+    TimerFired,
     Wish,
-    Woke,
 )
-from handraise.session.machine import Machine, Refused
-from handraise.session.memory import Memory, Way
+from handraise.session.machine import Machine, WishRefused
+from handraise.session.memory import Memory, StartKind
 from handraise.wire.connection import Connection
 from session import claude_says as says
 from session.claude_says import NOON, TEMPER, Line
@@ -95,7 +95,7 @@ steps: st.SearchStrategy[Step] = st.one_of(
     wishes,
     st.builds(Decide, requests, st.integers(0, 4)),
     st.builds(Tell, requests),
-    st.sampled_from([Began(), Woke("move"), Woke("idle")]),
+    st.sampled_from([ProcessStarted(), TimerFired("move"), TimerFired("idle")]),
 )
 
 
@@ -117,21 +117,23 @@ class World:
             case list():
                 chunk = b"".join(msgspec.json.encode(line) + b"\n" for line in step)
                 received = self.machine.wire.receive(chunk)
-                return [each for one in received for each in self._observe(Heard(one.frame))]
+                return [each for one in received for each in self._observe(FrameReceived(one.frame))]
             case Decide(request, how):
                 ask = self.asks.get(request)
                 if ask is None or ask.settlement is not None:
                     return []
                 self.asks[request] = replace(ask, settlement=_settlement(ask, how))
-                return self._observe(Settled(self.asks[request]))
+                return self._observe(AskWasSettled(self.asks[request]))
             case Tell(request):
-                return self._observe(Settled(self.asks[request])) if request in self.asks else []
-            case Began() | Heard() | Settled() | Ruled() | Woke() | Gone():
+                return self._observe(AskWasSettled(self.asks[request])) if request in self.asks else []
+            case (
+                ProcessStarted() | FrameReceived() | AskWasSettled() | RulesConsulted() | TimerFired() | ProcessEnded()
+            ):
                 return self._observe(step)
             case _:
                 try:
                     return self._noted(self.machine.wish(step))
-                except Refused:
+                except WishRefused:
                     return []
 
     def killed(self) -> "World":
@@ -203,7 +205,7 @@ def _answers_to(request: str, written: list[bytes]) -> list[Any]:
 @given(st.lists(steps, max_size=25))
 def test_no_sequence_raises_and_every_line_is_one_line_of_json(sequence: list[Step]) -> None:
     world = World()
-    for step in [Began(), *sequence, Gone(None, "")]:
+    for step in [ProcessStarted(), *sequence, ProcessEnded(None, "")]:
         world.step(step)
 
     for line in world.lines:
@@ -219,9 +221,11 @@ def test_no_sequence_raises_and_every_line_is_one_line_of_json(sequence: list[St
     st.sampled_from(["begin", "fork", "resume"]),
     st.booleans(),
 )
-def test_at_the_end_every_ask_is_settled(sequence: list[Step], exit_code: int | None, way: Way, failed: bool) -> None:
+def test_at_the_end_every_ask_is_settled(
+    sequence: list[Step], exit_code: int | None, way: StartKind, failed: bool
+) -> None:
     world = World(Memory(way=way, failed_to_begin=failed))
-    for step in [Began(), *sequence, Gone(exit_code, "")]:
+    for step in [ProcessStarted(), *sequence, ProcessEnded(exit_code, "")]:
         world.step(step)
 
     assert world.memory.is_over
@@ -252,7 +256,7 @@ class _Strict(World):
 @given(st.lists(steps, max_size=25))
 def test_each_request_gets_one_answer_and_what_was_withdrawn_gets_none(sequence: list[Step]) -> None:
     world = _Strict()
-    for step in [Began(), *sequence, Gone(None, "")]:
+    for step in [ProcessStarted(), *sequence, ProcessEnded(None, "")]:
         world.step(step)
 
     for request in REQUESTS:
@@ -267,11 +271,11 @@ def test_each_request_gets_one_answer_and_what_was_withdrawn_gets_none(sequence:
 @given(st.lists(steps, max_size=12), st.lists(steps, max_size=12))
 def test_a_hub_killed_anywhere_leaves_one_that_decides_the_same(before: list[Step], after: list[Step]) -> None:
     world = World()
-    for step in [Began(), *before]:
+    for step in [ProcessStarted(), *before]:
         world.step(step)
 
     reborn = world.killed()
 
-    for step in [*after, Gone(None, "")]:
+    for step in [*after, ProcessEnded(None, "")]:
         assert reborn.step(step) == world.step(step)
     assert reborn.memory == world.memory

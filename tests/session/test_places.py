@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from handraise.model.sessions import Phase, Session
-from handraise.session.places import Places, behind
+from handraise.session.places import SlotTracker, behind
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -15,11 +15,11 @@ def session(name: str, phase: Phase = "idle", minutes: int = 0) -> Session:
 
 def test_the_one_that_has_been_idle_for_the_longest_time_makes_room() -> None:
     rivals = [session("a", minutes=2), session("b", minutes=1), session("c", "working")]
-    assert Places().give_up(rivals, "s_q") == "s_b"
+    assert SlotTracker().give_up(rivals, "s_q") == "s_b"
 
 
 def test_nobody_is_parked_twice_or_for_nothing() -> None:
-    places = Places()
+    places = SlotTracker()
     rivals = [session("a"), session("b", minutes=1)]
     assert places.give_up(rivals, "s_q") == "s_a"
     assert places.is_being_made_for("s_q")
@@ -30,7 +30,7 @@ def test_nobody_is_parked_twice_or_for_nothing() -> None:
 
 
 def test_one_that_cannot_be_parked_is_left_alone_until_it_is_idle_again() -> None:
-    places = Places()
+    places = SlotTracker()
     assert places.give_up([session("a")], "s_q") == "s_a"
     places.refused("s_a")
     assert places.give_up([session("a")], "s_q") is None
@@ -39,7 +39,7 @@ def test_one_that_cannot_be_parked_is_left_alone_until_it_is_idle_again() -> Non
 
 
 def test_a_queued_one_says_so_once_each_time() -> None:
-    places = Places()
+    places = SlotTracker()
     assert [places.is_news("s_q"), places.is_news("s_q")] == [True, False]
     places.taken("s_q")
     assert places.is_news("s_q")

@@ -7,8 +7,8 @@ from handraise.model.projects import Options
 from handraise.model.sessions import Session
 from handraise.session import preparing
 from handraise.session.cooldown import Cooldown
-from handraise.session.footing import Footing
-from handraise.session.memory import Memory, Way
+from handraise.session.footing import StartContext
+from handraise.session.memory import Memory, StartKind
 from session.claude_says import NOON
 from session.stand_in import SESSION
 
@@ -28,9 +28,11 @@ PARENT = replace(SESSION, id="s_0", claude_id="claude-0")
         (FORK, Memory(turn=1, missing="fork"), "begin"),
     ],
 )
-def test_a_session_goes_on_as_far_as_there_is_something_to_go_on_with(session: Session, old: Memory, way: Way) -> None:
+def test_a_session_goes_on_as_far_as_there_is_something_to_go_on_with(
+    session: Session, old: Memory, way: StartKind
+) -> None:
     memory = preparing.memory_for(session, old)
-    launch = preparing.launch_of(session, memory, Options(), PARENT, Footing())
+    launch = preparing.launch_of(session, memory, Options(), PARENT, StartContext())
 
     assert memory.way == way
     assert launch.resume == (way == "resume")
@@ -68,11 +70,11 @@ def test_the_next_process_knows_what_outlives_the_last_one_and_nothing_else() ->
 def test_only_who_lost_its_memory_is_told_to_look_before_it_does_anything_again() -> None:
     options = Options(append_system_prompt="Be brief.")
 
-    calm = preparing.launch_of(SESSION, Memory(), options, None, Footing())
-    lost = preparing.launch_of(SESSION, Memory(missing="resume"), options, None, Footing())
+    calm = preparing.launch_of(SESSION, Memory(), options, None, StartContext())
+    lost = preparing.launch_of(SESSION, Memory(missing="resume"), options, None, StartContext())
 
     assert calm.append_system_prompt == "Be brief."
     assert lost.append_system_prompt is not None
     assert lost.append_system_prompt.startswith("Be brief.\n\n")
     assert "look at what is there" in lost.append_system_prompt
-    assert preparing.launch_of(SESSION, Memory(), Options(), None, Footing()).append_system_prompt is None
+    assert preparing.launch_of(SESSION, Memory(), Options(), None, StartContext()).append_system_prompt is None

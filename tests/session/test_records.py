@@ -8,7 +8,7 @@ from handraise.model.items import SessionChanged, SessionEnded
 from handraise.model.sessions import Ended
 from handraise.session import records
 from handraise.session.memory import Memory
-from handraise.store.changes import Publish, SaveSession
+from handraise.store.changes import PublishItems, SaveSession
 from session.claude_says import NOON
 from session.stand_in import SESSION
 
@@ -38,7 +38,7 @@ def test_a_change_is_kept_and_told_together() -> None:
 
     assert records.changed(stuck, "look") == [
         SaveSession(stuck),
-        Publish("s_1", NOON, SessionChanged("starting", "default", None, "Fix it", 0.0, "look", NOON)),
+        PublishItems("s_1", NOON, SessionChanged("starting", "default", None, "Fix it", 0.0, "look", NOON)),
     ]
 
 
@@ -47,5 +47,5 @@ def test_an_end_without_a_process_is_told_before_the_change() -> None:
 
     told, kept, _ = records.ended(SESSION, how)
 
-    assert told == Publish("s_1", LATER, SessionEnded("stopped", "ana stopped it", None, "ana"))
+    assert told == PublishItems("s_1", LATER, SessionEnded("stopped", "ana stopped it", None, "ana"))
     assert kept == SaveSession(replace(SESSION, phase="ended", ended=how, changed_at=LATER))

@@ -14,7 +14,7 @@ from handraise.model.projects import Patience
 from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.session.facts import ChangeMode, Interrupt, Rename, Stop
-from handraise.session.machine import Refused, Temper
+from handraise.session.machine import SessionLimits, WishRefused
 from handraise.session.memory import Memory
 from handraise.store.changes import Applied, Change, QueueSay
 from handraise.store.interface import Store, StoreFull
@@ -180,7 +180,7 @@ async def test_a_line_that_claude_is_slow_to_read_is_not_lost(store: Store) -> N
 
 
 async def test_an_answer_that_moves_nothing_is_noticed_and_written_again(store: Store) -> None:  # lesson 6
-    async with stage(store, temper=Temper(move=0.01)) as here:
+    async with stage(store, limits=SessionLimits(move=0.01)) as here:
         await here.claude.say(HELLO, init(), question())
         await here.inbox.answer((await here.ask()).id, SQLITE, ANA, "web")
 
@@ -196,7 +196,7 @@ async def test_a_wish_after_the_end_is_refused_and_never_hangs(store: Store) -> 
         await here.until(SessionEnded)
 
         async with asyncio.timeout(DEADLINE):
-            with pytest.raises(Refused, match="resume it first"):
+            with pytest.raises(WishRefused, match="resume it first"):
                 await here.runner.wish(Interrupt())
         assert here.runner.has_ended
 
@@ -212,7 +212,7 @@ async def test_a_wish_on_its_way_when_the_hub_closes_is_told_so(store: Store) ->
 
     async with asyncio.timeout(DEADLINE):
         _, second_told = await asyncio.gather(first, second, return_exceptions=True)
-    assert isinstance(second_told, Refused)
+    assert isinstance(second_told, WishRefused)
     assert "hub is closing" in str(second_told)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from handraise.model.items import Notice, SessionEnded, TurnEnded
 from handraise.session.commands import Return, Take
-from handraise.session.facts import Began, Gone
+from handraise.session.facts import ProcessEnded, ProcessStarted
 from handraise.session.memory import Memory
 from session.claude_says import NOON, Talk, became, init, of, published, replayed, result, working
 
@@ -57,7 +57,7 @@ def test_what_was_taken_up_just_before_claude_was_killed_waits_again(
     talk = working()
     talk.hear(replayed("u_1"))
 
-    commands = talk.later(seconds).observe(Gone(exit_code, ""))
+    commands = talk.later(seconds).observe(ProcessEnded(exit_code, ""))
 
     assert of(Return, commands) == ([Return("u_1")] if returned else [])
     assert len(published(SessionEnded, commands)) == 1
@@ -65,7 +65,7 @@ def test_what_was_taken_up_just_before_claude_was_killed_waits_again(
 
 def resuming(**memory: Any) -> Talk:
     talk = Talk(Memory(way="resume", turn=2, **memory))
-    talk.observe(Began())
+    talk.observe(ProcessStarted())
     return talk
 
 
@@ -77,13 +77,13 @@ def test_a_claude_that_found_nothing_to_resume_begins_anew(told: str) -> None:
     talk = resuming(unfinished={"u_1": NOON - timedelta(days=1), "u_2": NOON})
     assert published(TurnEnded, talk.hear(result(is_error=True, result=None, errors=[told]))) == []
 
-    commands = talk.observe(Gone(1, ""))
+    commands = talk.observe(ProcessEnded(1, ""))
 
     assert of(Return, commands) == [Return("u_1"), Return("u_2")]
     assert published(SessionEnded, commands) == []
     assert [each.about for each in published(Notice, commands)] == ["begins anew"]
     assert (talk.memory.phase, talk.memory.missing, talk.memory.ended) == ("queued", "resume", None)
-    assert talk.observe(Gone(1, NOTHING)) == []
+    assert talk.observe(ProcessEnded(1, NOTHING)) == []
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_claude_that_found_nothing_to_resume_begins_anew(told: str) -> None:
 def test_who_had_nothing_to_resume_or_is_being_stopped_does_not_begin_anew(memory: Memory) -> None:
     talk = Talk(memory)
 
-    (ended,) = published(SessionEnded, talk.observe(Gone(1, NOTHING)))
+    (ended,) = published(SessionEnded, talk.observe(ProcessEnded(1, NOTHING)))
 
     assert ended.how in ("failed", "stopped")
     assert talk.memory.phase == "ended"
@@ -102,13 +102,13 @@ def test_who_had_nothing_to_resume_or_is_being_stopped_does_not_begin_anew(memor
 
 def test_a_resumed_claude_that_fails_in_another_way_has_failed() -> None:
     for errors in ("Invalid API key", NOTHING):
-        (ended,) = published(SessionEnded, resuming().observe(Gone(1, errors)))
+        (ended,) = published(SessionEnded, resuming().observe(ProcessEnded(1, errors)))
         assert (ended.how, ended.reason) == ("failed", errors)
 
 
 def test_a_turn_ends_the_search() -> None:
     talk = Talk(Memory(way="begin", missing="resume"))
-    talk.observe(Began())
+    talk.observe(ProcessStarted())
 
     talk.hear(init())
 

@@ -14,8 +14,8 @@ from handraise.model.asks import Ask
 from handraise.model.projects import Options, Patience
 from handraise.model.sessions import Session
 from handraise.model.trust import Trust, TrustLevel
-from handraise.session.footing import Footing
-from handraise.session.trusting import Trusting
+from handraise.session.footing import StartContext
+from handraise.session.trusting import TrustCheck
 from handraise.store.changes import DeliverAsk, RevokeTrust, SaveSession
 from handraise.store.memory.store import MemoryStore
 from inbox.waiting_room import ANA, NOON, Clock
@@ -26,11 +26,11 @@ class Desk:
 
     def __init__(self, store: MemoryStore, inbox: Inbox, clock: Clock, work: Path) -> None:
         self.store, self.inbox, self.clock, self.work = store, inbox, clock, work
-        self.trusting = Trusting(store, inbox, {"HOME": str(work.parent / "home")}, clock, os.urandom)
+        self.trusting = TrustCheck(store, inbox, {"HOME": str(work.parent / "home")}, clock, os.urandom)
         self.session = Session("s_1", None, str(work), "c", "Fix it", NOON, NOON)
         self.decided: list[Ask] = []
 
-    async def look(self, patience: float | None = None) -> Footing | None:
+    async def look(self, patience: float | None = None) -> StartContext | None:
         options = Options(patience=Patience(trust=patience))
         return await self.trusting.footing(self.session, options, self.decided.append)
 
@@ -58,7 +58,7 @@ async def desk(tmp: Path) -> AsyncIterator[Desk]:
 
 async def test_where_nothing_is_brought_nobody_is_asked_and_nothing_is_trusted(tmp_path: Path) -> None:
     async with desk(tmp_path) as here:
-        assert await here.look() == Footing()
+        assert await here.look() == StartContext()
         assert await here.open() == []
 
 
@@ -93,7 +93,7 @@ async def test_a_change_while_it_waits_is_asked_about_instead(tmp_path: Path) ->
         assert second.digest != first.digest
         assert "changed since ana trusted them" in second.why
         here.brings({})
-        assert await here.look() == Footing()
+        assert await here.look() == StartContext()
         assert await here.open() == []
 
 
@@ -155,4 +155,4 @@ async def test_the_person_s_own_servers_go_along_where_the_directory_is_not_trus
         (tmp_path / "home").mkdir()
         (tmp_path / "home/.claude.json").write_text('{"mcpServers": {"mine": {"command": "x"}}}')
         footing = await here.look()
-        assert footing == Footing(own_servers=str(tmp_path / "home/.claude.json"))
+        assert footing == StartContext(own_servers=str(tmp_path / "home/.claude.json"))

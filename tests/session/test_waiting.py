@@ -11,7 +11,7 @@ from handraise.model.items import Notice
 from handraise.model.wording import OUTLINE
 from handraise.session import replying
 from handraise.session.commands import Deliver, Raise, Withdraw, Write
-from handraise.session.facts import Heard
+from handraise.session.facts import FrameReceived
 from handraise.session.waiting import ask_id
 from session.claude_says import (
     ANA,
@@ -130,7 +130,7 @@ def test_an_input_that_cannot_be_read_is_denied_and_breaks_nothing() -> None:
 
     for inside in (b'{"n":1e999}', b'{"n":' + b"[" * 700 + b"]" * 700 + b"}", b'{"n":' + b"9" * 400 + b"}"):
         received = talk.wire.receive(line + b'"input":' + inside + b"}}\n")
-        assert [each for each in received if not talk.machine.observe(Heard(each.frame), NOON)] == []
+        assert [each for each in received if not talk.machine.observe(FrameReceived(each.frame), NOON)] == []
         talk.memory.requests.clear()
 
 
@@ -187,7 +187,7 @@ def test_allow_always_carries_the_input_to_the_letter() -> None:  # lesson 2
         b'{"type":"control_request","request_id":"r_1","request":{"subtype":"can_use_tool","tool_name":"Bash","input":'
     )
     for each in talk.wire.receive(line + raw + b"}}\n"):
-        talk.observe(Heard(each.frame))
+        talk.observe(FrameReceived(each.frame))
 
     (write,) = of(Write, talk.answer("r_1", Allow()))
 

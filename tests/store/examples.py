@@ -12,10 +12,10 @@ from handraise.model.audit import Entry, What
 from handraise.model.items import Item, Text
 from handraise.model.projects import Project
 from handraise.model.says import Say
-from handraise.model.sessions import Phase, Place, Session
+from handraise.model.sessions import Checkpoint, Phase, Session
 from handraise.model.tokens import Token, hash_of
 from handraise.model.trust import TrustLevel
-from handraise.store.changes import Publish
+from handraise.store.changes import PublishItems
 
 NOON = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 ANA = Person("ana")
@@ -74,12 +74,12 @@ def a_say(identity: str = "y_1", *, session: str = "s_1", text: str = "go on") -
     return Say(identity, session, text, ANA, "web", NOON)
 
 
-def a_text(text: str = "hello", session: str | None = "s_1") -> Publish:
-    return Publish(session, NOON, Text(text, "m_1"))
+def a_text(text: str = "hello", session: str | None = "s_1") -> PublishItems:
+    return PublishItems(session, NOON, Text(text, "m_1"))
 
 
-def a_place(offset: int, *, run: int = 1, session: str = "s_1") -> Place:
-    return Place(session, run, offset, b"\x00memory")
+def a_place(offset: int, *, run: int = 1, session: str = "s_1") -> Checkpoint:
+    return Checkpoint(session, run, offset, b"\x00memory")
 
 
 def a_project(identity: str = "p_1", name: str = "app", path: str = "/work/app") -> Project:

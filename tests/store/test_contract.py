@@ -12,7 +12,7 @@ from handraise.store.changes import (
     Advance,
     Change,
     OpenAsk,
-    Publish,
+    PublishItems,
     QueueSay,
     RemoveRule,
     SaveProject,
@@ -100,7 +100,7 @@ async def test_an_empty_batch_is_nothing(store: Store) -> None:
 
 
 async def test_a_mistake_of_ours_is_told_to_its_caller_and_to_no_other(store: Store) -> None:
-    unknown = Publish("s_1", NOON, object())  # type: ignore[arg-type]
+    unknown = PublishItems("s_1", NOON, object())  # type: ignore[arg-type]
 
     one, other = await asyncio.gather(store.apply([unknown]), store.apply([a_text()]), return_exceptions=True)
 

@@ -10,7 +10,7 @@ from handraise.store.changes import (
     DeliverAsk,
     OpenAsk,
     Prune,
-    Publish,
+    PublishItems,
     QueueSay,
     SaveProject,
     SaveSession,
@@ -152,8 +152,8 @@ async def test_the_last_line_of_a_session_is_what_claude_itself_said_or_did_last
 
     action = ActionStarted("t_1", "command", "npm test", "Bash", {"command": "npm test"})
     ended = ActionEnded("t_1", "command", "npm test", True, "all is well")
-    await store.apply([Publish("s_1", NOON, action), Publish("s_1", NOON, ended)])
-    await store.apply([Publish("s_1", NOON, Text("a sub-agent's", "m_1", parent="t_2")), QueueSay(a_say())])
+    await store.apply([PublishItems("s_1", NOON, action), PublishItems("s_1", NOON, ended)])
+    await store.apply([PublishItems("s_1", NOON, Text("a sub-agent's", "m_1", parent="t_2")), QueueSay(a_say())])
     assert await store.last_lines("s_1") == {"s_1": "npm test"}
 
     await store.apply(

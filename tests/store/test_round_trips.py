@@ -15,7 +15,7 @@ from handraise.model.audit import Entry
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
-from handraise.model.sessions import Place, Session
+from handraise.model.sessions import Checkpoint, Session
 from handraise.model.tokens import Token
 from handraise.store.changes import (
     Advance,
@@ -84,7 +84,7 @@ def test_a_settlement_comes_back_as_it_was_and_so_does_a_late_answer(kind: Kind,
 @settings(max_examples=at_least(25), deadline=None)
 @given(values.sessions, values.places, values.says, values.rules, values.projects)
 def test_every_other_noun_comes_back_as_it_was(
-    session: Session, place: Place, say: Say, rule: Rule, project: Project
+    session: Session, place: Checkpoint, say: Say, rule: Rule, project: Project
 ) -> None:
     async def story(store: Store) -> None:
         await store.apply([SaveSession(session), Advance(place), QueueSay(say), SaveRule(rule), SaveProject(project)])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import json
 
 from handraise.model.asks import Permission
-from handraise.store.changes import OpenAsk, Prune, Publish, SettleAsk
+from handraise.store.changes import OpenAsk, Prune, PublishItems, SettleAsk
 from handraise.store.sqlite.store import SqliteStore
 from handraise.store.sqlite.texts import packed, unpacked
 from store.examples import NOON, a_text, an_ask, withdrawn
@@ -75,7 +75,7 @@ async def test_a_text_goes_with_the_last_row_that_has_it(tmp_path: Path) -> None
     path = tmp_path / "hub.db"
     async with SqliteStore(path) as store:
         await store.apply([an_ask_with(LONG, "a_open"), an_ask_with(LONG + "!", "a_done")])
-        await store.apply([SettleAsk("a_done", withdrawn()), Publish(None, NOON, a_text("x" * 50_000).content)])
+        await store.apply([SettleAsk("a_done", withdrawn()), PublishItems(None, NOON, a_text("x" * 50_000).content)])
         await store.apply([Prune((await store.cursors())[1])])
         assert [each.id for each in await store.asks()] == ["a_open"]
         open_ask = await store.ask("a_open")

@@ -28,7 +28,7 @@ from handraise.model.audit import Entry, What
 from handraise.model.projects import Options, Patience, Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
-from handraise.model.sessions import Ended, Place, Session
+from handraise.model.sessions import Checkpoint, Ended, Session
 from handraise.model.tokens import ROLES, Token
 from handraise.model.trust import Brought, BroughtKind, Trust, TrustLevel
 
@@ -175,7 +175,7 @@ sessions = st.builds(
     stuck_since=st.none() | times,
     forked_from=st.none() | names,
 )
-places = st.builds(Place, names, st.integers(0, 100), st.integers(0, 2**62), st.binary(max_size=40))
+places = st.builds(Checkpoint, names, st.integers(0, 100), st.integers(0, 2**62), st.binary(max_size=40))
 says = st.builds(
     Say, names, names, texts | st.lists(json_objects, max_size=3).map(tuple), actors, texts, times, st.none() | times
 )

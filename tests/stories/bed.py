@@ -14,11 +14,11 @@ from handraise.claude import claude
 from handraise.claude.claude import Claude
 from handraise.claude.command import Launch
 from handraise.claude.locate import locate
-from handraise.claude.watch import Watch, watch
+from handraise.claude.watch import FileWatch, watch
 from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, Scripted, say
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.wire.connection import Connection
 from handraise.wire.frames import Acknowledged, ControlRequest, ControlResponse, Frame, Lifecycle, Result
 from handraise.wire.requests import CanUseTool
@@ -30,7 +30,7 @@ _F = TypeVar("_F", bound=Frame)
 def parts(**scripts: Scripted) -> Scripted:
     """One script for many stories: when the name of a part is said, that part is played from its beginning."""
 
-    def play(told: Told) -> Script:
+    def play(told: Conversation) -> Script:
         while True:
             begun = told.request.identity
             running = scripts[_last_line(told)](told)
@@ -48,7 +48,7 @@ def parts(**scripts: Scripted) -> Scripted:
     return play
 
 
-def _last_line(told: Told) -> str:
+def _last_line(told: Conversation) -> str:
     return (told.text.splitlines() or [""])[-1]
 
 
@@ -135,7 +135,7 @@ class Bed:
         self.tmp = tmp
         self.work = tmp / "work"
         self.model = ScriptedModel(scripts, stretch=1)
-        self._watch: Watch = watch()
+        self._watch: FileWatch = watch()
         self._stack = AsyncExitStack()
         self._runs = 0
         self._talks: dict[str, Talk] = {}

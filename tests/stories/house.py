@@ -39,7 +39,7 @@ class House:
     async def __aexit__(self, *raised: Any) -> None:
         try:
             async with self.open_hub() as last:
-                await last.crew.stop_all()
+                await last.pool.stop_all()
         finally:
             await self._stack.__aexit__(*raised)
 

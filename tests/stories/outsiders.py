@@ -17,7 +17,7 @@ from handraise.desk.local import LocalDesk
 from handraise.model.actors import Person
 from handraise.model.asks import Ask
 from handraise.model.items import TurnEnded
-from handraise.serving import Service, Serving, serving
+from handraise.serving import RunningHub, ServeConfig, serving
 
 DEADLINE = 60.0
 RELAY = "from handraise.cli.entry import main; main()"
@@ -47,16 +47,16 @@ class Yard:
     def environment(self) -> dict[str, str]:
         return environment(self.model.url("script"), str(self.tmp / "home"))
 
-    def serve(self, port: int = 0) -> AbstractAsyncContextManager[Serving]:
-        return serving(Service(self.state, locate(), self.environment, port=port, **self._settings))
+    def serve(self, port: int = 0) -> AbstractAsyncContextManager[RunningHub]:
+        return serving(ServeConfig(self.state, locate(), self.environment, port=port, **self._settings))
 
     def stdio(self, state: Path | None = None) -> dict[str, Any]:
         """How an agent starts our relay."""
         return {"command": sys.executable, "args": ["-c", RELAY, "mcp", "--state", str(state or self.state)]}
 
-    async def over_http(self, served: Serving, name: str = "agent") -> dict[str, Any]:
+    async def over_http(self, served: RunningHub, name: str = "agent") -> dict[str, Any]:
         """How an agent reaches us by HTTP."""
-        made = await served.gate.make(name, "agent", Person("owner"), "test")
+        made = await served.auth.make(name, "agent", Person("owner"), "test")
         return {"type": "http", "url": f"{served.base}/mcp", "headers": {"Authorization": f"Bearer {made.secret}"}}
 
     @asynccontextmanager

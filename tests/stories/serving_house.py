@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from handraise.cli.neighbour import Neighbour
+from handraise.cli.neighbour import HubClient
 from handraise.demo.environment import environment
 from handraise.desk.remote import RemoteDesk
 from surfaces.terminal.pseudo import handraise
@@ -27,7 +27,7 @@ class Process:
     child: asyncio.subprocess.Process
     said: str
     errors: Path
-    neighbour: Neighbour
+    neighbour: HubClient
 
     @property
     def link(self) -> str:
@@ -89,7 +89,7 @@ async def serve(tmp: Path, environ: dict[str, str], *options: str) -> AsyncItera
                 assert line, errors.read_text()
                 said += line.decode()
         assert "code=" not in said, "what is no terminal may be a file"
-        yield Process(child, said, errors, Neighbour(environ["HANDRAISE_STATE"]))
+        yield Process(child, said, errors, HubClient(environ["HANDRAISE_STATE"]))
     finally:
         if child.returncode is None:
             child.kill()

@@ -12,9 +12,9 @@ from typing import IO
 from handraise.claude.locate import locate
 from handraise.demo import pieces
 from handraise.demo.pieces import Scripted, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.model.asks import Ask, Body
-from handraise.serving import Service, Serving, serving
+from handraise.serving import RunningHub, ServeConfig, serving
 from stories.house import House
 from surfaces.terminal.pseudo import Pseudo, handraise
 from surfaces.terminal.ready import Started, start
@@ -36,8 +36,8 @@ class Desk:
         self.state = home.tmp / "state"
 
     @asynccontextmanager
-    async def serve(self, limit: int = 8) -> AsyncIterator[Serving]:
-        async with serving(Service(self.state, locate(), self.home.environment, port=0, limit=limit)) as up:
+    async def serve(self, limit: int = 8) -> AsyncIterator[RunningHub]:
+        async with serving(ServeConfig(self.state, locate(), self.home.environment, port=0, limit=limit)) as up:
             yield up
 
     @property
@@ -117,14 +117,14 @@ def _reading(stdin: bytes | int) -> int:
 
 
 @asynccontextmanager
-async def desk(tmp: Path, script: Scripted, limit: int = 8) -> AsyncIterator[tuple[Desk, Serving]]:
+async def desk(tmp: Path, script: Scripted, limit: int = 8) -> AsyncIterator[tuple[Desk, RunningHub]]:
     async with House(tmp, script) as home:
         laid = Desk(home)
         async with laid.serve(limit) as up:
             yield laid, up
 
 
-async def opened(up: Serving, kind: type[Body]) -> Ask:
+async def opened(up: RunningHub, kind: type[Body]) -> Ask:
     """The first open ask of this kind."""
     async with asyncio.timeout(60), up.hub.desk.follow(0) as follower:
         async for _ in follower:
@@ -134,7 +134,7 @@ async def opened(up: Serving, kind: type[Body]) -> Ask:
     raise AssertionError("the feed ended")
 
 
-def choose_then_run(told: Told) -> pieces.Script:
+def choose_then_run(told: Conversation) -> pieces.Script:
     told = yield [say("Let me **ask** first."), use("AskUserQuestion", questions=[QUESTION])]
     told = yield [
         say(f"You said: {told.result().text}"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from handraise.demo.model import EACH_SESSION
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.desk.interface import Desk
 from handraise.model.answers import Allow, Choice, Choices
 from handraise.model.asks import Ask, Withdrawn
@@ -19,7 +19,7 @@ ALLOWED = f"--allowedTools={qualified(ASK_USER)}"
 PROMPT_TOOL = f"--permission-prompt-tool={qualified(APPROVAL_PROMPT)}"
 
 
-def work(told: Told) -> Script:
+def work(told: Conversation) -> Script:
     told = yield [use(qualified(ASK_USER), question=told.text, options=[{"label": "A"}, {"label": "B"}])]
     asked = told.result()
     told = yield [use("Write", file_path=f"{told.directory}/{asked.is_error}.txt", content="one\n")]

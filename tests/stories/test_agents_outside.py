@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from handraise.cli.neighbour import Neighbour
+from handraise.cli.neighbour import HubClient
 from handraise.demo.pieces import Script, Scripted, say, use
 from handraise.demo.scenarios import propose
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.model.actors import ByRule
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Revise
 from handraise.model.asks import Answered, Ask, Permission, Plan, Question
@@ -19,7 +19,7 @@ from handraise.model.projects import Options, OwnFile, Patience
 from handraise.model.rules import Rule
 from handraise.model.tools import APPROVAL_PROMPT, ASK_USER, qualified
 from handraise.model.wording import NOBODY, NOBODY_ALLOWED
-from handraise.serving import Serving
+from handraise.serving import RunningHub
 from stories.outsiders import Yard, next_ask, until_settled
 
 ALLOWED = f"--allowedTools={qualified(ASK_USER)}"
@@ -36,7 +36,7 @@ FILES = ("changed.txt", "denied.txt", "ruled.txt", "ruled-out.txt")
 def asking(heard: list[str]) -> Scripted:
     """A model that asks in every way there is, and keeps what Claude told it of each answer."""
 
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         ways = [
             use(qualified(ASK_USER), question="Which?", options=[{"label": "A"}, {"label": "B"}]),
             use(qualified(ASK_USER), question="Which now?", options=[{"label": "A"}, {"label": "B"}]),
@@ -53,14 +53,14 @@ def asking(heard: list[str]) -> Scripted:
     return script
 
 
-async def way(yard: Yard, served: Serving, transport: str) -> tuple[dict[str, Any], dict[str, str]]:
+async def way(yard: Yard, served: RunningHub, transport: str) -> tuple[dict[str, Any], dict[str, str]]:
     """How an agent is told to reach the hub: its server, and the variables that Claude passes on to it."""
     if transport == "http":
         return await yard.over_http(served), {}
     if transport == "stdio":
         return yard.stdio(), {}
     await served.hub.desk.add_project(str(yard.work), "work", Options())
-    run = await asyncio.to_thread(Neighbour(yard.state).post, "/api/runs", {"project": "work"})
+    run = await asyncio.to_thread(HubClient(yard.state).post, "/api/runs", {"project": "work"})
     return yard.stdio(yard.tmp / "nowhere"), {"ASK_USER_CONFIG": run["path"]}
 
 
@@ -133,7 +133,7 @@ def ruled(asks: Sequence[Ask]) -> list[str]:
 
 
 async def test_nobody_decides_in_time_and_nothing_is_allowed_and_a_plan_has_all_the_time(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         told = yield [use("Write", file_path=f"{told.directory}/a.txt", content="one\n")]
         first = told.result().text
         told = yield [use("AskUserQuestion", questions=[QUESTION])]
@@ -163,7 +163,7 @@ async def test_nobody_decides_in_time_and_nothing_is_allowed_and_a_plan_has_all_
             assert agent.servers() == {"handraise": "connected", "wrong": "failed"}
 
 
-async def until_asked(served: Serving, kind: type[Plan]) -> str:
+async def until_asked(served: RunningHub, kind: type[Plan]) -> str:
     """The next open ask of this kind."""
     others: set[str] = set()
     while True:
@@ -174,7 +174,7 @@ async def until_asked(served: Serving, kind: type[Plan]) -> str:
 
 
 async def test_without_a_hub_or_without_a_server_the_agent_is_told_and_goes_on(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         missing = [name for name in told.tools if name.startswith("mcp__missing__")]
         told = yield [use(qualified(ASK_USER), question="Which?", options=[{"label": "A"}, {"label": "B"}])]
         yield [say(f"{missing} {told.result().is_error}: {told.result().text}")]

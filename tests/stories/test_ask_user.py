@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.wire import mcp
 from handraise.wire.connection import WasCancelled
 from handraise.wire.frames import Init, Result
@@ -14,7 +14,7 @@ from stories.bed import Bed, answered, parts
 from stories.own_tool import OwnTool
 
 
-def ask(told: Told) -> Script:
+def ask(told: Conversation) -> Script:
     told = yield [use("mcp__handraise__ask_user", question="Which database?")]
     yield [say(f"{told.result().is_error}: {told.result().text}")]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.desk.local import LocalDesk
 from handraise.model.answers import Choice, Choices, Trusting
 from handraise.model.asks import Ask, Expired, Option, Prompt, Question
@@ -15,7 +15,7 @@ from handraise.model.projects import Options
 from handraise.model.tools import ASK_USER, qualified
 from handraise.model.wording import ASK_USER_EXPIRED
 from handraise.workspace.syncing import sync
-from handraise.workspace.wanted import wanted_for
+from handraise.workspace.wanted import files_for
 from stories.bed import parts
 from stories.house import House, house, next_ask, seen
 from stories.timeline import Stay, texts, until_turn
@@ -31,32 +31,32 @@ REFUSED: list[tuple[dict[str, object], str]] = [
 ]
 
 
-def ask_once(told: Told) -> Script:
+def ask_once(told: Conversation) -> Script:
     told = yield [use(TOOL, question="Which database?", options=LABELLED)]
     yield [say(f"{told.result().is_error}: {told.result().text}")]
 
 
-def ask_a_name(told: Told) -> Script:
+def ask_a_name(told: Conversation) -> Script:
     told = yield [use(TOOL, question="What name?")]
     yield [say(told.result().text)]
 
 
-def ask_for_several(told: Told) -> Script:
+def ask_for_several(told: Conversation) -> Script:
     told = yield [use(TOOL, question="Which?", options=LABELLED, multiSelect=True)]
     yield [say(told.result().text)]
 
 
-def ask_two(told: Told) -> Script:
+def ask_two(told: Conversation) -> Script:
     told = yield [use(TOOL, question="First?"), use(TOOL, question="Second?")]
     yield [say(" / ".join(result.text for result in told.results))]
 
 
-def ask_what_cannot_be_shown(told: Told) -> Script:
+def ask_what_cannot_be_shown(told: Conversation) -> Script:
     told = yield [use(TOOL, **arguments) for arguments, _ in REFUSED]
     yield [say("\n".join(f"{result.is_error}: {result.text}" for result in told.results))]
 
 
-def ask_in_a_synced_project(told: Told) -> Script:
+def ask_in_a_synced_project(told: Conversation) -> Script:
     offered = [tool for tool in told.tools if tool.endswith(ASK_USER)]
     told = yield [use(TOOL, question="Which database?")]
     yield [say(f"{offered} {told.result().text}")]
@@ -113,7 +113,7 @@ async def test_several_options_and_words_of_ones_own_go_back_together(stay: Stay
 
 
 async def test_nobody_answers_and_claude_is_told_to_go_on_and_a_late_answer_still_counts(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         told = yield [use(TOOL, question="Which database?")]
         yield [say(f"{told.result().is_error}: {told.result().text}")]
         yield [say("Thank you.")]
@@ -187,7 +187,7 @@ async def test_the_next_hub_finds_the_question_open_and_carries_the_answer(tmp_p
 
 
 async def test_switched_off_the_tool_is_not_offered_and_nothing_else_changes(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         while True:
             told = yield [say(" ".join(told.tools))]
 
@@ -214,7 +214,7 @@ def _text(ask: Ask) -> str:
 async def test_in_a_synced_project_the_tool_is_offered_once_and_over_the_pipe(stay: Stay) -> None:
     work = stay.home.tmp / "synced"
     work.mkdir()
-    sync(str(work), wanted_for(Options().over(Options()), str(stay.home.tmp / "elsewhere")))
+    sync(str(work), files_for(Options().over(Options()), str(stay.home.tmp / "elsewhere")))
     session = (await stay.desk.start("synced", str(work))).session
     trust = await next_ask(stay.desk, session)
     assert trust.kind == "trust"  # what was synced is asked about as all that a directory brings

@@ -15,12 +15,12 @@ from typing import Any
 from handraise.claude.locate import locate
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, Scripted, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.hub import hub
 from handraise.model.items import TurnEnded
 from handraise.model.projects import Options
 from handraise.model.rules import Rule
-from handraise.serving import Service, serving
+from handraise.serving import ServeConfig, serving
 from handraise.surfaces.web.door import TrustedProxy
 from stories.house import seen
 from stories.serving_house import command, surroundings
@@ -53,7 +53,7 @@ ALLOWED = Rule("r_bash", "allow", tool="Bash", source="settings")
 def runs(*turns: Sequence[str]) -> Scripted:
     """A model that has Bash run these: some lines each time it is told something."""
 
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         for lines in turns:
             told = yield [use("Bash", command=line, description="Answer for the person") for line in lines]
             told = yield [say(told.result().text)]
@@ -171,11 +171,11 @@ async def _model(tmp: Path, script: Scripted) -> AsyncIterator[tuple[dict[str, s
             yield environ, work
         finally:
             async with hub(tmp / "state", locate(), environ) as last:
-                await last.crew.stop_all()
+                await last.pool.stop_all()
 
 
 @asynccontextmanager
 async def _served(tmp: Path, environ: dict[str, str], **settings: Any) -> AsyncIterator[Served]:
-    service = Service(tmp / "state", locate(), environ, rules=(ALLOWED,), **{"port": 0, **settings})
+    service = ServeConfig(tmp / "state", locate(), environ, rules=(ALLOWED,), **{"port": 0, **settings})
     async with serving(service) as up:
         yield Served(up, tmp / "state")

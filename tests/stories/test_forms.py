@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.wire.frames import ControlCancel, ControlRequest, Result
 from handraise.wire.requests import Elicitation
 from stories.bed import Bed, Talk, answered, parts
@@ -14,12 +14,12 @@ from stories.bed import Bed, Talk, answered, parts
 SERVER = {"type": "stdio", "command": sys.executable, "args": [str(Path(__file__).with_name("form_server.py"))]}
 
 
-def deliver(told: Told) -> Script:
+def deliver(told: Conversation) -> Script:
     told = yield [use("mcp__forms__deliver", parcel="the lamp")]
     yield [say(told.result().text)]
 
 
-def deliver_two(told: Told) -> Script:
+def deliver_two(told: Conversation) -> Script:
     declined = yield [use("mcp__forms__deliver", parcel="the lamp")]
     cancelled = yield [use("mcp__forms__deliver", parcel="the chair")]
     yield [say(f"{declined.result().text} {cancelled.result().text}")]

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from handraise.cli.main import main
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.desk.interface import Conflict, Unfit
 from handraise.model.answers import Allow, Choice, Choices, Deny
 from handraise.model.asks import Permission, Question
@@ -38,7 +38,7 @@ QUESTION = {
 }
 
 
-def choose_then_write(told: Told) -> Script:
+def choose_then_write(told: Conversation) -> Script:
     told = yield [say("Let me ask."), use("AskUserQuestion", questions=[QUESTION])]
     told = yield [say(told.result().text), use("Write", file_path=f"{told.directory}/choice.txt", content="SQLite\n")]
     yield [say("Written." if not told.result().is_error else f"Refused: {told.result().text}")]

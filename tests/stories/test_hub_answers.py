@@ -10,7 +10,7 @@ import pytest
 
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.scenarios import propose
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.desk.interface import Refused
 from handraise.desk.local import LocalDesk
 from handraise.model.actors import ByRule, Person
@@ -29,7 +29,7 @@ from handraise.model.items import (
 )
 from handraise.model.projects import Options, Patience
 from handraise.model.wording import NOBODY
-from handraise.session.machine import Temper
+from handraise.session.machine import SessionLimits
 from handraise.session.replying import COOLING
 from stories.bed import parts
 from stories.house import DEADLINE, house, next_ask, seen
@@ -44,32 +44,32 @@ QUESTION = {
 }
 
 
-def choose(told: Told) -> Script:
+def choose(told: Conversation) -> Script:
     told = yield [use("AskUserQuestion", questions=[QUESTION])]
     told = yield [say(f"Heard: {told.result().text}")]
     while True:
         told = yield [say(f"You said: {told.text}")]
 
 
-def touch_twice(told: Told) -> Script:
+def touch_twice(told: Conversation) -> Script:
     told = yield [use("Bash", command=f"touch {told.directory}/one", description="Touch a file")]
     told = yield [use("Bash", command=f"touch {told.directory}/one", description="Touch it again")]
     yield [say("Touched.")]
 
 
-def plan_twice(told: Told) -> Script:
+def plan_twice(told: Conversation) -> Script:
     told = yield from propose(told, "1. Everything at once.")
     told = yield from propose(told, "1. Everything at once, please.")
     yield [say(f"Told: {told.result().text}")]
 
 
-def plan_and_write(told: Told) -> Script:
+def plan_and_write(told: Conversation) -> Script:
     told = yield from propose(told, "1. Write it.")
     told = yield [use("Write", file_path=f"{told.directory}/done.txt", content="done\n")]
     yield [say("Done.")]
 
 
-def runs_a_command(_: Told) -> Script:
+def runs_a_command(_: Conversation) -> Script:
     told = yield [use("Bash", command="touch original", description="Say it")]
     yield [say(f"It said: {told.result().text}")]
 
@@ -217,7 +217,7 @@ async def test_after_an_outline_was_asked_for_the_next_plan_is_sent_back_at_once
 
 
 async def test_a_claude_that_does_not_take_an_answer_is_noticed_until_it_moves(tmp_path: Path) -> None:  # lesson 6
-    async with house(tmp_path, choose, temper=Temper(move=0.2)) as (home, hub):
+    async with house(tmp_path, choose, limits=SessionLimits(move=0.2)) as (home, hub):
         session = (await hub.desk.start("Choose.", str(home.work))).session
         question = await next_ask(hub.desk, session)
         os.kill(claude_of(hub, session), signal.SIGSTOP)

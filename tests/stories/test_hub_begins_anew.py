@@ -17,13 +17,13 @@ from msgspec.structs import replace
 from handraise.claude.locate import locate
 from handraise.claude.process import Identity
 from handraise.demo.pieces import Script, hold, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.hub import Hub
 from handraise.model.actors import Person, TheHub
 from handraise.model.answers import Choice, Choices
 from handraise.model.items import Content, Notice, Said, SaidTaken, SessionEnded, SessionStarted, Text
 from handraise.model.says import Say
-from handraise.model.sessions import Ended, Place, Session
+from handraise.model.sessions import Checkpoint, Ended, Session
 from handraise.session.memory import Memory
 from handraise.store.changes import Advance, QueueSay, SaveSession
 from stories.house import DEADLINE, House, house, next_ask, seen
@@ -35,7 +35,7 @@ SQLITE = Choices((Choice(("SQLite",)),))
 ANSWER = "Which database? — SQLite"
 
 
-def asks_once(told: Told) -> Script:
+def asks_once(told: Conversation) -> Script:
     told = yield [use("AskUserQuestion", questions=[QUESTION])]
     while True:
         told = yield [say(f"You said: {told.text}")]
@@ -142,7 +142,7 @@ async def began_anew(home: House, hub: Hub, session: Session) -> None:
     assert (await hub.desk.session(session.id)).session.claude_id != session.claude_id
 
 
-def thinks_once(told: Told) -> Script:
+def thinks_once(told: Conversation) -> Script:
     """`Choose.` is asked about the first time, and what begins with `Think` is not finished then."""
     finished: set[str] = set()
     while True:
@@ -303,7 +303,7 @@ async def test_a_claude_killed_before_its_first_turn_is_started_under_another_na
     lost = Ended("lost", "Claude was killed", NOON)
     session = replace(never_started(stay.home), phase="ended", run=1, ended=lost)
     said = Say("7c9b2a58-3b43-4c6e-9d0e-0a2f1b6a7d11", session.id, "Hello.", Person("ana"), "web", NOON)
-    place = Place(session.id, 1, 0, Memory(phase="ended", ended=lost).dump())
+    place = Checkpoint(session.id, 1, 0, Memory(phase="ended", ended=lost).dump())
     await stay.hub.store.apply([SaveSession(session), Advance(place), QueueSay(said)])
     keep_the_queue(stay.home, session)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from handraise.demo.pieces import Script, say, spend
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.desk.interface import Refused
 from handraise.model.items import Said, SessionEnded, SessionStarted
 from handraise.model.projects import Options
@@ -14,7 +14,7 @@ from stories.test_hub_begins_anew import until_taken
 from stories.timeline import only, texts, times, until_turn
 
 
-def dear(told: Told) -> Script:
+def dear(told: Conversation) -> Script:
     told = yield [spend(1000, 100_000), say("That was dear.")]
     while True:
         told = yield [say(f"You said: {told.text}")]

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from handraise.claude.process import Identity
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.desk.interface import Refused
 from handraise.hub import Hub, HubRunning, StateExposed
 from handraise.model.actors import Person
@@ -32,7 +32,7 @@ from handraise.model.items import (
     TurnEnded,
 )
 from handraise.model.says import Say
-from handraise.model.sessions import Ended, Place, Session
+from handraise.model.sessions import Checkpoint, Ended, Session
 from handraise.session.memory import Memory
 from handraise.store.changes import Advance, QueueSay, SaveSession
 from handraise.store.sqlite.store import SqliteStore
@@ -49,7 +49,7 @@ QUESTION = {
 }
 
 
-def choose(told: Told) -> Script:
+def choose(told: Conversation) -> Script:
     while True:
         if told.text.endswith("Choose."):
             told = yield [use("AskUserQuestion", questions=[QUESTION])]
@@ -57,7 +57,7 @@ def choose(told: Told) -> Script:
             told = yield [say(f"Heard: {told.result().text}" if told.results else f"You said: {told.text}")]
 
 
-def small_talk(told: Told) -> Script:
+def small_talk(told: Conversation) -> Script:
     while True:
         told = yield [say(f"You said: {told.text}")]
 
@@ -124,8 +124,8 @@ async def test_a_question_outlives_the_hub_that_showed_it(life: Life) -> None:
         question = await life.ask(first)
 
     async with life.home.open_hub() as second:
-        assert second.crew.adoption.living == (life.session.id,)
-        assert second.crew.adoption.lost == ()
+        assert second.pool.adoption.living == (life.session.id,)
+        assert second.pool.adoption.lost == ()
         assert [ask.id for ask in await second.desk.asks()] == [question.id]
         await second.desk.answer(question.id, SQLITE, question.digest)
 
@@ -143,8 +143,8 @@ async def test_a_claude_that_died_while_nobody_looked_is_lost_and_resumed_in_one
     await kill(pid)
 
     async with life.home.open_hub() as second:
-        assert second.crew.adoption.living == ()
-        assert second.crew.adoption.lost == (life.session.id,)
+        assert second.pool.adoption.living == ()
+        assert second.pool.adoption.lost == (life.session.id,)
         await life.seen(second, times(1, SessionEnded))
         lost = (await second.desk.session(life.session.id)).session
         assert lost.ended is not None
@@ -238,7 +238,7 @@ async def test_a_session_of_which_nothing_is_left_is_lost_and_not_started_again(
     shutil.rmtree(life.home.tmp / "state" / "sessions" / life.session.id)
 
     async with life.home.open_hub() as second:
-        assert second.crew.adoption.lost == (life.session.id,)
+        assert second.pool.adoption.lost == (life.session.id,)
         lost = (await second.desk.session(life.session.id)).session
         assert lost.ended is not None
         assert lost.ended.how == "lost"
@@ -318,11 +318,11 @@ async def test_a_session_that_the_last_hub_did_not_get_to_start_is_started(life:
         uuid = "3d0c8f3e-7f0f-4a53-9a59-0f5c4f1f6d22"
         session = replace(never_started(life.home), id="s_begun", claude_id=uuid, phase="starting", run=1)
         said = Say("7c9b2a58-3b43-4c6e-9d0e-0a2f1b6a7d11", session.id, "Hello.", Person("ana"), "web", NOON)
-        place = Place(session.id, 1, 0, Memory().dump())
+        place = Checkpoint(session.id, 1, 0, Memory().dump())
         await first.store.apply([SaveSession(session), Advance(place), QueueSay(said)])
 
     async with life.home.open_hub() as second:
-        assert session.id not in (*second.crew.adoption.living, *second.crew.adoption.lost)
+        assert session.id not in (*second.pool.adoption.living, *second.pool.adoption.lost)
         assert texts(await until_turn(second.desk, session)) == ["You said: Hello."]
         assert (await second.desk.session(session.id)).session.run == 2
         await second.desk.stop(session.id)
@@ -383,7 +383,7 @@ async def test_sessions_beyond_the_limit_wait_in_a_queue_that_can_be_seen(life: 
         # Whoever waits when a hub is told to stop everything is not started by that; what was asked is not lost.
         fourth = (await hub.desk.start("Four.", work)).session
         assert fourth.phase == "queued"
-        await hub.crew.stop_all()
+        await hub.pool.stop_all()
         assert (await hub.desk.ask(ask.id)).state == "withdrawn"
         assert [each.session.id for each in await hub.desk.sessions() if each.session.phase == "queued"] == [fourth.id]
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from handraise.demo.pieces import Script, hold, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.hub import Hub
 from handraise.model.answers import Trusting
 from handraise.model.items import Notice, Said, SaidTaken, SessionEnded
@@ -16,7 +16,7 @@ from stories.test_hub_begins_anew import until_taken, until_told
 from stories.timeline import Stay, only, times, until_turn
 
 
-def script(told: Told) -> Script:
+def script(told: Conversation) -> Script:
     """Three turns that are not finished; in all others Claude repeats what was said."""
     unfinished = {"Alder.", "Dogwood.", "Fir."}
     while True:

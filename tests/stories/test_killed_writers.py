@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from handraise.demo.pieces import Script, say
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.wire.frames import ControlResponse, Result, Unreadable
 from stories.bed import Bed, Talk, answered
 
 WRITER = Path(__file__).with_name("padded_writer.py")
 
 
-def small_talk(told: Told) -> Script:
+def small_talk(told: Conversation) -> Script:
     while True:
         told = yield [say(f"You said {told.text!r}.")]
 

@@ -13,7 +13,7 @@ import pytest
 from handraise.claude.folder import RunFolder
 from handraise.claude.lock import SessionBusy
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.wire.frames import Result, Unreadable, User
 from stories.bed import Bed, Talk, answered, read
 
@@ -25,12 +25,12 @@ QUESTION = {
 }
 
 
-def choose(told: Told) -> Script:
+def choose(told: Conversation) -> Script:
     told = yield [say("Let me ask."), use("AskUserQuestion", questions=[QUESTION])]
     yield [say(f"Heard: {told.result().text}")]
 
 
-def small_talk(told: Told) -> Script:
+def small_talk(told: Conversation) -> Script:
     while True:
         told = yield [say(f"You said {told.text!r}.")]
 

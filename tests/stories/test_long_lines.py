@@ -10,7 +10,7 @@ import pytest
 
 from handraise.claude.fifo import WANTED_SIZE
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.wire import mcp
 from handraise.wire.frames import ControlResponse, Result, User
 from stories import own_tool
@@ -36,7 +36,7 @@ async def test_a_tool_result_of_many_megabytes_goes_in_and_comes_back_as_one_lin
     """And a picture that is longer than the FIFO, too, arrives whole after it."""
     shown: list[bytes] = []
 
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         told = yield [use("mcp__handraise__ask_user", question="How long?")]
         told = yield [say(f"{told.result().is_error}: {told.result().text}")]
         shown.extend(base64.b64decode(image.base64) for image in told.images)
@@ -73,7 +73,7 @@ async def test_a_tool_result_of_many_megabytes_goes_in_and_comes_back_as_one_lin
 
 @SIZES
 async def test_many_megabytes_that_somebody_says_are_echoed_as_one_line(tmp_path: Path, many: int) -> None:
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         yield [say("Short is better.")]
 
     async with Bed(tmp_path, script=script) as bed:

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from handraise.cli.main import main
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.desk.interface import Desk, Partial
 from handraise.model.answers import Allow, Choice, Choices
 from handraise.model.asks import Ask
@@ -24,7 +24,7 @@ QUESTION = {
 }
 
 
-def write_three(told: Told) -> Script:
+def write_three(told: Conversation) -> Script:
     for name in ("one", "two"):
         told = yield [use("Write", file_path=f"{told.directory}/{name}.txt", content=name)]
     told = yield [say("Two are written.")]
@@ -32,7 +32,7 @@ def write_three(told: Told) -> Script:
     yield [say("Done.")]
 
 
-def touch_and_ask(told: Told) -> Script:
+def touch_and_ask(told: Conversation) -> Script:
     yield [use("Bash", command="touch made")]
     told = yield [use("AskUserQuestion", questions=[QUESTION])]
     yield [say(told.result().text)]

@@ -17,7 +17,7 @@ import pytest
 
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.model.items import Notice, SessionEnded, TurnEnded
 from handraise.model.projects import Options
 from stories.house import seen
@@ -35,7 +35,7 @@ def unshared() -> None:
         pytest.skip("no such machine can be made here: unshare -Ur does not work")
 
 
-def script(told: Told) -> Script:
+def script(told: Conversation) -> Script:
     del told
     yield [say("Done.")]
 

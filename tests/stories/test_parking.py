@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.desk.interface import Refused
 from handraise.hub import Hub
 from handraise.model.answers import Choice, Choices
@@ -30,7 +30,7 @@ QUESTION = {
 }
 
 
-def talk(told: Told) -> Script:
+def talk(told: Conversation) -> Script:
     """One script for all sessions: each reply is to what was just said."""
     while True:
         if told.results:

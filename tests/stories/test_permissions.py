@@ -3,48 +3,48 @@
 from pathlib import Path
 
 from handraise.demo.pieces import Script, Scripted, agent, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.wire import encode
 from handraise.wire.frames import Assistant, ControlRequest, Result, Task, User
 from stories.bed import Bed, Talk, answered, parts, read
 
 
 def write(name: str) -> Scripted:
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         told = yield [use("Write", file_path=f"{told.directory}/{name}", content="as Claude wrote it")]
         yield [say(f"{told.result().is_error}: {told.result().text}")]
 
     return script
 
 
-def write_and_listen(told: Told) -> Script:
+def write_and_listen(told: Conversation) -> Script:
     told = yield [use("Write", file_path=f"{told.directory}/stopped.txt", content="unwanted")]
     yield [say(f"You said: {told.text.splitlines()[-1]}")]
 
 
-def reckon_thrice(told: Told) -> Script:
+def reckon_thrice(told: Conversation) -> Script:
     told = yield [use("Bash", command="python3 -c 'print(41)'", description="Reckon")]
     told = yield [use("Bash", command="python3 -c 'print(41)'", description="Reckon again")]
     told = yield [use("Bash", command="python3 -c 'print(42)'", description="Reckon something else")]
     yield [say(told.result().text)]
 
 
-def reckon(told: Told) -> Script:
+def reckon(told: Conversation) -> Script:
     told = yield [use("Bash", command="python3 -c 'print(43)'", description="Reckon")]
     yield [say(told.result().text)]
 
 
-def read_three(told: Told) -> Script:
+def read_three(told: Conversation) -> Script:
     told = yield [use("Read", file_path=f"{told.directory}/../outside/{name}") for name in ("a", "b", "c")]
     yield [say(" | ".join(f"{each.is_error} {each.text}" for each in told.results))]
 
 
-def scout(told: Told) -> Script:
+def scout(told: Conversation) -> Script:
     told = yield [use("Write", file_path=f"{told.directory}/scout.txt", content="was here")]
     yield [say("I was there.")]
 
 
-def send_scout(told: Told) -> Script:
+def send_scout(told: Conversation) -> Script:
     told = yield [agent("Look", "Look around", scout)]
     yield [say(told.result().text)]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from handraise.demo.pieces import Script, Scripted, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.wire.frames import Result, Status
 from stories.bed import Bed, Talk, answered, parts, read
 
@@ -13,7 +13,7 @@ ACCEPT_EDITS = {"type": "setMode", "mode": "acceptEdits", "destination": "sessio
 
 
 def plan(name: str) -> Scripted:
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         plan_file = told.plan_file
         told = yield [use("Write", file_path=plan_file, content="1. Write everything.")]
         told = yield [use("ExitPlanMode")]

@@ -8,7 +8,7 @@ import pytest
 
 from handraise.demo.model import EACH_SESSION, ScriptedModel
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.desk.interface import Desk, Partial
 from handraise.model.answers import Choice, Choices, Deny
 from handraise.model.asks import Answered, Ask, Kind
@@ -36,7 +36,7 @@ OPTIONS = (
 )
 
 
-def touch_and_ask(told: Told) -> Script:
+def touch_and_ask(told: Conversation) -> Script:
     system, tools = told.system, told.tools
     yield [use("Bash", command="touch made")]
     yield [use("Bash", command="mkfifo pipe")]

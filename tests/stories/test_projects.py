@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from handraise.claude.locate import locate
 from handraise.cli.main import main
 from handraise.demo.pieces import Script, say, use, wait
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.desk.local import LocalDesk
 from handraise.model.answers import Choice, Choices
 from handraise.model.options import MODES
@@ -33,7 +33,7 @@ QUESTION = {
 }
 
 
-def ask(told: Told) -> Script:
+def ask(told: Conversation) -> Script:
     # Claude does not wait long for a server: on a busy machine the tool comes after its first requests.
     while TOOL not in told.tools:
         told = yield [wait(0.5), use("Read", file_path=f"{told.directory}/.mcp.json")]
@@ -41,7 +41,7 @@ def ask(told: Told) -> Script:
     yield [say(f"{told.result().is_error}: {told.result().text}")]
 
 
-def touch_and_ask(told: Told) -> Script:
+def touch_and_ask(told: Conversation) -> Script:
     told = yield [use("Bash", command="touch one")]
     first = told.result().text
     told = yield [use("AskUserQuestion", questions=[QUESTION])]
@@ -49,7 +49,7 @@ def touch_and_ask(told: Told) -> Script:
     yield [say(f"{first} / {told.result().text}")]
 
 
-def either(told: Told) -> Script:
+def either(told: Conversation) -> Script:
     """One script for our own sessions, another for agents."""
     return (touch_and_ask if told.text == "Touch." else ask)(told)
 
@@ -290,10 +290,10 @@ class _ByHand:
 
 
 def _post(state: Path, body: dict[str, Any]) -> str:
-    from handraise.cli.neighbour import Failed, Neighbour
+    from handraise.cli.neighbour import HubClient, HubError
 
     try:
-        Neighbour(state).post("/api/projects", body)
-    except Failed as error:
+        HubClient(state).post("/api/projects", body)
+    except HubError as error:
         return str(error)
     return ""

@@ -9,7 +9,7 @@ import httpx2
 
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.model.items import TurnEnded
 from stories.serving_house import Process, command, desk, serve, settle_in, surroundings
 from stories.test_serve import QUESTION, next_ask, until
@@ -19,7 +19,7 @@ from surfaces.push.vendor import Phone, Vendor, vendor
 SETTINGS = "[push]\nprivate_addresses = true\n"
 
 
-def choose(told: Told) -> Script:
+def choose(told: Conversation) -> Script:
     told = yield [say("Let me ask."), use("AskUserQuestion", questions=[QUESTION])]
     told = yield [say(f"Heard: {told.result().text}"), use("Bash", command="touch done")]
     told = yield [say("Not done.")]

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.wire.frames import Result
 from stories.bed import Bed, Talk, answered, parts, read
 
@@ -19,22 +19,22 @@ COLOURS = question("Which colours?", "Red", "Green", "Blue", multiple=True)
 NAME = question("What name?", "Robin", "Wren")
 
 
-def choose(told: Told) -> Script:
+def choose(told: Conversation) -> Script:
     told = yield [say("Let me ask."), use("AskUserQuestion", questions=[DATABASE])]
     yield [say(told.result().text)]
 
 
-def choose_more(told: Told) -> Script:
+def choose_more(told: Conversation) -> Script:
     told = yield [use("AskUserQuestion", questions=[COLOURS, NAME])]
     yield [say(told.result().text)]
 
 
-def wave_away(told: Told) -> Script:
+def wave_away(told: Conversation) -> Script:
     told = yield [use("AskUserQuestion", questions=[DATABASE])]
     yield [say(f"{told.result().is_error}: {told.result().text}")]
 
 
-def refuse(told: Told) -> Script:
+def refuse(told: Conversation) -> Script:
     told = yield [use("AskUserQuestion", questions=[DATABASE])]
     yield [say(f"{told.result().is_error}: {told.result().text}")]
 
@@ -74,7 +74,7 @@ async def test_a_question_that_is_waved_away_tells_claude_why(talk: Talk) -> Non
 
 
 async def test_a_question_is_asked_even_where_nothing_else_is(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         told = yield [use("Bash", command="echo unasked", description="Echo")]
         told = yield [use("AskUserQuestion", questions=[DATABASE])]
         yield [say(told.result().text)]

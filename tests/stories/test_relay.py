@@ -16,12 +16,12 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from handraise.cli.neighbour import Neighbour
+from handraise.cli.neighbour import HubClient
 from handraise.model.answers import Choice, Choices
 from handraise.model.asks import Ask, Question, Withdrawn
 from handraise.model.projects import Options
 from handraise.model.tools import APPROVAL_PROMPT, ASK_USER
-from handraise.serving import Service, serving
+from handraise.serving import ServeConfig, serving
 from stories.outsiders import DEADLINE, RELAY, next_ask, until_settled
 
 HUB = """
@@ -44,7 +44,7 @@ def words(text: str) -> Choices:
 
 
 def serve(state: Path, **settings: Any) -> Any:
-    return serving(Service(state, Path("/bin/false"), {}, port=settings.pop("port", 0), **settings))
+    return serving(ServeConfig(state, Path("/bin/false"), {}, port=settings.pop("port", 0), **settings))
 
 
 def relay_to(state: Path, **variables: str) -> StdioServerParameters:
@@ -94,7 +94,7 @@ async def test_the_sdks_own_client_finds_both_tools_and_gets_answers(tmp_path: P
 
 async def test_the_sdks_own_client_gets_an_answer_over_http(tmp_path: Path, era: Era) -> None:
     async with serve(tmp_path / "state") as served:
-        made = await served.gate.make("agent", "agent", served.hub.desk.person, "test")
+        made = await served.auth.make("agent", "agent", served.hub.desk.person, "test")
         headers = {"Authorization": f"Bearer {made.secret}"}
         async with create_mcp_http_client(headers=headers) as http:
             transport = streamable_http_client(f"{served.base}/mcp", http_client=http)
@@ -181,7 +181,7 @@ async def test_a_run_reaches_the_hub_as_its_file_says(tmp_path: Path) -> None:
     state, nowhere = tmp_path / "state", tmp_path / "nowhere"
     async with serve(state) as served:
         project = await served.hub.desk.add_project(str(tmp_path), "here", Options())
-        run = await asyncio.to_thread(Neighbour(state).post, "/api/runs", {"project": "here", "timeout": 60})
+        run = await asyncio.to_thread(HubClient(state).post, "/api/runs", {"project": "here", "timeout": 60})
         told = json.loads(Path(run["path"]).read_text())
         assert told["projectId"] == project.id
         for without in ("neither", "socket"):
@@ -198,7 +198,7 @@ async def test_a_run_reaches_the_hub_as_its_file_says(tmp_path: Path) -> None:
                 assert await said(call) == (False, "by file")
 
         # One that has ended is told so.
-        await asyncio.to_thread(Neighbour(state).delete, f"/api/runs/{run['streamToken']}")
+        await asyncio.to_thread(HubClient(state).delete, f"/api/runs/{run['streamToken']}")
         assert not Path(run["path"]).exists()
         async with relay_process(state, ASK_USER_CONFIG=str(own)) as relay:
             relay.send(id=1, method="tools/call", params={"name": ASK_USER, "arguments": {"question": "Which?"}})

@@ -17,7 +17,7 @@ from handraise.claude.locate import locate
 from handraise.claude.process import Identity
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.desk.interface import Desk
 from handraise.desk.remote import RemoteDesk
 from handraise.hub import hub
@@ -39,7 +39,7 @@ QUESTION = {
 NAMES = 'allowed_hosts = ["Hub.example", "other.example"]\n'
 
 
-def choose(told: Told) -> Script:
+def choose(told: Conversation) -> Script:
     while True:
         told = yield [say("Let me ask."), use("AskUserQuestion", questions=[QUESTION])]
         told = yield [say(f"Heard: {told.result().text}")]

@@ -5,13 +5,13 @@ from pathlib import Path
 
 from handraise.claude.locate import locate
 from handraise.demo.pieces import Script, say
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.model.items import Notice, SessionStarted, Text, TurnEnded
 from stories.house import House, seen
 from stories.timeline import only
 
 
-def answers(told: Told) -> Script:
+def answers(told: Conversation) -> Script:
     while True:
         told = yield [say(f"Heard: {told.text}")]
 

@@ -3,38 +3,38 @@
 import pytest
 
 from handraise.demo.pieces import Script, hold, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.wire.connection import WasCancelled
 from handraise.wire.frames import ControlCancel, Init, Lifecycle, Result, Status, User
 from stories.bed import Bed, Talk, answered, parts
 
 
-def write_and_hear(told: Told) -> Script:
+def write_and_hear(told: Conversation) -> Script:
     told = yield [use("Write", file_path=f"{told.directory}/note.txt", content="one")]
     yield [say(f"Heard: {told.system.splitlines()}")]
 
 
-def think(told: Told) -> Script:
+def think(told: Conversation) -> Script:
     told = yield [say("First,"), hold("thinking"), say("done.")]
     yield [say(f"Then: {told.text}")]
 
 
-def write_never(told: Told) -> Script:
+def write_never(told: Conversation) -> Script:
     told = yield [use("Write", file_path=f"{told.directory}/never.txt", content="never")]
     yield [say(f"You said: {told.text.splitlines()[-1]}")]
 
 
-def begin_to_speak(told: Told) -> Script:
+def begin_to_speak(told: Conversation) -> Script:
     yield [say("I am about to"), hold("speaking"), say("never heard")]
     yield [say("Here.")]
 
 
-def write_with_a_model(told: Told) -> Script:
+def write_with_a_model(told: Conversation) -> Script:
     told = yield [use("Write", file_path=f"{told.directory}/other.txt", content="one")]
     yield [say("Written.")]
 
 
-def write_three(told: Told) -> Script:
+def write_three(told: Conversation) -> Script:
     told = yield [use("Write", file_path=f"{told.directory}/one.txt", content="one")]
     told = yield [use("Write", file_path=f"{told.directory}/two.txt", content="two")]
     told = yield [say("Written.")]

@@ -10,7 +10,7 @@ import pytest
 
 from handraise.claude.process import Identity
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.wire.frames import Result
 from stories.bed import DEADLINE, Bed
 
@@ -42,7 +42,7 @@ async def identities(lines: asyncio.StreamReader, number: int) -> list[Identity]
 
 @pytest.mark.parametrize("politely", [True, False])
 async def test_what_a_tool_started_ends_with_claude_even_if_it_was_daemonised(tmp_path: Path, politely: bool) -> None:
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         yield [use("Bash", command=f"(setsid {STAY} >/dev/null 2>&1 </dev/null &)", description="Leave something")]
         yield [say("Left.")]
         # One that lost its parent and has a session of its own, one in the background, one that the tool waits for.

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from handraise.demo.pieces import Script, Scripted, hold, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from stories.house import House
 from stories.terminal_desk import READY, Desk, choose_then_run, desk
 from surfaces.terminal.pseudo import BACKSPACE, CTRL_C, CTRL_D, CTRL_U, ENTER
 
 
 async def test_from_the_first_word_to_the_price_of_the_turn(tmp_path: Path) -> None:
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         choosing = choose_then_run(told)
         told = yield next(choosing)
         for _ in range(3):
@@ -62,7 +62,7 @@ async def test_from_the_first_word_to_the_price_of_the_turn(tmp_path: Path) -> N
 
 
 def rushing(paragraphs: int) -> Scripted:
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         text = "\n\n".join(f"Paragraph {number}." for number in range(paragraphs))
         told = yield [say(text, pace=0.004), hold("never"), say("Too late.")]
         yield [say(f"I heard: {' '.join([told.text, *told.asides])}")]

@@ -7,12 +7,12 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
-from handraise.cli.neighbour import Neighbour
+from handraise.cli.neighbour import HubClient
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.model.actors import Person
 from handraise.model.asks import Answered, Permission, Question
-from handraise.serving import Serving
+from handraise.serving import RunningHub
 from stories.house import House
 from stories.terminal_desk import QUESTION, READY, Desk, choose_then_run, desk, opened
 from surfaces.terminal.pseudo import CTRL_C
@@ -23,7 +23,7 @@ DOT = bytes.fromhex(
 )
 
 
-def choosing(told: Told) -> Script:
+def choosing(told: Conversation) -> Script:
     """Asks and counts whenever it is to choose, and says what it was told to whatever else it hears."""
     while True:
         if "Choose" not in told.text:
@@ -62,7 +62,7 @@ async def test_who_leaves_a_session_or_is_left_by_it_is_told_so(tmp_path: Path) 
         assert (await up.hub.desk.session(queued.id)).session.ended is not None
 
         # From another machine: no socket is in reach, only the address and the token.
-        made = await up.gate.make("laptop", "approver", Person("ana"), "test")
+        made = await up.auth.make("laptop", "approver", Person("ana"), "test")
         far = {"HANDRAISE_STATE": str(tmp_path / "elsewhere"), "HANDRAISE_TOKEN": made.secret}
         async with laid.terminal("inbox", "--hub", up.base, environment=far) as terminal:
             await terminal.until("Which database?", READY)
@@ -97,7 +97,7 @@ async def signalled(laid: Desk, number: int, code: int, *words: str) -> str:
     return err
 
 
-async def until_ended(up: Serving, session: str) -> None:
+async def until_ended(up: RunningHub, session: str) -> None:
     async with asyncio.timeout(60), up.hub.desk.follow(0, session) as follower:
         async for _ in follower:
             if (await up.hub.desk.session(session)).session.phase == "ended":
@@ -206,7 +206,7 @@ async def test_ctrl_c_while_the_hub_is_being_started_starts_no_session(tmp_path:
                 assert "Interrupted. The hub goes on starting; no session was started." in terminal.screen
                 assert terminal.modes() == terminal.before
             async with asyncio.timeout(60):
-                while not await asyncio.to_thread(Neighbour(laid.state).is_there):
+                while not await asyncio.to_thread(HubClient(laid.state).is_there):
                     await asyncio.sleep(0.1)
             assert (await laid.script("ps"))[:2] == (0, 'No sessions yet. Start one with: handraise run "…"\n')
         finally:

@@ -19,7 +19,7 @@ from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, Scripted, say, use
 from handraise.demo.scenarios import propose
-from handraise.demo.told import Request, Told
+from handraise.demo.told import Conversation, Request
 from handraise.hub import Hub, hub
 from handraise.model.actors import Person
 from handraise.model.asks import Answered, Ask
@@ -58,7 +58,7 @@ QUESTIONS = [
 def telling(parts: int) -> Scripted:
     """A session in so many parts, a turn each, with asks of every kind. It checks each answer that it hears."""
 
-    def script(told: Told) -> Script:
+    def script(told: Conversation) -> Script:
         for part in range(1, parts + 1):
             assert told.text == f"{NEXT}{part}."
             told = yield [say(f"Part {part}."), use("AskUserQuestion", questions=QUESTIONS)]
@@ -127,7 +127,7 @@ class Theatre:
                 return await self._outcome(await self._live_and_die(dice, kills))
             finally:
                 async with self._open_hub() as last:
-                    await last.crew.stop_all()
+                    await last.pool.stop_all()
 
     def _furnish(self) -> None:
         for name in ("home", *self._titles):

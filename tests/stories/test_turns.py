@@ -3,7 +3,7 @@
 import base64
 
 from handraise.demo.pieces import Script, fail, say, think
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.wire.blocks import TextBlock, ThinkingBlock
 from handraise.wire.frames import ApiRetry, Assistant, Init, Lifecycle, Result, StreamEvent, User
 from stories.bed import Bed, Talk, answered, parts
@@ -25,25 +25,25 @@ def said(talk: Talk) -> list[object]:
     return [block for frame in talk.heard if isinstance(frame, Assistant) for block in frame.message.content]
 
 
-def greet(told: Told) -> Script:
+def greet(told: Conversation) -> Script:
     yield [think("A greeting."), say(f"Good day, you said {told.text!r}.")]
 
 
-def converse(told: Told) -> Script:
+def converse(told: Conversation) -> Script:
     told = yield [say(f"first: {told.text}")]
     yield [say(f"second: {told.text}")]
 
 
-def look(told: Told) -> Script:
+def look(told: Conversation) -> Script:
     yield [say(f"{told.text}: {[image.media_type for image in told.images]}")]
 
 
-def overloaded(told: Told) -> Script:
+def overloaded(told: Conversation) -> Script:
     yield [fail(529, "overloaded_error", retry_after=0)]
     yield [say("Here I am.")]
 
 
-def refused(told: Told) -> Script:
+def refused(told: Conversation) -> Script:
     yield [fail(403, "permission_error", "no such luck")]
     yield [say("Better.")]
 

@@ -102,7 +102,7 @@ async def until_phase(desk: LocalDesk, session: Session, phase: str) -> None:
 
 
 def pid_of(hub: Hub, session: Session) -> int:
-    runner = hub.crew.runner(session.id)
+    runner = hub.pool.runner(session.id)
     assert runner is not None
     return runner.identity.pid
 

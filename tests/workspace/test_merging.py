@@ -11,10 +11,10 @@ from handraise.model.projects import Options
 from handraise.model.tools import ASK_USER, SERVER, qualified
 from handraise.workspace import merging
 from handraise.workspace.merging import FILES, MCP, NOTES, RECORD, SETTINGS, Texts, Unmergeable
-from handraise.workspace.wanted import wanted_for
+from handraise.workspace.wanted import files_for
 
 NOTHING: Texts = dict.fromkeys((*FILES, RECORD))
-WANTED = wanted_for(Options(mode="plan", allowed_tools=("Read",)).over(Options()))
+WANTED = files_for(Options(mode="plan", allowed_tools=("Read",)).over(Options()))
 ENTRY = {"command": SERVER, "args": ["mcp"], "alwaysLoad": True}
 
 
@@ -72,7 +72,7 @@ def test_the_mode_that_was_there_comes_back() -> None:
 
 def test_other_options_take_the_place_of_the_first() -> None:
     first = merging.synced(NOTHING, WANTED)
-    off = wanted_for(Options(ask_user_enabled=False, allowed_tools=("Grep",)).over(Options()))
+    off = files_for(Options(ask_user_enabled=False, allowed_tools=("Grep",)).over(Options()))
     second = merging.synced(first, off)
 
     assert second[MCP] is None
@@ -163,7 +163,7 @@ def test_half_an_emoji_stays_half_an_emoji() -> None:
 
 
 def test_a_hub_elsewhere_is_named() -> None:
-    wanted = wanted_for(Options().over(Options()), "/srv/state")
+    wanted = files_for(Options().over(Options()), "/srv/state")
 
     assert wanted.server["args"] == ["mcp", "--state", "/srv/state"]
 

@@ -9,9 +9,9 @@ import pytest
 from handraise.model.projects import Options
 from handraise.workspace.merging import MCP, NOTES, RECORD, SETTINGS, Unmergeable
 from handraise.workspace.syncing import BACKUP, sync
-from handraise.workspace.wanted import wanted_for
+from handraise.workspace.wanted import files_for
 
-WANTED = wanted_for(Options(mode="plan").over(Options()))
+WANTED = files_for(Options(mode="plan").over(Options()))
 
 
 def tree(root: Path) -> dict[str, bytes]:
@@ -35,7 +35,7 @@ def test_what_was_there_is_backed_up_once_and_comes_back_to_the_letter(tmp_path:
     (tmp_path / NOTES).write_text("# Mine, without a newline")
     before = tree(tmp_path)
     sync(str(tmp_path), WANTED)
-    sync(str(tmp_path), wanted_for(Options(mode="default").over(Options())))
+    sync(str(tmp_path), files_for(Options(mode="default").over(Options())))
 
     kept = {f"{name}{BACKUP}": text for name, text in before.items()}
     assert {name: text for name, text in tree(tmp_path).items() if name.endswith(BACKUP)} == kept

@@ -45,7 +45,7 @@ class Caller(Struct, frozen=True):
     """Whether a lost connection is a pause; otherwise who drops it has cancelled."""
 
 
-class Whereabouts(NamedTuple):
+class DirectoryContext(NamedTuple):
     """What holds in a directory."""
 
     project: str | None
@@ -54,12 +54,12 @@ class Whereabouts(NamedTuple):
     """Where the project begins."""
 
 
-class Knowledge(Struct, frozen=True):
+class HubContext(Struct, frozen=True):
     """What the counter has to know of the rest of the hub."""
 
     clock: Callable[[], datetime]
-    whereabouts: Callable[[str], Awaitable[Whereabouts]]
-    surroundings: Callable[[str, Whereabouts], Surroundings]
+    whereabouts: Callable[[str], Awaitable[DirectoryContext]]
+    surroundings: Callable[[str, DirectoryContext], Surroundings]
     left_open: Callable[[], Awaitable[Sequence[Ask]]]
     """The asks of agents outside that an earlier hub left open."""
 
@@ -68,7 +68,7 @@ Waited = Callable[[float, float | None], Awaitable[None]]
 """Is told how many seconds an agent has waited, and of how many."""
 
 
-class Counter:
+class AgentCalls:
     """Entered with `async with`, inside the inbox's own. Leaving it leaves every ask as it is, for the next hub.
 
     Who loses the connection once `closing` is set did not go away: the hub did.
@@ -77,7 +77,7 @@ class Counter:
     def __init__(
         self,
         inbox: Inbox,
-        knowledge: Knowledge,
+        knowledge: HubContext,
         closing: asyncio.Event,
         *,
         grace: float = GRACE,
@@ -217,7 +217,7 @@ class Counter:
         for ask in [ask for ask, asker in self._open.items() if asker and f"{asker}/".startswith(inside)]:
             self._withdraw(ask, "the agent is gone")
 
-    async def _where(self, caller: Caller) -> Whereabouts:
+    async def _where(self, caller: Caller) -> DirectoryContext:
         found = await self._knowledge.whereabouts(caller.directory)
         if caller.timeout is None:
             return found

@@ -5,7 +5,7 @@ from typing import Any, assert_never
 
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise, Trusting
 from handraise.model.asks import Answered, Ask, Body, Expired, Permission, Question, Withdrawn
-from handraise.model.inputs import Malformed, read_ask_user, read_plan, read_questions
+from handraise.model.inputs import MalformedInput, read_ask_user, read_plan, read_questions
 from handraise.model.tools import APPROVAL_PROMPT, ASK_USER
 from handraise.model.wording import (
     NO_REASON,
@@ -27,7 +27,7 @@ def read_call(tool: str, arguments: dict[str, Any]) -> Body:
         case "approval_prompt":
             return _read_approval(arguments)
         case _:
-            raise Malformed(f"There is no tool {tool!r} here.")
+            raise MalformedInput(f"There is no tool {tool!r} here.")
 
 
 def subject(tool: str, arguments: dict[str, Any]) -> str:
@@ -60,9 +60,9 @@ def refused(tool: str, reason: str) -> Reply:
 def _read_approval(arguments: dict[str, Any]) -> Body:
     name, told = arguments.get("tool_name"), arguments.get("input", {})
     if not isinstance(name, str) or not name.strip():
-        raise Malformed("`tool_name` must name the tool that is to be used.")
+        raise MalformedInput("`tool_name` must name the tool that is to be used.")
     if not isinstance(told, dict):
-        raise Malformed(f"The input of {name} is not an object.")
+        raise MalformedInput(f"The input of {name} is not an object.")
     match name:
         case "AskUserQuestion":
             return read_questions(told)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from handraise.askers import chunks, run_file
 from handraise.askers.chunks import Answer, BadAnswer
 from handraise.askers.run_file import BadRunFile, Run
-from handraise.askers.talk import Talk
+from handraise.askers.talk import RelayState
 
 PATH = "/mcp/lines"
 _USAGE = """Usage: handraise mcp [--state DIR]
@@ -32,7 +32,7 @@ _NO_HUB = (
 )
 
 
-class Gone(Exception):
+class HubGone(Exception):
     """The agent closed its end, or we were told to stop."""
 
 
@@ -48,7 +48,7 @@ class Relay:
         self._in = agent_in
         self._out = agent_out
         self._conversation = os.urandom(16).hex()
-        self._talk = Talk()
+        self._talk = RelayState()
         self._hub: socket.socket | None = None
         self._answer = Answer()
         self._unread = b""
@@ -59,7 +59,7 @@ class Relay:
         try:
             while True:
                 self._wait()
-        except Gone:
+        except HubGone:
             self._say_goodbye()
 
     def _wait(self) -> None:
@@ -79,7 +79,7 @@ class Relay:
     def _hear(self) -> None:
         piece = os.read(self._in, _PIECE)
         if not piece:
-            raise Gone
+            raise HubGone
         *lines, self._unread = (self._unread + piece).split(b"\n")
         for line in lines:
             if line.strip():
@@ -186,7 +186,7 @@ class Relay:
             while left:
                 left = left[os.write(self._out, left) :]
         except BrokenPipeError:
-            raise Gone from None
+            raise HubGone from None
 
 
 def main(arguments: list[str]) -> int:
@@ -213,7 +213,7 @@ def main(arguments: list[str]) -> int:
         signal.signal(number, _stop)
     try:
         Relay(state or state_folder(), run, 0, 1).carry()
-    except Gone:
+    except HubGone:
         pass
     return 0
 
@@ -231,4 +231,4 @@ def state_folder() -> str:
 
 
 def _stop(_number: int, _frame: object) -> None:
-    raise Gone
+    raise HubGone

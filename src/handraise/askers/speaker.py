@@ -14,9 +14,9 @@ from mcp.shared.message import SessionMessage
 
 import handraise
 from handraise.askers import reading
-from handraise.askers.counter import Caller, Counter
+from handraise.askers.counter import AgentCalls, Caller
 from handraise.inbox.errors import InboxError
-from handraise.model.inputs import Malformed
+from handraise.model.inputs import MalformedInput
 from handraise.model.tools import APPROVAL_PROMPT_TOOL, ASK_USER_TOOL, SERVER
 from handraise.model.wording import Reply
 
@@ -28,13 +28,13 @@ log = logging.getLogger("handraise.askers")
 Context = ServerRequestContext[Any, Any]
 
 
-class Speaker:
+class McpServer:
     """`caller_of` tells who speaks; `reference_of` names a call, the same one whenever it is repeated."""
 
     def __init__(
-        self, counter: Counter, caller_of: Callable[[Context], Caller], reference_of: Callable[[Context], str]
+        self, agent_calls: AgentCalls, caller_of: Callable[[Context], Caller], reference_of: Callable[[Context], str]
     ) -> None:
-        self._counter = counter
+        self._agent_calls = agent_calls
         self._caller_of = caller_of
         self._reference_of = reference_of
         self.server: Server[Any] = Server(
@@ -44,7 +44,9 @@ class Speaker:
 
     async def _list(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         caller = self._caller_of(context)
-        return types.ListToolsResult(tools=[each for each in _TOOLS if await self._counter.offers(caller, each.name)])
+        return types.ListToolsResult(
+            tools=[each for each in _TOOLS if await self._agent_calls.offers(caller, each.name)]
+        )
 
     async def _call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         reply = await self._answer(context, params.name, params.arguments or {})
@@ -56,10 +58,10 @@ class Speaker:
 
         caller = self._caller_of(context)
         try:
-            if not await self._counter.offers(caller, tool):
+            if not await self._agent_calls.offers(caller, tool):
                 return reading.refused(tool, f"{tool} is switched off in this project.")
-            return await self._counter.call(caller, self._reference_of(context), tool, arguments, waited)
-        except Malformed as error:
+            return await self._agent_calls.call(caller, self._reference_of(context), tool, arguments, waited)
+        except MalformedInput as error:
             return reading.refused(tool, str(error))
         except InboxError as error:
             return reading.refused(tool, str(error))
@@ -71,20 +73,23 @@ class Speaker:
         """The SDK ends a cancelled call by itself; that nobody waits for the ask any more has to be said here."""
         if ctx.method == "notifications/cancelled":
             request = (ctx.params or {}).get("requestId")
-            self._counter.cancel(self._caller_of(ctx), spelled(request))
+            self._agent_calls.cancel(self._caller_of(ctx), spelled(request))
         return await call_next(ctx)
 
 
-def speaker_for_lines(counter: Counter) -> Speaker:
+def server_for_lines(agent_calls: AgentCalls) -> McpServer:
     """For connections that stay: a call is named by its id within the conversation."""
-    return Speaker(counter, lambda context: context.lifespan_context, lambda context: spelled(context.request_id))
+    return McpServer(agent_calls, lambda context: context.lifespan_context, lambda context: spelled(context.request_id))
 
 
 async def serve(
-    speaker: Speaker, read: ReadStream[SessionMessage | Exception], write: WriteStream[SessionMessage], caller: Caller
+    mcp_server: McpServer,
+    read: ReadStream[SessionMessage | Exception],
+    write: WriteStream[SessionMessage],
+    caller: Caller,
 ) -> None:
     """Until the agent closes its end."""
-    await serve_dual_era_loop(speaker.server, read, write, lifespan_state=caller)
+    await serve_dual_era_loop(mcp_server.server, read, write, lifespan_state=caller)
 
 
 def read_line(line: bytes) -> SessionMessage | Exception:

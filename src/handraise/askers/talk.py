@@ -14,7 +14,7 @@ SHORTLY_AWAY = 5.0
 _METHOD_NOT_FOUND = -32601
 
 
-class Open:
+class OpenCall:
     """A request that has no reply yet."""
 
     __slots__ = ("line", "message", "since", "was_sent")
@@ -26,11 +26,11 @@ class Open:
         self.was_sent = False
 
 
-class Talk:
+class RelayState:
     """Lines go through it in both directions. A reply that nobody waits for is swallowed: it was given before."""
 
     def __init__(self) -> None:
-        self._open: dict[str, Open] = {}
+        self._open: dict[str, OpenCall] = {}
         self._hello: bytes | None = None
         self._ready: bytes | None = None
         self._knew_a_hub = False
@@ -49,7 +49,7 @@ class Talk:
             params = message.get("params")
             self._open.pop(_key(params.get("requestId") if isinstance(params, dict) else None), None)
         elif "id" in message and isinstance(method, str):
-            self._open[_key(message["id"])] = Open(line, message, now)
+            self._open[_key(message["id"])] = OpenCall(line, message, now)
 
     def begin(self) -> list[bytes]:
         """What a hub has to hear first: how the conversation began, and what is still open."""
@@ -99,12 +99,12 @@ class Talk:
             self._remember(each)
         return [_reply(each, reason) for each in given_up]
 
-    def _remember(self, asked: Open) -> None:
+    def _remember(self, asked: OpenCall) -> None:
         """How the conversation began, once that was agreed: a greeting that was refused would begin another one."""
         if asked.message["method"] == "initialize":
             self._hello = asked.line
 
-    def _patience(self, each: Open) -> float:
+    def _patience(self, each: OpenCall) -> float:
         if each.was_sent:
             return LONGEST_AWAY
         return SHORTLY_AWAY if self._knew_a_hub else 0.0
@@ -123,7 +123,7 @@ def _key(request_id: object) -> str:
     return json.dumps(request_id)
 
 
-def _reply(asked: Open, reason: str) -> bytes:
+def _reply(asked: OpenCall, reason: str) -> bytes:
     """Without a hub we greet, show the tools, and say of each call why nobody is asked."""
     request_id, method = asked.message["id"], asked.message["method"]
     params = asked.message.get("params")

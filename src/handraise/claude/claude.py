@@ -14,7 +14,7 @@ from handraise.claude.command import Launch, command_line
 from handraise.claude.fifo import ChildGone, Fifo
 from handraise.claude.folder import LaunchRecord, RunFolder
 from handraise.claude.process import Identity, Process
-from handraise.claude.watch import Watch
+from handraise.claude.watch import FileWatch
 
 _RECORD_DEADLINE = 10.0
 _RECORD_POLL = 0.002
@@ -34,7 +34,7 @@ class NobodyThere(Exception):
 class Claude:
     """Entered with `async with`; leaving it leaves Claude running."""
 
-    def __init__(self, folder: RunFolder, identity: Identity, watch: Watch) -> None:
+    def __init__(self, folder: RunFolder, identity: Identity, watch: FileWatch) -> None:
         self.folder = folder
         self.process = Process(identity)
         self._fifo = Fifo(folder, self.process.ended.is_set)
@@ -85,7 +85,7 @@ async def start(
     launch: Launch,
     folder: Path,
     locks: Path,
-    watch: Watch,
+    watch: FileWatch,
     environment: Mapping[str, str],
     sandbox: Mapping[str, Any] | None = None,
 ) -> Claude:
@@ -98,7 +98,7 @@ async def start(
     return adopt(run.path, watch)
 
 
-def adopt(folder: Path, watch: Watch) -> Claude:
+def adopt(folder: Path, watch: FileWatch) -> Claude:
     """The Claude that was launched in this folder, by whomever. Once entered, it is known whether it still lives."""
     run = RunFolder(folder)
     record = run.record()

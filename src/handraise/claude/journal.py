@@ -7,7 +7,7 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from handraise.claude.watch import Watch
+from handraise.claude.watch import FileWatch
 
 CHUNK = 64 * 1024
 """Does not hold up other sessions; and more than 128 KiB would be mapped and unmapped anew for each read."""
@@ -22,7 +22,7 @@ class JournalLost(Exception):
     """The file is no longer what Claude writes to: deleted, replaced or cut. What it says can't be followed."""
 
 
-async def follow(path: Path, offset: int, watch: Watch, ended: asyncio.Event) -> AsyncIterator[bytes]:
+async def follow(path: Path, offset: int, watch: FileWatch, ended: asyncio.Event) -> AsyncIterator[bytes]:
     """Chunks from `offset` on, as they are written, until the writer has ended and all of it was read.
 
     Raises JournalLost as soon as the file is deleted, replaced or shorter than what was read of it.

@@ -56,7 +56,7 @@ def main(folder: str) -> None:
         namespaces.launch(
             order["sandbox"], lambda pid: _sign(path, order, pid), lambda: _become_or_say_why(order["command"])
         )
-    except namespaces.Failed as error:
+    except namespaces.SetupFailed as error:
         raise OSError(f"no sandbox could be made: {error}") from error
 
 

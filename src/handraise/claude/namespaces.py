@@ -32,7 +32,7 @@ exec nsenter --user='{folder}/user' --net='{folder}/net' --preserve-credentials 
 """
 
 
-class Failed(Exception):
+class SetupFailed(Exception):
     """There is no wall. The text says what the system said."""
 
 
@@ -49,7 +49,7 @@ def launch(plan: Mapping[str, Any], record: Callable[[int], None], execute: Call
     try:
         pid = syscalls.clone(_NEW | syscalls.CLONE_PARENT | signal.SIGCHLD)
     except OSError as error:
-        raise Failed(f"user namespaces cannot be made ({error.strerror})") from error
+        raise SetupFailed(f"user namespaces cannot be made ({error.strerror})") from error
     if pid == 0:
         for each in (may_build, built, may_begin, begun):
             os.close(each)
@@ -64,13 +64,13 @@ def launch(plan: Mapping[str, Any], record: Callable[[int], None], execute: Call
         os.write(may_begin, b"1")
         _expect(b"begun", begun)
     except OSError as error:
-        raise Failed(str(error.strerror or error)) from error
+        raise SetupFailed(str(error.strerror or error)) from error
 
 
 def _expect(word: bytes, file: int) -> None:
     said = _read_all(file)
     if said != word:
-        raise Failed(said.decode(errors="replace") or "the process ended before it was ready")
+        raise SetupFailed(said.decode(errors="replace") or "the process ended before it was ready")
 
 
 def _begin(

@@ -41,11 +41,11 @@ _BROWSERS = (
 """Where browsers keep cookies: the one that logs the person in here among them."""
 
 
-class Unfit(Exception):
+class SandboxUnfit(Exception):
     """No sandbox of this kind fits around this directory. The text says why, and what to do."""
 
 
-class Grounds(Struct, frozen=True):
+class SandboxContext(Struct, frozen=True):
     """What a hub keeps from every Claude, and where a person's own things are."""
 
     hidden: tuple[str, ...] = ()
@@ -71,14 +71,14 @@ class Sandbox(Struct, frozen=True, kw_only=True):
     """Directories beside the project's own, where it may write."""
 
 
-def grounds(hidden: Iterable[Path | None], environment: Mapping[str, str]) -> Grounds:
+def sandbox_context(hidden: Iterable[Path | None], environment: Mapping[str, str]) -> SandboxContext:
     """As they are on this machine now."""
     home = environment.get("HOME") or str(Path.home())
     user = os.geteuid()
     folder = environment.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
     runtime = [*_runtime(user, environment), os.path.join(folder, "sessions")]
     agent = environment.get("SSH_AUTH_SOCK")
-    return Grounds(
+    return SandboxContext(
         hidden=tuple(os.path.realpath(each) for each in hidden if each is not None),
         home=os.path.realpath(home),
         claude_folder=os.path.realpath(folder),
@@ -88,7 +88,7 @@ def grounds(hidden: Iterable[Path | None], environment: Mapping[str, str]) -> Gr
     )
 
 
-def prepare(known: Grounds) -> None:
+def prepare(known: SandboxContext) -> None:
     """Makes what must be there to be kept from Claude: what is not there yet, it could make."""
     for folder in (known.claude_folder, *known.runtime):
         with suppress(OSError):
@@ -97,24 +97,24 @@ def prepare(known: Grounds) -> None:
         file.write("{}\n")
 
 
-def plan(sandbox: Sandbox, known: Grounds) -> dict[str, Any]:
+def plan(sandbox: Sandbox, known: SandboxContext) -> dict[str, Any]:
     """What `namespaces` is to build; raises Unfit."""
     directory = os.path.realpath(sandbox.directory)
     hidden = list(dict.fromkeys(alias for each in known.hidden for alias in aliases(each, known.mounts)))
     for each in hidden:
         if _is_inside(directory, each):
-            raise Unfit(f"{directory} is inside {each}, which belongs to the hub. Choose another directory.")
+            raise SandboxUnfit(f"{directory} is inside {each}, which belongs to the hub. Choose another directory.")
     strict = sandbox.preset in ("project", "sealed")
     if strict and _is_inside(known.home, directory):
-        raise Unfit(
+        raise SandboxUnfit(
             f"The sandbox {sandbox.preset!r} protects your home directory, and {directory} contains it."
             " Start the session in a directory inside it."
         )
     for program in ("nsenter", "bash") if sandbox.preset == "sealed" else ():
         if not shutil.which(program):
-            raise Unfit(f"The sandbox 'sealed' needs {program}. Install util-linux and bash.")
+            raise SandboxUnfit(f"The sandbox 'sealed' needs {program}. Install util-linux and bash.")
     if sandbox.preset == "sealed" and "'" in hidden[0]:
-        raise Unfit(f"The sandbox 'sealed' needs a path for the hub's folder without quotes, not {hidden[0]}.")
+        raise SandboxUnfit(f"The sandbox 'sealed' needs a path for the hub's folder without quotes, not {hidden[0]}.")
     settings = _settings(known)
     layers = dict([("/", True), *_strict_layers(sandbox, directory, known)] if strict else [])
     layers[settings] = True
@@ -155,7 +155,7 @@ def renamable(path: str) -> Iterator[str]:
     return (str(each) for each in above if str(each) != "/" and os.access(each.parent, os.W_OK))
 
 
-def _settings(known: Grounds) -> str:
+def _settings(known: SandboxContext) -> str:
     """Claude's own for this user. Whoever writes them can make hooks that allow everything."""
     return os.path.join(known.claude_folder, "settings.json")
 
@@ -168,7 +168,7 @@ def _runtime(user: int, environment: Mapping[str, str]) -> Iterator[str | None]:
     yield f"/run/screen/S-{environment.get('USER') or 'root'}"
 
 
-def _strict_layers(sandbox: Sandbox, directory: str, known: Grounds) -> Iterator[tuple[str, bool]]:
+def _strict_layers(sandbox: Sandbox, directory: str, known: SandboxContext) -> Iterator[tuple[str, bool]]:
     for each in _SHARED:
         yield os.path.realpath(each), False
     yield known.home, True
@@ -178,7 +178,7 @@ def _strict_layers(sandbox: Sandbox, directory: str, known: Grounds) -> Iterator
     yield directory, False
 
 
-def _agents(sandbox: Sandbox, runtime: str, known: Grounds) -> Sequence[str]:
+def _agents(sandbox: Sandbox, runtime: str, known: SandboxContext) -> Sequence[str]:
     return () if sandbox.preset == "sealed" else [each for each in known.agents if _is_inside(each, runtime)]
 
 

@@ -16,32 +16,32 @@ _DEADLINE = 10.0
 _APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 _CLONE = Path("/proc/sys/kernel/unprivileged_userns_clone")
 _MOST = Path("/proc/sys/user/max_user_namespaces")
-_found: dict[int, "Wall"] = {}
+_found: dict[int, "SandboxSupport"] = {}
 
 
-class Wall(Struct, frozen=True):
+class SandboxSupport(Struct, frozen=True):
     """What came of trying. `missing` says why there is none, `advice` what to do about it."""
 
     missing: str = ""
     advice: str = ""
 
 
-async def look() -> Wall:
+async def look() -> SandboxSupport:
     """Tried once in the life of a process; the same user gets the same answer."""
     user = os.geteuid()
     if user not in _found:
         try:
             _found[user] = await _try()
         except OSError as error:
-            _found[user] = Wall(f"Trying it failed: {error.strerror}.", advice())
+            _found[user] = SandboxSupport(f"Trying it failed: {error.strerror}.", advice())
     return _found[user]
 
 
-async def _try() -> Wall:
+async def _try() -> SandboxSupport:
     if sys.platform != "linux":
-        return Wall("This system has no namespaces.", "Run the hub on Linux, or in a Linux virtual machine.")
+        return SandboxSupport("This system has no namespaces.", "Run the hub on Linux, or in a Linux virtual machine.")
     with tempfile.TemporaryDirectory() as folder:
-        grounds = sandbox.grounds([Path(folder)], os.environ)
+        grounds = sandbox.sandbox_context([Path(folder)], os.environ)
         # Inside it nothing of the folder can be seen: the program gets all that it needs before that.
         plan = sandbox.plan(sandbox.Sandbox(preset="open", directory="/"), grounds)
         order = {"command": ["/bin/true"], "directory": "/", "sandbox": plan}
@@ -56,12 +56,12 @@ async def _try() -> Wall:
         except TimeoutError:
             tried.kill()
             await tried.wait()
-            return Wall(f"Trying it took longer than {_DEADLINE:g} s.", advice())
+            return SandboxSupport(f"Trying it took longer than {_DEADLINE:g} s.", advice())
         _reap(Path(folder, "launch.json"))
     if tried.returncode == 0:
-        return Wall()
+        return SandboxSupport()
     reason = said.decode(errors="replace").strip().rpartition("no sandbox could be made: ")[2]
-    return Wall(f"The system refuses it: {reason or f'exit status {tried.returncode}'}.", advice())
+    return SandboxSupport(f"The system refuses it: {reason or f'exit status {tried.returncode}'}.", advice())
 
 
 def advice() -> str:

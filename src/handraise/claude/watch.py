@@ -27,7 +27,7 @@ log = logging.getLogger("handraise.claude")
 _Look = tuple[int, int, int]
 
 
-class Watch(Protocol):
+class FileWatch(Protocol):
     """Entered with `async with`; belongs to one event loop."""
 
     async def __aenter__(self) -> Self: ...
@@ -41,12 +41,12 @@ class Watch(Protocol):
         """That bell rings no more; others on the same file do."""
 
 
-def watch() -> Watch:
+def watch() -> FileWatch:
     """The best one that this system has."""
-    return Watching() if sys.platform == "linux" else Polling()
+    return WatchedFile() if sys.platform == "linux" else Polling()
 
 
-class Watching:
+class WatchedFile:
     """By inotify as far as the system has some left for us, and by polling beyond: slower by some milliseconds."""
 
     def __init__(self) -> None:

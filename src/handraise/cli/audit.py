@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from handraise.cli.neighbour import Neighbour
+from handraise.cli.neighbour import HubClient
 from handraise.cli.places import json_option, state_folder, state_option
 from handraise.cli.plain import plain
 
@@ -22,14 +22,14 @@ _PAGE = 1000
 @json_option
 def audit(state: str | None, as_json: bool, **filters: str | None) -> None:
     """List who did what. With --json it is an export: one entry a line, whole, oldest first."""
-    for entry in _entries(Neighbour(state_folder(state)), filters):
+    for entry in _entries(HubClient(state_folder(state)), filters):
         click.echo(json.dumps(entry, ensure_ascii=False) if as_json else _line(entry))
 
 
-def _entries(neighbour: Neighbour, filters: dict[str, str | None]) -> Iterator[dict[str, Any]]:
+def _entries(client: HubClient, filters: dict[str, str | None]) -> Iterator[dict[str, Any]]:
     after: int | None = 0
     while after is not None:
-        page = neighbour.get("/api/audit", after=after, limit=_PAGE, **filters)
+        page = client.get("/api/audit", after=after, limit=_PAGE, **filters)
         yield from page["entries"]
         after = page["next"]
 

@@ -5,7 +5,7 @@ import sys
 import time
 from pathlib import Path
 
-from handraise.cli.neighbour import Neighbour, NoHub
+from handraise.cli.neighbour import HubClient, NoHub
 from handraise.cli.troubles import FAILED, PORT_TAKEN
 
 LOG = "hub.log"
@@ -40,10 +40,10 @@ def _start(state: Path, log: Path, *options: str) -> int | None:
             start_new_session=True,
             cwd="/",
         )
-    neighbour = Neighbour(state)
+    client = HubClient(state)
     ends = time.monotonic() + _PATIENCE
     while time.monotonic() < ends:
-        if neighbour.is_there():
+        if client.is_there():
             return None
         if started.poll() == PORT_TAKEN:
             return PORT_TAKEN

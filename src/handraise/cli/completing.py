@@ -6,7 +6,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from handraise.cli.neighbour import Failed, Neighbour, NoHub
+from handraise.cli.neighbour import HubClient, HubError, NoHub
 from handraise.cli.places import state_folder
 from handraise.cli.table import harmless
 
@@ -16,27 +16,27 @@ Found = Iterable[tuple[str, str]]
 class Completes:
     """Of what is found, each with what it is, whatever begins as it was typed; nothing where no hub answers."""
 
-    def __init__(self, look: Callable[[Neighbour], Found]) -> None:
+    def __init__(self, look: Callable[[HubClient], Found]) -> None:
         self._look = look
 
     def __call__(self, ctx: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem[str]]:
         try:
-            found = list(self._look(Neighbour(state_folder(ctx.params.get("state")))))
-        except (NoHub, Failed):
+            found = list(self._look(HubClient(state_folder(ctx.params.get("state")))))
+        except (NoHub, HubError):
             return []
         return [CompletionItem(name, help=harmless(says)) for name, says in found if name.startswith(begun)]
 
 
-def _sessions(neighbour: Neighbour) -> Found:
-    return ((each["id"], f"{each['state']}: {each['title']}") for each in neighbour.pages("/api/sessions", "sessions"))
+def _sessions(client: HubClient) -> Found:
+    return ((each["id"], f"{each['state']}: {each['title']}") for each in client.pages("/api/sessions", "sessions"))
 
 
-def _asks(neighbour: Neighbour) -> Found:
-    return ((each["id"], _asked(each)) for each in neighbour.pages("/api/asks", "asks", state="open"))
+def _asks(client: HubClient) -> Found:
+    return ((each["id"], _asked(each)) for each in client.pages("/api/asks", "asks", state="open"))
 
 
-def _projects(neighbour: Neighbour) -> Found:
-    return ((each["name"], each["path"]) for each in neighbour.get("/api/projects")["projects"])
+def _projects(client: HubClient) -> Found:
+    return ((each["name"], each["path"]) for each in client.get("/api/projects")["projects"])
 
 
 def _asked(ask: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from handraise.cli.neighbour import Failed, Neighbour, NoHub
+from handraise.cli.neighbour import HubClient, HubError, NoHub
 from handraise.cli.places import here, json_option, state_folder, state_option
 from handraise.doctor import findings
 from handraise.doctor.examine import examine
@@ -32,7 +32,7 @@ def doctor(project: str | None, state: str | None, as_json: bool) -> None:
 def _known(state: Path, directory: Path) -> Project | None:
     """The project of the directory, where a hub runs that knows one."""
     try:
-        told = Neighbour(state).get("/api/projects")["projects"]
-    except (NoHub, Failed):
+        told = HubClient(state).get("/api/projects")["projects"]
+    except (NoHub, HubError):
         return None
     return innermost(msgspec.convert(told, list[Project]), os.path.realpath(directory))

@@ -32,14 +32,14 @@ def _perform() -> None:
 def _listed(*, as_json: bool) -> bool:
     """`ps` without what reads a command line; whatever goes wrong is told by the command itself."""
     from handraise.cli.folder import state_path
-    from handraise.cli.neighbour import Failed, Neighbour, NoHub
+    from handraise.cli.neighbour import HubClient, HubError, NoHub
     from handraise.cli.table import listing
 
     try:
-        rows = listing(Neighbour(state_path(None)), as_json=as_json)
+        rows = listing(HubClient(state_path(None)), as_json=as_json)
         sys.stdout.write("".join(f"{row}\n" for row in rows))
         sys.stdout.flush()
-    except (NoHub, Failed):
+    except (NoHub, HubError):
         return False
     return True
 

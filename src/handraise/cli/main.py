@@ -53,7 +53,7 @@ COMMANDS = {name: module for group in GROUPS.values() for name, (module, _) in g
 SENTENCES = {name: sentence for group in GROUPS.values() for name, (_, sentence) in group.items()}
 
 
-class Told(click.Group):
+class HelpfulGroup(click.Group):
     """Whatever goes wrong in a command ends as a sentence and an exit code."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
@@ -103,7 +103,7 @@ class Told(click.Group):
 
 
 @click.group(
-    cls=Told,
+    cls=HelpfulGroup,
     epilog="Exit codes: 0 done, 1 failed or left unfinished, 2 wrong usage, 3 no hub, 4 refused, 5 port in use, "
     "130 interrupted, 143 terminated.",
 )

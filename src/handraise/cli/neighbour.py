@@ -29,7 +29,7 @@ class NoHub(Exception):
     """No hub answers here."""
 
 
-class Failed(Exception):
+class HubError(Exception):
     """It was not done: the hub said no, or nothing was sent. The text is a sentence."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
@@ -38,7 +38,7 @@ class Failed(Exception):
         self.code = code
 
 
-class Neighbour:
+class HubClient:
     """The hub whose state folder this is; with `address`, the one there, to which `$HANDRAISE_TOKEN` names us."""
 
     def __init__(self, state: str | os.PathLike[str], address: str | None = None) -> None:
@@ -173,5 +173,5 @@ def _read(status: int, content: bytes) -> Any:  # noqa: ANN401 (JSON)
         raise NoHub("What answers there is no hub.") from None
     if status >= 400:
         error = (told or {}).get("error", {})
-        raise Failed(status, error.get("code", "error"), error.get("message", f"The hub said {status}."))
+        raise HubError(status, error.get("code", "error"), error.get("message", f"The hub said {status}."))
     return told

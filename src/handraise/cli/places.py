@@ -7,7 +7,7 @@ import sys
 import click
 
 from handraise.cli.folder import state_folder
-from handraise.cli.neighbour import Failed
+from handraise.cli.neighbour import HubError
 
 __all__ = ["address_in", "here", "hub_option", "json_option", "piped", "state_folder", "state_option"]
 
@@ -32,7 +32,7 @@ def here() -> str:
     try:
         return os.getcwd()
     except FileNotFoundError:
-        raise Failed(400, "no_directory", "The current directory no longer exists. Change to another one.") from None
+        raise HubError(400, "no_directory", "The current directory no longer exists. Change to another one.") from None
 
 
 def piped() -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from handraise.cli.neighbour import Failed, Neighbour
+from handraise.cli.neighbour import HubClient, HubError
 from handraise.cli.places import here, json_option, state_folder, state_option
 
 _LISTS = ("allowed_tools", "add_dirs")
@@ -46,7 +46,7 @@ def add(path: str, settings: tuple[str, ...], name: str | None, state: str | Non
     handraise project add . ask_user_timeout=600 mode=plan
     """
     body = {"path": path, "name": name, "options": _changed({}, settings)}
-    _show([Neighbour(state_folder(state)).post("/api/projects", body)], as_json)
+    _show([HubClient(state_folder(state)).post("/api/projects", body)], as_json)
 
 
 @project.command("list")
@@ -54,7 +54,7 @@ def add(path: str, settings: tuple[str, ...], name: str | None, state: str | Non
 @json_option
 def list_all(state: str | None, as_json: bool) -> None:
     """List the projects, each with its options."""
-    _show(Neighbour(state_folder(state)).get("/api/projects")["projects"], as_json)
+    _show(HubClient(state_folder(state)).get("/api/projects")["projects"], as_json)
 
 
 @project.command("set")
@@ -72,10 +72,10 @@ def change(project: str, settings: tuple[str, ...], name: str | None, state: str
     handraise project set shop model=opus rules='[{"decision": "deny", "command": "git push *"}]'
     handraise project set shop rules=@rules.toml
     """
-    neighbour = Neighbour(state_folder(state))
-    found = _find(neighbour, project)
+    client = HubClient(state_folder(state))
+    found = _find(client, project)
     body = {"name": name, "options": _changed(found["options"], settings)}
-    _show([neighbour.patch(f"/api/projects/{found['id']}", body)], as_json)
+    _show([client.patch(f"/api/projects/{found['id']}", body)], as_json)
 
 
 @project.command()
@@ -89,24 +89,24 @@ def sync(project: str | None, everywhere: bool, remove: bool, state: str | None,
 
     What is there stays, and is backed up; --remove undoes it. Without PROJECT it is the one of this directory.
     """
-    neighbour = Neighbour(state_folder(state))
-    projects = neighbour.get("/api/projects")["projects"] if everywhere else [_find(neighbour, project or here())]
-    failed: list[Failed] = []
+    client = HubClient(state_folder(state))
+    projects = client.get("/api/projects")["projects"] if everywhere else [_find(client, project or here())]
+    failed: list[HubError] = []
     for each in projects:
         try:
-            done = neighbour.post(f"/api/projects/{each['id']}/sync", {"remove": remove})
-        except Failed as error:
+            done = client.post(f"/api/projects/{each['id']}/sync", {"remove": remove})
+        except HubError as error:
             # The others are not to wait for somebody to mend this one.
-            failed.append(Failed(error.status, error.code, f"{each['name']}: {error}"))
+            failed.append(HubError(error.status, error.code, f"{each['name']}: {error}"))
             continue
         changed = ", ".join(done["changed"]) or "nothing to change"
         click.echo(json.dumps(done) if as_json else f"{each['name']}: {changed}")
     if failed:
-        raise Failed(failed[0].status, failed[0].code, "\n".join(str(each) for each in failed))
+        raise HubError(failed[0].status, failed[0].code, "\n".join(str(each) for each in failed))
 
 
-def _find(neighbour: Neighbour, named: str) -> dict[str, Any]:
-    projects: list[dict[str, Any]] = neighbour.get("/api/projects")["projects"]
+def _find(client: HubClient, named: str) -> dict[str, Any]:
+    projects: list[dict[str, Any]] = client.get("/api/projects")["projects"]
     for each in projects:
         if named in (each["id"], each["name"], each["path"]) or os.path.realpath(named) == each["path"]:
             return each

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import click
 
-from handraise.cli.neighbour import Neighbour, NoHub
+from handraise.cli.neighbour import HubClient, NoHub
 from handraise.cli.places import json_option, state_folder, state_option
 from handraise.cli.table import cut, in_colours, listing, table
 
@@ -22,20 +22,20 @@ def ps(state: str | None, as_json: bool, watch: bool) -> None:
     handraise ps --watch
     handraise ps --json | jq -r 'select(.state == "needs you").id'
     """
-    neighbour = Neighbour(state_folder(state))
+    client = HubClient(state_folder(state))
     if watch:
         from handraise.cli.watching import can_watch, keep_showing
 
         if as_json or not can_watch():
             raise click.UsageError("--watch draws on a terminal; for a script there is: handraise ps --json.")
-        sys.exit(keep_showing(neighbour, lambda width, height: _picture(neighbour, width, height)))
-    for row in listing(neighbour, as_json=as_json):
+        sys.exit(keep_showing(client, lambda width, height: _picture(client, width, height)))
+    for row in listing(client, as_json=as_json):
         click.echo(row)
 
 
-def _picture(neighbour: Neighbour, width: int, height: int) -> list[str]:
+def _picture(client: HubClient, width: int, height: int) -> list[str]:
     try:
-        sessions = list(neighbour.pages("/api/sessions", "sessions"))
+        sessions = list(client.pages("/api/sessions", "sessions"))
         rows = table(sessions, datetime.now(UTC), width, coloured=in_colours())
     except NoHub as error:
         rows = [cut(f"{error} Trying again.", width)]

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import click
 
-from handraise.cli.neighbour import Neighbour
+from handraise.cli.neighbour import HubClient
 from handraise.cli.places import json_option, state_folder, state_option
 from handraise.cli.plain import plain
 
@@ -26,7 +26,7 @@ def rules(ctx: click.Context) -> None:
 @json_option
 def list_all(state: str | None, as_json: bool) -> None:
     """List the rules in the order in which they are tried, and where each comes from."""
-    found = Neighbour(state_folder(state)).get("/api/rules")["rules"]
+    found = HubClient(state_folder(state)).get("/api/rules")["rules"]
     for each in found:
         click.echo(json.dumps(each, ensure_ascii=False) if as_json else _line(each))
     if not found and not as_json:
@@ -52,7 +52,7 @@ def add(state: str | None, as_json: bool, **wanted: str | None) -> None:
     handraise rules add allow --tool Bash --command 'npm run *' --project shop
     handraise rules add deny --path 'secrets/**' --message "Ask me for the values."
     """
-    made = Neighbour(state_folder(state)).post("/api/rules", wanted)
+    made = HubClient(state_folder(state)).post("/api/rules", wanted)
     click.echo(json.dumps(made, ensure_ascii=False) if as_json else _line(made))
 
 
@@ -61,7 +61,7 @@ def add(state: str | None, as_json: bool, **wanted: str | None) -> None:
 @state_option
 def revoke(id: str, state: str | None) -> None:  # noqa: A002 (the argument's name)
     """Revoke a rule that a person made; those in settings are changed there."""
-    Neighbour(state_folder(state)).delete(f"/api/rules/{quote(id, safe='')}")
+    HubClient(state_folder(state)).delete(f"/api/rules/{quote(id, safe='')}")
 
 
 def _line(rule: dict[str, Any]) -> str:

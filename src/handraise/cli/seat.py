@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from handraise.cli.neighbour import INTERRUPTED, Failed, NoHub
+from handraise.cli.neighbour import INTERRUPTED, HubError, NoHub
 from handraise.cli.places import here
 from handraise.cli.terminal import this_terminal
 from handraise.cli.troubles import BY_SIGNAL, FAILED
@@ -26,7 +26,7 @@ from handraise.desk.interface import (
     NotFound,
     NotLetIn,
     Refused,
-    Seen,
+    SessionSummary,
     TooLate,
     Unreached,
     Words,
@@ -35,7 +35,7 @@ from handraise.desk.remote import RemoteDesk
 from handraise.model.asks import ask_as_json
 from handraise.model.sessions import Session
 from handraise.surfaces.terminal.signals import told_by_signals
-from handraise.surfaces.terminal.stay import Stay
+from handraise.surfaces.terminal.stay import TerminalSession
 from handraise.surfaces.terminal.timeline import Timeline
 from handraise.surfaces.terminal.unattended import Unattended, told
 
@@ -47,7 +47,7 @@ _HISTORY = 60
 """How many items of what happened before are shown to somebody who joins."""
 
 
-class Wanted(Struct, frozen=True):
+class SessionRequest(Struct, frozen=True):
     """The session to start, or to go on with."""
 
     words: Words | None
@@ -58,7 +58,7 @@ class Wanted(Struct, frozen=True):
     fork: bool = False
 
 
-class Where(Struct, frozen=True):
+class HubTarget(Struct, frozen=True):
     """The hub of this machine, or another one by its address and a token."""
 
     state: Path
@@ -73,7 +73,7 @@ class Where(Struct, frozen=True):
         return RemoteDesk(self.state / "hub.sock", source="terminal", seat=this_terminal())
 
 
-class Manner(Struct, frozen=True):
+class OutputOptions(Struct, frozen=True):
     """How to stay."""
 
     plain: bool = False
@@ -84,7 +84,7 @@ class Manner(Struct, frozen=True):
     """Whether leaving before a turn has ended counts as a failure."""
 
 
-def begin(where: Where, wanted: Wanted, manner: Manner) -> int:
+def begin(where: HubTarget, wanted: SessionRequest, manner: OutputOptions) -> int:
     """Starts, resumes or forks a session, and stays with it."""
     # As long as nobody stays, Ctrl-C ends the command, wherever it is.
     named = Path(wanted.project) if wanted.project is not None else Path(here())
@@ -94,21 +94,21 @@ def begin(where: Where, wanted: Wanted, manner: Manner) -> int:
         return _perform(where, _begin(where, wanted, manner))
     except KeyboardInterrupt as error:
         told = f"Interrupted. Run `handraise ps{where.options}` to see if the session was started."
-        raise Failed(400, INTERRUPTED, told) from error
+        raise HubError(400, INTERRUPTED, told) from error
 
 
-def join(where: Where, session: str, manner: Manner) -> int:
+def join(where: HubTarget, session: str, manner: OutputOptions) -> int:
     """Stays with a session that is there."""
     return _perform(where, _join(where, session, manner))
 
 
-def clear_inbox(where: Where, manner: Manner) -> int:
+def clear_inbox(where: HubTarget, manner: OutputOptions) -> int:
     """Stays with the open asks of all sessions; without a terminal, lists them."""
     listed = manner.as_json or not sys.stdout.isatty()
     return _perform(where, _list(where, manner) if listed else _inbox(where, manner))
 
 
-async def _begin(where: Where, wanted: Wanted, manner: Manner) -> int:
+async def _begin(where: HubTarget, wanted: SessionRequest, manner: OutputOptions) -> int:
     async with where.desk() as desk:
         cursor = await desk.newest()
         session = (await _started(desk, wanted)).session
@@ -118,7 +118,7 @@ async def _begin(where: Where, wanted: Wanted, manner: Manner) -> int:
         return await _stay(desk, session, cursor, replace(manner, finishes=wanted.words is not None), where)
 
 
-async def _started(desk: Desk, wanted: Wanted) -> Seen:
+async def _started(desk: Desk, wanted: SessionRequest) -> SessionSummary:
     if wanted.resume is not None and wanted.fork:
         if wanted.words is None:
             raise Refused("A fork begins with something to say.")
@@ -128,7 +128,7 @@ async def _started(desk: Desk, wanted: Wanted) -> Seen:
     return await desk.start(wanted.words or "", wanted.project or ".", mode=wanted.mode, model=wanted.model)
 
 
-async def _join(where: Where, session: str, manner: Manner) -> int:
+async def _join(where: HubTarget, session: str, manner: OutputOptions) -> int:
     async with where.desk() as desk:
         found = (await desk.session(session)).session
         before = await desk.items(session, limit=_HISTORY)
@@ -137,12 +137,12 @@ async def _join(where: Where, session: str, manner: Manner) -> int:
         return await _stay(desk, found, cursor, manner, where)
 
 
-async def _inbox(where: Where, manner: Manner) -> int:
+async def _inbox(where: HubTarget, manner: OutputOptions) -> int:
     async with where.desk() as desk:
         return await _stay(desk, None, await desk.newest(), manner, where)
 
 
-async def _list(where: Where, manner: Manner) -> int:
+async def _list(where: HubTarget, manner: OutputOptions) -> int:
     async with where.desk() as desk:
         asks = await desk.asks()
     for ask in asks:
@@ -153,24 +153,24 @@ async def _list(where: Where, manner: Manner) -> int:
     return 0
 
 
-async def _stay(desk: Desk, session: Session | None, cursor: int, manner: Manner, where: Where) -> int:
-    front = _front(manner, where)
-    stay = Stay(desk, front, _now, session, cursor)
+async def _stay(desk: Desk, session: Session | None, cursor: int, manner: OutputOptions, where: HubTarget) -> int:
+    io = _front(manner, where)
+    stay = TerminalSession(desk, io, _now, session, cursor)
     # One Ctrl-C too many, while it is being left, must not swallow how to come back.
-    with told_by_signals(stay.leaving.set, front.interrupt) as caught:
+    with told_by_signals(stay.leaving.set, io.interrupt) as caught:
         async with stay:
-            await front.run(stay)
+            await io.run(stay)
         if stay.refused is not None:
             raise stay.refused
         by_signal = caught.number if stay.leaving.is_set() else None
         number = by_signal or (signal.SIGINT if stay.interrupted else None)
         if session is None:
             return 0 if number is None else BY_SIGNAL + number
-        code = _leave(front, stay.board.timeline, f"{shlex.quote(session.id)}{where.options}", manner)
+        code = _leave(io, stay.view.timeline, f"{shlex.quote(session.id)}{where.options}", manner)
         return code if number is None else BY_SIGNAL + number
 
 
-def _front(manner: Manner, where: Where) -> "Screen | Plain | Unattended":
+def _front(manner: OutputOptions, where: HubTarget) -> "Screen | Plain | Unattended":
     keyboard = None if manner.as_json else _keyboard()
     if keyboard is None:
         return Unattended(as_json=manner.as_json, patience=manner.patience, options=where.options)
@@ -183,20 +183,20 @@ def _front(manner: Manner, where: Where) -> "Screen | Plain | Unattended":
     return Screen(_now)
 
 
-def _leave(front: "Screen | Plain | Unattended", timeline: Timeline, session: str, manner: Manner) -> int:
+def _leave(io: "Screen | Plain | Unattended", timeline: Timeline, session: str, manner: OutputOptions) -> int:
     back = f"handraise attach {session}"
-    if isinstance(front, Unattended) and front.gave_up == "queued":
+    if isinstance(io, Unattended) and io.gave_up == "queued":
         drop = f"handraise stop {session}"
         click.echo(
             f"Still queued after {manner.patience:g} s. Come back with: {back}, or drop it with: {drop}", err=True
         )
         return FAILED
-    if isinstance(front, Unattended) and front.gave_up:
+    if isinstance(io, Unattended) and io.gave_up:
         click.echo(
             f"Nobody answered within {manner.patience:g} s. The ask stays open; come back with: {back}", err=True
         )
         return FAILED
-    unread = front.unread if isinstance(front, Unattended) else None
+    unread = io.unread if isinstance(io, Unattended) else None
     if unread is not None and not isinstance(unread, BrokenPipeError):
         click.echo(f"handraise: Nothing more can be printed: {unread.strerror}.", err=True)
     if timeline.ended is None and not manner.as_json:
@@ -234,17 +234,17 @@ def _keyboard() -> int | None:
         return None
 
 
-def _perform(where: Where, work: Coroutine[None, None, int]) -> int:
+def _perform(where: HubTarget, work: Coroutine[None, None, int]) -> int:
     """The desk's errors as the commands tell them."""
     try:
         return asyncio.run(work)
     except Unreached as error:
         raise NoHub(str(error) if where.address is None else f"No hub answers at {where.address}.") from error
     except (Refused, Conflict, TooLate) as error:
-        raise Failed(409, error.code, str(error)) from error
+        raise HubError(409, error.code, str(error)) from error
     except NotFound as error:
-        raise Failed(404, error.code, f"{error} See what there is with: handraise ps") from error
+        raise HubError(404, error.code, f"{error} See what there is with: handraise ps") from error
     except NotLetIn as error:
-        raise Failed(403, error.code, f"{error} A token goes into $HANDRAISE_TOKEN.") from error
+        raise HubError(403, error.code, f"{error} A token goes into $HANDRAISE_TOKEN.") from error
     except DeskError as error:
-        raise Failed(400, error.code, str(error)) from error
+        raise HubError(400, error.code, str(error)) from error

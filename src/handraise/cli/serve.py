@@ -19,8 +19,8 @@ from handraise.cli.places import state_folder, state_option
 from handraise.cli.troubles import PORT_TAKEN
 
 if TYPE_CHECKING:
-    from handraise.claude.wall import Wall
-    from handraise.serving import Service, Serving
+    from handraise.claude.wall import SandboxSupport
+    from handraise.serving import RunningHub, ServeConfig
 
 _FILES = 65_536
 
@@ -73,7 +73,7 @@ class _PortTaken(click.ClickException):
     exit_code = PORT_TAKEN
 
 
-def _run(service: "Service", *, stop_sessions: bool, link: bool) -> None:
+def _run(service: "ServeConfig", *, stop_sessions: bool, link: bool) -> None:
     from handraise.serving import serving, signals
 
     async def main() -> None:
@@ -119,7 +119,7 @@ def _in_words(state: Path) -> Iterator[None]:
         raise click.ClickException(str(error)) from error
 
 
-def no_sandbox(wall: "Wall") -> list[str]:
+def no_sandbox(wall: "SandboxSupport") -> list[str]:
     """What a person is told where Claudes cannot be kept from the hub's own files."""
     if not wall.missing:
         return []
@@ -135,8 +135,8 @@ def _raise_limit_of_files() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-async def _attend(up: "Serving", told: asyncio.Event, *, stop_sessions: bool, link: bool) -> None:
-    found = up.hub.crew.adoption
+async def _attend(up: "RunningHub", told: asyncio.Event, *, stop_sessions: bool, link: bool) -> None:
+    found = up.hub.pool.adoption
     click.echo(f"Handraise is up at {up.base}")
     for line in no_sandbox(up.hub.wall):
         click.echo(line)
@@ -149,4 +149,4 @@ async def _attend(up: "Serving", told: asyncio.Event, *, stop_sessions: bool, li
         click.echo("To sign in, run `handraise token link` in a terminal.")
     await told.wait()
     if stop_sessions:
-        await up.hub.crew.stop_all()
+        await up.hub.pool.stop_all()

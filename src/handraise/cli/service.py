@@ -12,21 +12,21 @@ from handraise.config.reading import project_rules, read_layers
 from handraise.config.settings import Settings, seconds_or_none
 from handraise.config.tables import SettingsRefused
 from handraise.model.projects import OwnFile, OwnFileUnfit
-from handraise.retention import MIB, Keep
-from handraise.serving import Service
-from handraise.session.machine import Temper
-from handraise.surfaces.push.bell import Terms
+from handraise.retention import MIB, RetentionLimits
+from handraise.serving import ServeConfig
+from handraise.session.machine import SessionLimits
+from handraise.surfaces.push.bell import PushConfig
 from handraise.surfaces.web.door import TrustedProxy
 from handraise.surfaces.web.forwarded import spelled
 
 
 def service(
     environ: Mapping[str, str], state: Path, host: str | None, port: int | None, database: str | None = None
-) -> Service:
+) -> ServeConfig:
     """The hub that the settings describe, and over them the command line; raises SettingsRefused or ClaudeMissing."""
     settings = read_layers(load_layers(environ))
     web, limits = settings.web, settings.limits
-    return Service(
+    return ServeConfig(
         state=state,
         program=locate(settings.claude.path),
         environment=environment(environ, api_billing=settings.claude.use_api_billing),
@@ -40,18 +40,18 @@ def service(
         proxy=_proxy(settings),
         rules=settings.rules,
         options=settings.options,
-        temper=Temper(move=limits.move_seconds, idle=seconds_or_none(limits.idle_seconds)),
+        limits=SessionLimits(move=limits.move_seconds, idle=seconds_or_none(limits.idle_seconds)),
         limit=limits.parallel,
         own_file=lambda directory: _own_file(environ, directory),
         database=_file(database or settings.store.database),
         hidden=_hidden(environ, settings),
         writable=settings.sandbox.writable,
-        keep=Keep(
+        keep=RetentionLimits(
             seconds_or_none(settings.store.keep_days),
             settings.store.max_database_mib * MIB,
             settings.store.max_journals_mib * MIB,
         ),
-        push=Terms(settings.push.enabled, settings.push.contact, settings.push.private_addresses),
+        push=PushConfig(settings.push.enabled, settings.push.contact, settings.push.private_addresses),
     )
 
 

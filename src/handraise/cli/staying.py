@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handraise.cli import completing
-from handraise.cli.neighbour import INTERRUPTED, Failed, Neighbour
+from handraise.cli.neighbour import INTERRUPTED, HubClient, HubError
 from handraise.cli.places import address_in, hub_option, piped, state_folder, state_option
 
 if TYPE_CHECKING:
-    from handraise.cli.seat import Where
+    from handraise.cli.seat import HubTarget
 
 _SILENCE = 5.0
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -64,12 +64,12 @@ def run(text: str | None, state: str | None, hub: str | None, plain: bool, **giv
     handraise run --resume s_… "And now the documentation"
     handraise run --json --patience 600 "Update the changelog" > items.ndjson
     """
-    from handraise.cli.seat import Manner, Wanted, begin
+    from handraise.cli.seat import OutputOptions, SessionRequest, begin
 
-    manner = Manner(plain, given.pop("as_json"), given.pop("patience"), given.pop("detach"))
+    manner = OutputOptions(plain, given.pop("as_json"), given.pop("patience"), given.pop("detach"))
     if given["fork"] and not given["resume"]:
         raise click.UsageError("--fork needs --resume ID: the session to begin from.")
-    wanted = Wanted(_words(text, given.pop("images"), resuming=given["resume"] is not None), **given)
+    wanted = SessionRequest(_words(text, given.pop("images"), resuming=given["resume"] is not None), **given)
     if hub is None:
         _ensure_hub(state_folder(state), quiet=manner.as_json)
     elif wanted.project is None and wanted.resume is None:
@@ -92,9 +92,9 @@ def attach(
     \b
     handraise attach s_…
     """
-    from handraise.cli.seat import Manner, join
+    from handraise.cli.seat import OutputOptions, join
 
-    sys.exit(join(_where(state, hub), session, Manner(plain, as_json, patience)))
+    sys.exit(join(_where(state, hub), session, OutputOptions(plain, as_json, patience)))
 
 
 @click.command()
@@ -112,17 +112,17 @@ def inbox(state: str | None, hub: str | None, plain: bool, as_json: bool) -> Non
     handraise inbox --plain
     handraise inbox --json | jq -r 'select(.kind == "permission").id'
     """
-    from handraise.cli.seat import Manner, clear_inbox
+    from handraise.cli.seat import OutputOptions, clear_inbox
 
-    sys.exit(clear_inbox(_where(state, hub), Manner(plain, as_json)))
+    sys.exit(clear_inbox(_where(state, hub), OutputOptions(plain, as_json)))
 
 
-def _where(state: str | None, hub: str | None) -> "Where":
-    from handraise.cli.seat import Where
+def _where(state: str | None, hub: str | None) -> "HubTarget":
+    from handraise.cli.seat import HubTarget
 
     address_in(hub)
     options = f" --hub {shlex.quote(hub)}" if hub else f" --state {shlex.quote(state)}" if state else ""
-    return Where(state_folder(state), hub, os.environ.get("HANDRAISE_TOKEN"), options)
+    return HubTarget(state_folder(state), hub, os.environ.get("HANDRAISE_TOKEN"), options)
 
 
 def _words(text: str | None, images: tuple[str, ...], *, resuming: bool) -> str | tuple[dict[str, Any], ...] | None:
@@ -161,11 +161,11 @@ def _picture(path: Path) -> dict[str, Any]:
 def _ensure_hub(state: Path, *, quiet: bool) -> None:
     from handraise.cli.background import LOG, start_hub
 
-    if Neighbour(state).is_there():
+    if HubClient(state).is_there():
         return
     if not quiet:
         click.echo(f"No hub runs here; starting one in the background (its log: {state / LOG}).", err=True)
     try:
         start_hub(state)
     except KeyboardInterrupt as error:
-        raise Failed(400, INTERRUPTED, "Interrupted. The hub goes on starting; no session was started.") from error
+        raise HubError(400, INTERRUPTED, "Interrupted. The hub goes on starting; no session was started.") from error

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import click
 
 from handraise.cli import completing
-from handraise.cli.neighbour import USAGE, Failed, Neighbour
+from handraise.cli.neighbour import USAGE, HubClient, HubError
 from handraise.cli.places import address_in, hub_option, json_option, piped, state_folder, state_option
 
 
@@ -18,7 +18,7 @@ from handraise.cli.places import address_in, hub_option, json_option, piped, sta
 def say(session: str, text: str | None, state: str | None) -> None:
     """Say something to a session; during a turn it steers. Without TEXT it is read from stdin."""
     words = text if text is not None else piped()
-    Neighbour(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/say", {"text": words})
+    HubClient(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/say", {"text": words})
 
 
 @click.command()
@@ -26,7 +26,7 @@ def say(session: str, text: str | None, state: str | None) -> None:
 @state_option
 def interrupt(session: str, state: str | None) -> None:
     """End the turn of a session."""
-    Neighbour(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/interrupt")
+    HubClient(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/interrupt")
 
 
 @click.command()
@@ -34,7 +34,7 @@ def interrupt(session: str, state: str | None) -> None:
 @state_option
 def stop(session: str, state: str | None) -> None:
     """End a session's Claude; it can be resumed."""
-    Neighbour(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/stop")
+    HubClient(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/stop")
 
 
 @click.command()
@@ -43,7 +43,7 @@ def stop(session: str, state: str | None) -> None:
 @state_option
 def mode(session: str, mode: str, state: str | None) -> None:
     """Change the permission mode of a session."""
-    Neighbour(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/mode", {"mode": mode})
+    HubClient(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/mode", {"mode": mode})
 
 
 @click.command()
@@ -93,13 +93,13 @@ def answer(ask: str, state: str | None, hub: str | None, as_json: bool, **given:
     from handraise.model.answers import answer_as_json
     from handraise.model.asks import ask_from_json
 
-    neighbour = Neighbour(state_folder(state), address_in(hub))
-    found = neighbour.get(f"/api/asks/{quote(ask, safe='')}")
+    client = HubClient(state_folder(state), address_in(hub))
+    found = client.get(f"/api/asks/{quote(ask, safe='')}")
     try:
         said = answer_as_json(answer_in(Flags(**given), ask_from_json(found).body))
     except NoAnswer as error:
-        raise Failed(422, USAGE, str(error)) from error
-    settled = neighbour.post(f"/api/asks/{quote(ask, safe='')}/answer", {"answer": said, "digest": found["digest"]})
+        raise HubError(422, USAGE, str(error)) from error
+    settled = client.post(f"/api/asks/{quote(ask, safe='')}/answer", {"answer": said, "digest": found["digest"]})
     if as_json:
         click.echo(json.dumps(settled))
     elif settled.get("late"):

@@ -10,7 +10,7 @@ TYPE_CHECKING = False  # as in `neighbour.py`
 if TYPE_CHECKING:
     from typing import Any
 
-    from handraise.cli.neighbour import Neighbour
+    from handraise.cli.neighbour import HubClient
 
 _ORDER = {"needs you": 0, "failed": 1, "lost": 1, "not moving": 1, "working": 2, "starting": 2, "queued": 3, "idle": 4}
 _COLOURS = {"needs you": "1;33", "failed": "31", "lost": "31", "not moving": "31", "working": "32"}
@@ -21,9 +21,9 @@ _PROJECT = 16
 _ENDLESS = 10_000
 
 
-def listing(neighbour: Neighbour, *, as_json: bool) -> list[str]:
+def listing(client: HubClient, *, as_json: bool) -> list[str]:
     """The lines of `handraise ps`."""
-    sessions = list(neighbour.pages("/api/sessions", "sessions"))
+    sessions = list(client.pages("/api/sessions", "sessions"))
     if as_json:
         import json
 

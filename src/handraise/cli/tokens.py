@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import click
 
-from handraise.cli.neighbour import Neighbour
+from handraise.cli.neighbour import HubClient
 from handraise.cli.places import json_option, state_folder, state_option
 
 
@@ -24,7 +24,7 @@ def token() -> None:
 def create(name: str, role: str, expires: str | None, project: str | None, state: str | None, as_json: bool) -> None:
     """Make a token. It is shown this once."""
     body = {"name": name, "role": role, "expires_at": expires, "project": project}
-    made = Neighbour(state_folder(state)).post("/api/tokens", body)
+    made = HubClient(state_folder(state)).post("/api/tokens", body)
     click.echo(json.dumps(made) if as_json else made["secret"])
 
 
@@ -34,7 +34,7 @@ def create(name: str, role: str, expires: str | None, project: str | None, state
 @json_option
 def list_all(gone: bool, state: str | None, as_json: bool) -> None:
     """List the tokens and the browsers that are logged in."""
-    for each in Neighbour(state_folder(state)).get("/api/tokens", state="gone" if gone else "good")["tokens"]:
+    for each in HubClient(state_folder(state)).get("/api/tokens", state="gone" if gone else "good")["tokens"]:
         used = each["last_used_at"] or "never used"
         click.echo(
             json.dumps(each) if as_json else f"{each['id']}  {each['role']:<9} {each['kind']:<8} {used}  {each['name']}"
@@ -46,11 +46,11 @@ def list_all(gone: bool, state: str | None, as_json: bool) -> None:
 @state_option
 def revoke(id: str, state: str | None) -> None:  # noqa: A002 (the argument's name)
     """Revoke a token; what is open by it ends at once."""
-    Neighbour(state_folder(state)).delete(f"/api/tokens/{quote(id, safe='')}")
+    HubClient(state_folder(state)).delete(f"/api/tokens/{quote(id, safe='')}")
 
 
 @token.command()
 @state_option
 def link(state: str | None) -> None:
     """Print a link that logs one browser in, once."""
-    click.echo(Neighbour(state_folder(state)).post("/api/login-link")["link"])
+    click.echo(HubClient(state_folder(state)).post("/api/login-link")["link"])

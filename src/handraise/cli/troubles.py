@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import suppress
 
-from handraise.cli.neighbour import INTERRUPTED, USAGE, Failed, NoHub
+from handraise.cli.neighbour import INTERRUPTED, USAGE, HubError, NoHub
 
 FAILED, WRONG, NO_HUB, REFUSED, PORT_TAKEN = 1, 2, 3, 4, 5
 BY_SIGNAL = 128
@@ -71,7 +71,7 @@ def _told(error: BaseException) -> tuple[str, int]:
     match error:
         case NoHub():
             return str(error), NO_HUB
-        case Failed(code=code, status=status):
+        case HubError(code=code, status=status):
             known = {USAGE: WRONG, INTERRUPTED: BY_SIGNAL + SIGINT}
             return str(error), known.get(code, REFUSED if status in _REFUSALS else FAILED)
         case KeyboardInterrupt():

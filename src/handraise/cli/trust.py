@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import click
 
-from handraise.cli.neighbour import Neighbour
+from handraise.cli.neighbour import HubClient
 from handraise.cli.places import json_option, state_folder, state_option
 from handraise.cli.plain import plain
 
@@ -27,7 +27,7 @@ def trust(ctx: click.Context) -> None:
 @json_option
 def list_all(state: str | None, as_json: bool) -> None:
     """List what was decided, by directory."""
-    found = Neighbour(state_folder(state)).get("/api/trust")["trust"]
+    found = HubClient(state_folder(state)).get("/api/trust")["trust"]
     for each in found:
         click.echo(json.dumps(each, ensure_ascii=False) if as_json else _line(each))
     if not found and not as_json:
@@ -40,7 +40,7 @@ def list_all(state: str | None, as_json: bool) -> None:
 def revoke(directory: str, state: str | None) -> None:
     """Forget what was decided about DIRECTORY. New sessions there ask again; running ones stay as they are."""
     named = urlencode({"directory": os.path.realpath(directory)})
-    Neighbour(state_folder(state)).delete(f"/api/trust?{named}")
+    HubClient(state_folder(state)).delete(f"/api/trust?{named}")
 
 
 def _line(decided: dict[str, Any]) -> str:

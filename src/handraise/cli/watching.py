@@ -12,7 +12,7 @@ import tty
 from collections.abc import Callable
 from types import FrameType
 
-from handraise.cli.neighbour import Failed, Neighbour, NoHub
+from handraise.cli.neighbour import HubClient, HubError, NoHub
 
 _CALM = 0.2
 """At most so often, in seconds, however much happens."""
@@ -27,11 +27,11 @@ def can_watch() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
-def keep_showing(neighbour: Neighbour, picture: Callable[[int, int], list[str]]) -> int:
+def keep_showing(client: HubClient, picture: Callable[[int, int], list[str]]) -> int:
     """Until `q`, Ctrl-C or a kill; the exit code. Raises Failed if the hub refuses to show anything."""
     changed, change = os.pipe()
     os.set_blocking(change, False)
-    threading.Thread(target=_listen, args=(neighbour, change), daemon=True).start()
+    threading.Thread(target=_listen, args=(client, change), daemon=True).start()
     with _Screen(change) as screen:
         while screen.told is None:
             size = os.get_terminal_size(sys.stdout.fileno())
@@ -47,11 +47,11 @@ def keep_showing(neighbour: Neighbour, picture: Callable[[int, int], list[str]])
     return 0 if screen.told == signal.SIGINT else 128 + screen.told
 
 
-def _listen(neighbour: Neighbour, change: int) -> None:
+def _listen(client: HubClient, change: int) -> None:
     while True:
-        with contextlib.suppress(NoHub, Failed, OSError, ValueError):
+        with contextlib.suppress(NoHub, HubError, OSError, ValueError):
             _tell(change)
-            for event, _ in neighbour.feed():
+            for event, _ in client.feed():
                 if event != "preview":
                     _tell(change)
         _tell(change)

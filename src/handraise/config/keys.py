@@ -20,7 +20,7 @@ RULE = "rule"
 _SECRET: frozenset[Path] = frozenset({("telegram", "token")})
 
 
-class Key(NamedTuple):
+class SettingKey(NamedTuple):
     """One value that can be set."""
 
     path: Path
@@ -55,14 +55,14 @@ class Key(NamedTuple):
         return isinstance(_bare(kind.item_type) if isinstance(kind, inspect.VarTupleType) else kind, inspect.StrType)
 
 
-def keys_of(kind: type[Struct], above: Path = ()) -> Iterator[Key]:
+def keys_of(kind: type[Struct], above: Path = ()) -> Iterator[SettingKey]:
     """The keys of a section, and of those within it; rules are a list, and apart."""
     for each in msgspec.structs.fields(kind):
         path = (*above, each.encode_name)
         if isinstance(each.type, type) and issubclass(each.type, Struct):
             yield from keys_of(each.type, path)
         elif each.encode_name != RULE:
-            yield Key(path, each.type, each.default)
+            yield SettingKey(path, each.type, each.default)
 
 
 KEYS = {key.path: key for key in keys_of(Settings)}

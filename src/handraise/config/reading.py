@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
-from handraise.config.keys import COUNTERPARTS, KEYS, PROJECT_KEYS, RULE, Key, Path
+from handraise.config.keys import COUNTERPARTS, KEYS, PROJECT_KEYS, RULE, Path, SettingKey
 from handraise.config.narrowing import complaints
 from handraise.config.settings import ProjectSettings, Settings
 from handraise.config.tables import SettingsRefused, Values, as_table, read_file, read_variables
@@ -29,7 +29,7 @@ class Layers(Struct, frozen=True):
     environ: Mapping[str, str] = {}
 
 
-class Source(Struct, frozen=True):
+class ValueSource(Struct, frozen=True):
     """Where a value comes from."""
 
     kind: Literal["default", "file", "project file", "environment", "project"]
@@ -42,7 +42,7 @@ class Effective(Struct, frozen=True):
 
     key: str
     value: object
-    source: Source
+    source: ValueSource
 
 
 def read_settings(text: str, environ: Mapping[str, str]) -> Settings:
@@ -66,7 +66,8 @@ def effective(layers: Layers) -> tuple[Effective, ...]:
     """Every value that can be set, in the order of the sections."""
     settings, sources = _stack(layers)
     return tuple(
-        Effective(key.name, _shown(key, settings), sources.get(path, Source("default"))) for path, key in KEYS.items()
+        Effective(key.name, _shown(key, settings), sources.get(path, ValueSource("default")))
+        for path, key in KEYS.items()
     )
 
 
@@ -74,7 +75,7 @@ def over(values: Iterable[Effective], project: Project) -> tuple[Effective, ...]
     """The values as they hold in a project that people have set options for."""
     options = msgspec.to_builtins(project.options)
     told = {".".join(path): _at(options, own) for own, path in COUNTERPARTS.items()}
-    source = Source("project", project.name)
+    source = ValueSource("project", project.name)
     return tuple(each if told.get(each.key) is None else Effective(each.key, told[each.key], source) for each in values)
 
 
@@ -85,17 +86,17 @@ def _at(options: Mapping[str, Any], path: Path) -> object:
     return found
 
 
-def _stack(layers: Layers) -> tuple[Settings, dict[Path, Source]]:
+def _stack(layers: Layers) -> tuple[Settings, dict[Path, ValueSource]]:
     values = _own(layers)
-    sources = dict.fromkeys(values, Source("file", layers.file_path))
+    sources = dict.fromkeys(values, ValueSource("file", layers.file_path))
     settings = _convert(values, Settings, layers.file_path)
     if project := _project_values(layers, settings):
         _lay(project, over=values)
-        sources |= dict.fromkeys(project, Source("project file", layers.project_path))
+        sources |= dict.fromkeys(project, ValueSource("project file", layers.project_path))
         settings = _convert(values, Settings, layers.project_path)
     if variables := read_variables(layers.environ):
         _lay(variables, over=values)
-        sources |= {path: Source("environment", KEYS[path].variable) for path in variables}
+        sources |= {path: ValueSource("environment", KEYS[path].variable) for path in variables}
         settings = _convert(values, Settings, "The variables")
     return settings, {path: source for path, source in sources.items() if path in values}
 
@@ -136,7 +137,7 @@ def _convert(values: Values, kind: type[T], where: str) -> T:
         raise SettingsRefused(f"{where}{f', [[rule]] {int(rule) + 1}' if rule else ''}: {sentence}") from error
 
 
-def _shown(key: Key, settings: Settings) -> object:
+def _shown(key: SettingKey, settings: Settings) -> object:
     value: object = settings
     for name in key.path:
         value = getattr(value, name)

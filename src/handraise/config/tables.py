@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from handraise.config.keys import PLACES, RULE, RULE_KEYS, SECTIONS, VARIABLES, Key, Path, nearest
+from handraise.config.keys import PLACES, RULE, RULE_KEYS, SECTIONS, VARIABLES, Path, SettingKey, nearest
 
 Values = dict[Path, Any]
 
@@ -17,7 +17,7 @@ class SettingsRefused(Exception):
     """Nothing was taken from the settings. The text says where it is wrong, and what is expected."""
 
 
-def read_file(text: str, where: str, keys: Mapping[Path, Key]) -> Values:
+def read_file(text: str, where: str, keys: Mapping[Path, SettingKey]) -> Values:
     """What a file says; its rules, if it has any, are one value."""
     try:
         table = tomllib.loads(text)
@@ -81,7 +81,7 @@ def _check_rules(rules: object, where: str) -> None:
             raise SettingsRefused(f"{place}: it decides nothing; decision must be {RULE_KEYS['decision',].expected}.")
 
 
-def _known(path: Path, keys: Mapping[Path, Key], where: str) -> Key:
+def _known(path: Path, keys: Mapping[Path, SettingKey], where: str) -> SettingKey:
     if path in keys:
         return keys[path]
     name = ".".join(path)
@@ -92,14 +92,14 @@ def _known(path: Path, keys: Mapping[Path, Key], where: str) -> Key:
     raise SettingsRefused(f"{where}: there is no key {name}. Perhaps {meant} was meant.")
 
 
-def _check(key: Key, value: object, where: str) -> None:
+def _check(key: SettingKey, value: object, where: str) -> None:
     try:
         msgspec.convert(value, key.type)
     except msgspec.ValidationError as error:
         raise SettingsRefused(f"{where}: {key.name} must be {key.expected}.") from error
 
 
-def _read_variable(key: Key, text: str) -> object:
+def _read_variable(key: SettingKey, text: str) -> object:
     """As it would stand in the file, but a text needs no quotes, and a list no brackets."""
     if not key.is_list:
         return _read_value(key, text)
@@ -108,7 +108,7 @@ def _read_variable(key: Key, text: str) -> object:
     return [_read_value(key, each.strip()) for each in text.split(",") if each.strip()]
 
 
-def _read_value(key: Key, text: str) -> object:
+def _read_value(key: SettingKey, text: str) -> object:
     return text if key.is_text else _as_toml(text)
 
 

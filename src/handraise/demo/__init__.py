@@ -17,17 +17,17 @@ from handraise.demo.pieces import (
     use,
     wait,
 )
-from handraise.demo.told import Image, Request, Result, Told
+from handraise.demo.told import Conversation, Request, SentImage, ToolOutcome
 
 __all__ = [
-    "Image",
+    "Conversation",
     "Piece",
     "Request",
-    "Result",
     "Script",
     "Scripted",
     "ScriptedModel",
-    "Told",
+    "SentImage",
+    "ToolOutcome",
     "agent",
     "cut",
     "environment",

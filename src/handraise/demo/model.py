@@ -20,8 +20,8 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from handraise.demo import reply
-from handraise.demo.part import Part
-from handraise.demo.pieces import Cut, Hold, Scripted, Wait
+from handraise.demo.part import RunScript
+from handraise.demo.pieces import Cut, Hold, Scripted, WaitPiece
 from handraise.demo.told import Request
 
 LOOPBACK = "127.0.0.1"
@@ -51,7 +51,7 @@ class ScriptedModel:
     def __init__(self, scripts: Mapping[str, Scripted], *, stretch: float = 1) -> None:
         self._scripts = dict(scripts)
         self._stretch = stretch
-        self._parts: dict[tuple[str, str], Part] = {}
+        self._parts: dict[tuple[str, str], RunScript] = {}
         self._unread: list[str] = []
         self._held: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._released: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
@@ -84,7 +84,7 @@ class ScriptedModel:
     async def __aenter__(self) -> Self:
         listener = socket.create_server((LOOPBACK, 0))
         self._port = listener.getsockname()[1]
-        server = _Server(
+        server = _ModelServer(
             uvicorn.Config(
                 self._application(),
                 lifespan="off",
@@ -112,11 +112,11 @@ class ScriptedModel:
             released.set()
         server.should_exit = True
 
-    def _part(self, name: str, run: str) -> Part:
+    def _part(self, name: str, run: str) -> RunScript:
         if name not in self._scripts:
             raise UnknownScript(name)
         if (name, run) not in self._parts:
-            self._parts[name, run] = Part(f"{name}/{run}", self._scripts[name])
+            self._parts[name, run] = RunScript(f"{name}/{run}", self._scripts[name])
         return self._parts[name, run]
 
     def _application(self) -> Starlette:
@@ -150,7 +150,7 @@ class ScriptedModel:
             match beat:
                 case bytes():
                     yield beat
-                case Wait(seconds):
+                case WaitPiece(seconds):
                     await self._wait(seconds)
                 case Hold(name):
                     await self._hold(name)
@@ -174,7 +174,7 @@ class ScriptedModel:
             raise ConnectionCut
 
 
-class _Server(uvicorn.Server):
+class _ModelServer(uvicorn.Server):
     """A server that leaves the signals to the program it runs in."""
 
     @contextlib.contextmanager

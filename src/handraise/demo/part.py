@@ -7,23 +7,23 @@ with the main script, whatever the conversation looks like: it may have been res
 
 from collections import deque
 
-from handraise.demo.pieces import Agent, Say, Scripted
+from handraise.demo.pieces import AgentPiece, SayPiece, Scripted
 from handraise.demo.play import Play
-from handraise.demo.reply import Reply, Speech
+from handraise.demo.reply import Reply, SpokenReply
 from handraise.demo.told import Request
 
 KEPT_REQUESTS = 200
 SIDE_REPLY = "A scripted aside."
 
 
-class Part:
+class RunScript:
     """A script under one run key, with the sub-agents it called. Keeps the last `KEPT_REQUESTS` requests."""
 
     def __init__(self, key: str, scripted: Scripted) -> None:
         self.key = key
         self.requests: deque[Request] = deque(maxlen=KEPT_REQUESTS)
         self._main = Play(key, scripted)
-        self._called: list[tuple[str, Agent]] = []
+        self._called: list[tuple[str, AgentPiece]] = []
         self._agents: dict[str, Play] = {}
         self._unexpected: list[str] = []
 
@@ -35,13 +35,13 @@ class Part:
     def reply_to(self, request: Request) -> Reply:
         self.requests.append(request)
         if request.is_side:
-            return Speech("msg_aside", (Say(SIDE_REPLY),))
+            return SpokenReply("msg_aside", (SayPiece(SIDE_REPLY),))
         play = self._agent(request) if request.is_subagent else self._main
         if play is None:
             self._unexpected.append(f"{self.key}: no script called a sub-agent with the prompt {request.opening!r}")
-            return Speech("msg_unexpected", (Say("No script called this sub-agent."),))
+            return SpokenReply("msg_unexpected", (SayPiece("No script called this sub-agent."),))
         reply = play.reply_to(request)
-        if isinstance(reply, Speech):
+        if isinstance(reply, SpokenReply):
             self._called.extend(call for call in reply.agents if call not in self._called)
         return reply
 

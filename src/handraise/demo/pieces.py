@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct, field
 
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 
 
-class Say(Struct, frozen=True):
+class SayPiece(Struct, frozen=True):
     """Text; with a pace, that many seconds between its words."""
 
     text: str
@@ -33,7 +33,7 @@ class Use(Struct, frozen=True):
     id: str = ""
 
 
-class Agent(Struct, frozen=True):
+class AgentPiece(Struct, frozen=True):
     """A sub-agent that plays a script of its own."""
 
     description: str
@@ -42,7 +42,7 @@ class Agent(Struct, frozen=True):
     background: bool
 
 
-class Wait(Struct, frozen=True):
+class WaitPiece(Struct, frozen=True):
     """Silence in the middle of a reply."""
 
     seconds: float
@@ -81,14 +81,14 @@ class Spend(Struct, frozen=True):
     output_tokens: int
 
 
-Spoken: TypeAlias = Say | Think | Use | Wait | Hold | Cut | Error | Spend
-Piece: TypeAlias = Spoken | Agent | Fail
-Script: TypeAlias = Generator[Sequence[Piece], Told, None]
-Scripted: TypeAlias = Callable[[Told], Script]
+Spoken: TypeAlias = SayPiece | Think | Use | WaitPiece | Hold | Cut | Error | Spend
+Piece: TypeAlias = Spoken | AgentPiece | Fail
+Script: TypeAlias = Generator[Sequence[Piece], Conversation, None]
+Scripted: TypeAlias = Callable[[Conversation], Script]
 
 
-def say(text: str, pace: float = 0) -> Say:
-    return Say(text, pace)
+def say(text: str, pace: float = 0) -> SayPiece:
+    return SayPiece(text, pace)
 
 
 def think(text: str) -> Think:
@@ -99,13 +99,13 @@ def use(tool: str, /, **input: Any) -> Use:  # noqa: A002, ANN401 - a tool's inp
     return Use(tool, input)
 
 
-def agent(description: str, prompt: str, script: Scripted, *, background: bool = False) -> Agent:
+def agent(description: str, prompt: str, script: Scripted, *, background: bool = False) -> AgentPiece:
     """A sub-agent. In the foreground its report is the tool's result; in the background it comes later, as an aside."""
-    return Agent(description, prompt, script, background)
+    return AgentPiece(description, prompt, script, background)
 
 
-def wait(seconds: float) -> Wait:
-    return Wait(seconds)
+def wait(seconds: float) -> WaitPiece:
+    return WaitPiece(seconds)
 
 
 def hold(name: str) -> Hold:

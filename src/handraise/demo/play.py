@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from handraise.demo.pieces import Agent, Fail, Hold, Piece, Say, Script, Scripted, Spoken, Use, Wait
-from handraise.demo.reply import Refusal, Reply, Speech
-from handraise.demo.told import Request, Told
+from handraise.demo.pieces import AgentPiece, Fail, Hold, Piece, SayPiece, Script, Scripted, Spoken, Use, WaitPiece
+from handraise.demo.reply import ErrorReply, Reply, SpokenReply
+from handraise.demo.told import Conversation, Request
 
 OVER = "The script is over."
 # The name the model is offered; `system/init` calls the same tool Task.
-AGENT_TOOL = "Agent"
+AGENT_TOOL = "AgentPiece"
 
 
 class ScriptMistake(Exception):
@@ -38,27 +38,27 @@ class Play:
 
     def reply_to(self, request: Request) -> Reply:
         match self._answered:
-            case (request.identity, Speech(goes_wrong=False) as given):
+            case (request.identity, SpokenReply(goes_wrong=False) as given):
                 return given
-        reply = self._step(Told.read(request))
+        reply = self._step(Conversation.read(request))
         self._answered = (request.identity, reply)
         return reply
 
-    def _step(self, told: Told) -> Reply:
+    def _step(self, told: Conversation) -> Reply:
         # A script is a stranger's code: whatever it raises is shown in its reply and kept, and the model goes on.
         try:
             return self._compose(self._advance(told))
         except StopIteration:
             self._over = True
-            return self._compose([Say(OVER)])
+            return self._compose([SayPiece(OVER)])
         except Exception as mistake:
             self._over = True
             self.errors.append("".join(traceback.format_exception(mistake)))
-            return self._compose([Say(f"THE SCRIPT FAILED: {type(mistake).__name__}: {mistake}")])
+            return self._compose([SayPiece(f"THE SCRIPT FAILED: {type(mistake).__name__}: {mistake}")])
 
-    def _advance(self, told: Told) -> Sequence[Piece]:
+    def _advance(self, told: Conversation) -> Sequence[Piece]:
         if self._over:
-            return [Say(OVER)]
+            return [SayPiece(OVER)]
         if self._script is None:
             self._script = self._scripted(told)
             return next(self._script)
@@ -67,12 +67,12 @@ class Play:
     def _compose(self, pieces: Sequence[Piece]) -> Reply:
         number = next(self._ids)
         spoken: list[Spoken] = []
-        agents: list[tuple[str, Agent]] = []
+        agents: list[tuple[str, AgentPiece]] = []
         for piece in pieces:
             match piece:
                 case Fail():
                     return _refuse(spoken, piece)
-                case Agent():
+                case AgentPiece():
                     call = replace(_call(piece), id=f"toolu_{next(self._ids)}")
                     agents.append((call.id, piece))
                     spoken.append(call)
@@ -80,17 +80,17 @@ class Play:
                     spoken.append(replace(piece, id=f"toolu_{next(self._ids)}"))
                 case _:
                     spoken.append(piece)
-        return Speech(f"msg_{number}", tuple(spoken), tuple(agents))
+        return SpokenReply(f"msg_{number}", tuple(spoken), tuple(agents))
 
 
-def _refuse(before: Sequence[Spoken], fail: Fail) -> Refusal:
-    silence = tuple(piece for piece in before if isinstance(piece, Wait | Hold))
+def _refuse(before: Sequence[Spoken], fail: Fail) -> ErrorReply:
+    silence = tuple(piece for piece in before if isinstance(piece, WaitPiece | Hold))
     if len(silence) != len(before):
         raise ScriptMistake("fail() after speech: a stream that has begun can only break, with cut() or error()")
-    return Refusal(silence, fail)
+    return ErrorReply(silence, fail)
 
 
-def _call(agent: Agent) -> Use:
+def _call(agent: AgentPiece) -> Use:
     return Use(
         AGENT_TOOL,
         {

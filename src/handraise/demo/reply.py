@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, assert_never
 
 from msgspec import Struct
 
-from handraise.demo.pieces import Agent, Cut, Error, Fail, Hold, Say, Spend, Spoken, Think, Use, Wait
+from handraise.demo.pieces import AgentPiece, Cut, Error, Fail, Hold, SayPiece, Spend, Spoken, Think, Use, WaitPiece
 from handraise.demo.told import Request
 
 LETTERS_A_TOKEN = 4
@@ -21,36 +21,36 @@ _INPUT_CHUNK = 48
 _SIGNATURE = "c2NyaXB0ZWQ="
 
 
-class Speech(Struct, frozen=True):
+class SpokenReply(Struct, frozen=True):
     """A reply in words and tool calls; each tool call has its id, each sub-agent is also a tool call."""
 
     id: str
     pieces: tuple[Spoken, ...]
-    agents: tuple[tuple[str, Agent], ...] = ()
+    agents: tuple[tuple[str, AgentPiece], ...] = ()
 
     @property
     def goes_wrong(self) -> bool:
         return any(isinstance(piece, Cut | Error) for piece in self.pieces)
 
 
-class Refusal(Struct, frozen=True):
+class ErrorReply(Struct, frozen=True):
     """A reply that is an HTTP error, after the silence before it."""
 
-    silence: tuple[Wait | Hold, ...]
+    silence: tuple[WaitPiece | Hold, ...]
     fail: Fail
 
 
-Reply: TypeAlias = Speech | Refusal
-Beat: TypeAlias = bytes | Wait | Hold | Cut
+Reply: TypeAlias = SpokenReply | ErrorReply
+Beat: TypeAlias = bytes | WaitPiece | Hold | Cut
 
 
 def status(reply: Reply, *, streamed: bool) -> int:
     match reply:
-        case Refusal(fail=fail):
+        case ErrorReply(fail=fail):
             return fail.status
-        case Speech(pieces=pieces) if not streamed:
+        case SpokenReply(pieces=pieces) if not streamed:
             return next((_STATUS.get(piece.kind, 500) for piece in pieces if isinstance(piece, Error)), 200)
-        case Speech():
+        case SpokenReply():
             return 200
         case _:
             assert_never(reply)
@@ -58,9 +58,9 @@ def status(reply: Reply, *, streamed: bool) -> int:
 
 def headers(reply: Reply, *, streamed: bool) -> dict[str, str]:
     match reply:
-        case Refusal(fail=Fail(retry_after=float() | int() as seconds)):
+        case ErrorReply(fail=Fail(retry_after=float() | int() as seconds)):
             return {"content-type": "application/json", "retry-after": f"{seconds:g}"}
-        case Speech() if streamed:
+        case SpokenReply() if streamed:
             return {"content-type": "text/event-stream", "cache-control": "no-store"}
         case _:
             return {"content-type": "application/json"}
@@ -68,24 +68,24 @@ def headers(reply: Reply, *, streamed: bool) -> dict[str, str]:
 
 def beats(reply: Reply, request: Request) -> Iterator[Beat]:
     match reply:
-        case Refusal(silence, fail):
+        case ErrorReply(silence, fail):
             yield from silence
             yield _error_body(fail.kind, fail.message)
-        case Speech() if request.streamed:
+        case SpokenReply() if request.streamed:
             yield from _stream(reply, request)
-        case Speech():
+        case SpokenReply():
             yield from _whole(reply, request)
         case _:
             assert_never(reply)
 
 
-def _stream(speech: Speech, request: Request) -> Iterator[Beat]:
+def _stream(speech: SpokenReply, request: Request) -> Iterator[Beat]:
     spent = _spent(speech, request)
     yield _event("message_start", message={**_message(speech, request, [], spent), "stop_reason": None})
     index = 0
     for piece in speech.pieces:
         match piece:
-            case Wait() | Hold():
+            case WaitPiece() | Hold():
                 yield piece
             case Cut():
                 yield piece
@@ -95,7 +95,7 @@ def _stream(speech: Speech, request: Request) -> Iterator[Beat]:
                 return
             case Spend():
                 continue
-            case Say() | Think() | Use():
+            case SayPiece() | Think() | Use():
                 yield from _block(index, piece)
                 index += 1
             case _:
@@ -108,13 +108,13 @@ def _stream(speech: Speech, request: Request) -> Iterator[Beat]:
     yield _event("message_stop")
 
 
-def _block(index: int, piece: Say | Think | Use) -> Iterator[Beat]:
+def _block(index: int, piece: SayPiece | Think | Use) -> Iterator[Beat]:
     yield _event("content_block_start", index=index, content_block=_empty_block(piece))
     match piece:
-        case Say(text, pace):
+        case SayPiece(text, pace):
             for number, word in enumerate(_WORD.findall(text)):
                 if pace and number:
-                    yield Wait(pace)
+                    yield WaitPiece(pace)
                 yield _delta(index, type="text_delta", text=word)
         case Think(text):
             yield _delta(index, type="thinking_delta", thinking=text)
@@ -126,11 +126,11 @@ def _block(index: int, piece: Say | Think | Use) -> Iterator[Beat]:
     yield _event("content_block_stop", index=index)
 
 
-def _whole(speech: Speech, request: Request) -> Iterator[Beat]:
+def _whole(speech: SpokenReply, request: Request) -> Iterator[Beat]:
     blocks: list[Mapping[str, Any]] = []
     for piece in speech.pieces:
         match piece:
-            case Wait() | Hold():
+            case WaitPiece() | Hold():
                 yield piece
             case Cut():
                 yield piece
@@ -138,7 +138,7 @@ def _whole(speech: Speech, request: Request) -> Iterator[Beat]:
             case Error(kind, message):
                 yield _error_body(kind, message)
                 return
-            case Say(text):
+            case SayPiece(text):
                 blocks.append({"type": "text", "text": text})
             case Think(text):
                 blocks.append({"type": "thinking", "thinking": text, "signature": _SIGNATURE})
@@ -151,7 +151,9 @@ def _whole(speech: Speech, request: Request) -> Iterator[Beat]:
     yield json.dumps(_message(speech, request, blocks, _spent(speech, request))).encode()
 
 
-def _message(speech: Speech, request: Request, blocks: Sequence[Mapping[str, Any]], spent: Spend) -> dict[str, Any]:
+def _message(
+    speech: SpokenReply, request: Request, blocks: Sequence[Mapping[str, Any]], spent: Spend
+) -> dict[str, Any]:
     return {
         "id": speech.id,
         "type": "message",
@@ -169,9 +171,9 @@ def _message(speech: Speech, request: Request, blocks: Sequence[Mapping[str, Any
     }
 
 
-def _empty_block(piece: Say | Think | Use) -> dict[str, Any]:
+def _empty_block(piece: SayPiece | Think | Use) -> dict[str, Any]:
     match piece:
-        case Say():
+        case SayPiece():
             return {"type": "text", "text": ""}
         case Think():
             return {"type": "thinking", "thinking": "", "signature": ""}
@@ -179,7 +181,7 @@ def _empty_block(piece: Say | Think | Use) -> dict[str, Any]:
             return {"type": "tool_use", "id": id, "name": tool, "input": {}}
 
 
-def _spent(speech: Speech, request: Request) -> Spend:
+def _spent(speech: SpokenReply, request: Request) -> Spend:
     """What the script says was spent, or an estimate from the lengths."""
     for piece in speech.pieces:
         if isinstance(piece, Spend):
@@ -190,7 +192,7 @@ def _spent(speech: Speech, request: Request) -> Spend:
 
 def _letters(piece: Spoken) -> int:
     match piece:
-        case Say(text) | Think(text):
+        case SayPiece(text) | Think(text):
             return len(text)
         case Use(input=wanted):
             return len(json.dumps(wanted))

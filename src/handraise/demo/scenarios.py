@@ -6,17 +6,17 @@ from typing import TypeAlias
 
 from handraise.demo.pieces import Piece, Script, Scripted, say, think, use
 from handraise.demo.release import RELEASE_SERVER, RELEASE_TOOL
-from handraise.demo.told import Told
+from handraise.demo.told import Conversation
 from handraise.demo.toy import FREE_DISK, UPTIME, health_test, service_with_health
 
-Passage: TypeAlias = Generator[Sequence[Piece], Told, Told]
+Passage: TypeAlias = Generator[Sequence[Piece], Conversation, Conversation]
 
 PACE = 0.03
 WHERE = "Under which path should the health endpoint answer?"
 WHAT = "What should it report, besides that the service is up?"
 
 
-def health_endpoint(told: Told) -> Script:
+def health_endpoint(told: Conversation) -> Script:
     """Adds a health endpoint to the toy service: a question, a plan, two files and a command, each put to a person."""
     told = yield [
         say("I'll add a health endpoint to this service. First a look at what is there.", PACE),
@@ -61,7 +61,7 @@ def health_endpoint(told: Told) -> Script:
     yield from _part_with(f"The service answers at `{path}`, and {ending}.")
 
 
-def ship(told: Told) -> Script:
+def ship(told: Conversation) -> Script:
     """Ships the toy service: a tool of an MCP server, which wants a form filled before it does anything."""
     told = yield [
         say("I'll hand this to the release desk. It will want to know a few things.", PACE),
@@ -71,7 +71,7 @@ def ship(told: Told) -> Script:
     yield from _part_with(f"Not shipped: {result.text}" if result.is_error else result.text)
 
 
-def welcome(told: Told) -> Script:
+def welcome(told: Conversation) -> Script:
     """What the demo plays to a session: one of the stories, by what was said first, or a word on what there is."""
     wanted = told.text.lower()
     if "health" in wanted:
@@ -84,13 +84,13 @@ def welcome(told: Told) -> Script:
         )
 
 
-def choice(told: Told, question: str) -> str:
+def choice(told: Conversation, question: str) -> str:
     """What a person answered to one of the questions just asked; empty when nobody did."""
     found = re.search(re.escape(f'"{question}"=') + r'"(.*?)"', told.result().text, re.DOTALL)
     return found.group(1) if found else ""
 
 
-def propose(told: Told, plan: str) -> Passage:
+def propose(told: Conversation, plan: str) -> Passage:
     """Puts a plan to a person, in plan mode; the result is an error when it was sent back.
 
     Claude Code 2.1.325 ignores a plan in the input of `ExitPlanMode`: what it shows is the plan file.

@@ -21,20 +21,20 @@ _COMPACTION = "CRITICAL: Respond with TEXT ONLY."
 _SUBAGENT_MARK = "cc_is_subagent=true"
 
 
-class Image(Struct, frozen=True):
+class SentImage(Struct, frozen=True):
     """An image as Claude sent it: base64 text and its type."""
 
     media_type: str
     base64: str
 
 
-class Result(Struct, frozen=True):
+class ToolOutcome(Struct, frozen=True):
     """What became of one tool call."""
 
     tool_use_id: str
     text: str
     is_error: bool
-    images: tuple[Image, ...] = ()
+    images: tuple[SentImage, ...] = ()
 
 
 class Request(Struct, frozen=True):
@@ -114,22 +114,22 @@ class Request(Struct, frozen=True):
         return next(_texts(self.messages[-1].get("content")), "") if self.messages else ""
 
 
-class Told(Struct, frozen=True):
+class Conversation(Struct, frozen=True):
     """What is new in a request: what a person said, what tools gave back, and what Claude put beside it."""
 
     text: str
     asides: tuple[str, ...]
-    results: tuple[Result, ...]
-    images: tuple[Image, ...]
+    results: tuple[ToolOutcome, ...]
+    images: tuple[SentImage, ...]
     request: Request
 
     @classmethod
-    def read(cls, request: Request) -> "Told":
+    def read(cls, request: Request) -> "Conversation":
         news = _read_content(_since_the_last_reply(request.messages))
         results = _in_the_order_of_calls(news.results, request.messages)
         return cls(news.text, tuple(news.asides), results, tuple(news.images), request)
 
-    def result(self, i: int = 0) -> Result:
+    def result(self, i: int = 0) -> ToolOutcome:
         """The result of the i-th tool call of the reply before."""
         return self.results[i]
 
@@ -160,8 +160,8 @@ class _Content:
     def __init__(self) -> None:
         self.said: list[str] = []
         self.asides: list[str] = []
-        self.results: list[Result] = []
-        self.images: list[Image] = []
+        self.results: list[ToolOutcome] = []
+        self.images: list[SentImage] = []
 
     @property
     def text(self) -> str:
@@ -205,7 +205,9 @@ def _since_the_last_reply(messages: Sequence[Mapping[str, Any]]) -> Sequence[Map
     return messages
 
 
-def _in_the_order_of_calls(results: Sequence[Result], messages: Sequence[Mapping[str, Any]]) -> tuple[Result, ...]:
+def _in_the_order_of_calls(
+    results: Sequence[ToolOutcome], messages: Sequence[Mapping[str, Any]]
+) -> tuple[ToolOutcome, ...]:
     """Claude sends results as tools finish."""
     called = [
         block.get("id")
@@ -218,15 +220,17 @@ def _in_the_order_of_calls(results: Sequence[Result], messages: Sequence[Mapping
     return (*sorted(known, key=lambda result: called.index(result.tool_use_id)), *unknown)
 
 
-def _read_result(block: Mapping[str, Any]) -> Result:
+def _read_result(block: Mapping[str, Any]) -> ToolOutcome:
     content = block.get("content")
     images = tuple(_read_image(part) for part in _blocks(content) if part.get("type") == "image")
-    return Result(str(block.get("tool_use_id", "")), "\n".join(_texts(content)), bool(block.get("is_error")), images)
+    return ToolOutcome(
+        str(block.get("tool_use_id", "")), "\n".join(_texts(content)), bool(block.get("is_error")), images
+    )
 
 
-def _read_image(block: Mapping[str, Any]) -> Image:
+def _read_image(block: Mapping[str, Any]) -> SentImage:
     source = block.get("source") or {}
-    return Image(str(source.get("media_type", "")), str(source.get("data", "")))
+    return SentImage(str(source.get("media_type", "")), str(source.get("data", "")))
 
 
 def _blocks(content: object) -> Iterator[Mapping[str, Any]]:

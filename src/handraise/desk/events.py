@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 
-class Event(NamedTuple):
+class ServerEvent(NamedTuple):
     """`id` is None where the event has none of its own."""
 
     kind: str
@@ -11,7 +11,7 @@ class Event(NamedTuple):
     data: bytes
 
 
-class Events:
+class EventParser:
     """Takes bytes in any pieces; half an event stays inside, and is lost with the connection."""
 
     def __init__(self) -> None:
@@ -20,14 +20,14 @@ class Events:
         self._id: str | None = None
         self._data: list[bytes] = []
 
-    def receive(self, piece: bytes) -> list[Event]:
+    def receive(self, piece: bytes) -> list[ServerEvent]:
         """The events that are whole with this piece."""
         *lines, self._rest = (self._rest + piece).split(b"\n")
         return [event for line in lines if (event := self._take(line.removesuffix(b"\r"))) is not None]
 
-    def _take(self, line: bytes) -> Event | None:
+    def _take(self, line: bytes) -> ServerEvent | None:
         if not line:
-            event = Event(self._kind, self._id, b"\n".join(self._data)) if self._data else None
+            event = ServerEvent(self._kind, self._id, b"\n".join(self._data)) if self._data else None
             self._begin()
             return event
         name, _, value = line.partition(b":")

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 import httpx2
 import msgspec
 
-from handraise.desk.events import Event, Events
+from handraise.desk.events import EventParser, ServerEvent
 from handraise.desk.interface import LostPlace, Partial, Unreached
 from handraise.desk.telling import decode, error_in, item_in
 from handraise.model.items import Item
@@ -50,7 +50,7 @@ class RemoteFollower:
             response = await self._connection.enter_async_context(stream)
             if response.status_code >= 400:
                 raise error_in(await response.aread())
-            self._events = Events()
+            self._events = EventParser()
             self._pieces = response.aiter_raw()
             while True:
                 first, *rest = self._events.receive(await anext(self._pieces)) or (None,)
@@ -79,7 +79,7 @@ class RemoteFollower:
                 return
         raise Unreached("The hub went away.") from lost
 
-    def _take(self, events: Sequence[Event]) -> None:
+    def _take(self, events: Sequence[ServerEvent]) -> None:
         """Items that came together are handed out together."""
         items: list[Item] = []
         for event in events:

@@ -37,7 +37,7 @@ _LOOK = 30.0
 log = logging.getLogger("handraise.gate")
 
 
-class Leave(asyncio.Event):
+class Revocation(asyncio.Event):
     """Set when somebody may no longer be here."""
 
     def __init__(self) -> None:
@@ -66,32 +66,32 @@ def _end(stay: asyncio.Timeout) -> None:
         stay.reschedule(asyncio.get_running_loop().time())
 
 
-class Visitor(Struct, frozen=True):
+class Principal(Struct, frozen=True):
     """Somebody who was let in. `left` is set when they no longer may be here: what is open by them ends with it."""
 
     person: Person
     role: Role
     token: Token | None = None
-    left: Leave | None = None
+    left: Revocation | None = None
     seconds: float | None = None
     """How long they may stay, where that is known."""
 
 
-class Made(Struct, frozen=True):
+class IssuedToken(Struct, frozen=True):
     """A token, and its secret: shown once, kept nowhere."""
 
     token: Token
     secret: str
 
 
-class Gate:
+class Auth:
     """Belongs to one event loop. While it is entered, with `async with`, it tidies up behind itself."""
 
     def __init__(self, store: Store, clock: Callable[[], datetime], entropy: Callable[[int], bytes]) -> None:
         self._store = store
         self._clock = clock
         self._entropy = entropy
-        self._left: dict[str, Leave] = {}
+        self._left: dict[str, Revocation] = {}
         self._refusals: Repeats[Entry] = Repeats()
         self._tidied: datetime | None = None
 
@@ -108,7 +108,7 @@ class Gate:
         except StoreError:
             log.exception("how often something was refused could not be kept")
 
-    async def admit(self, secret: str) -> Visitor | None:
+    async def admit(self, secret: str) -> Principal | None:
         """Who has this secret; None for nobody, or nobody any more."""
         now = self._clock()
         hashed = hash_of(secret)
@@ -119,8 +119,8 @@ class Gate:
             return None
         if token.last_used_at is None or now - token.last_used_at > _TOUCH:
             await self._touch(replace(token, last_used_at=now))
-        left = self._left.setdefault(token.id, Leave())
-        return Visitor(Person(token.name), token.role, token, left, self.seconds_left(token))
+        left = self._left.setdefault(token.id, Revocation())
+        return Principal(Person(token.name), token.role, token, left, self.seconds_left(token))
 
     async def make(
         self,
@@ -131,7 +131,7 @@ class Gate:
         *,
         expires_at: datetime | None = None,
         project: str | None = None,
-    ) -> Made:
+    ) -> IssuedToken:
         """A token for a script, an agent or another device; an agent's may be bound to a project, by its id."""
         try:
             made = self._new(check_name(name), role, "token", expires_at, project)
@@ -146,7 +146,7 @@ class Gate:
         await self._keep(made.token, "token made", by, source)
         return made.secret
 
-    async def login(self, secret: str, address: str | None = None) -> Made | None:
+    async def login(self, secret: str, address: str | None = None) -> IssuedToken | None:
         """Lets a browser in by a one-time code or a token; None if neither is good.
 
         A code is exchanged for a key of the browser's own. A token is that key itself: whoever revokes it shuts out
@@ -158,7 +158,7 @@ class Gate:
             return None
         if token.kind != "code":
             await self._keep(token, "login", Person(token.name), "web", address)
-            return Made(token, secret)
+            return IssuedToken(token, secret)
         spent = await self._store.apply([SpendCode(token.id, now)])
         if not spent.took[0]:
             return None
@@ -166,17 +166,17 @@ class Gate:
         await self._keep(made.token, "login", Person(token.name), "web", address)
         return made
 
-    async def logout(self, visitor: Visitor, source: str) -> None:
+    async def logout(self, principal: Principal, source: str) -> None:
         """Ends what a browser was let in by; a token that was pasted there stays good elsewhere."""
-        if visitor.token is not None and visitor.token.kind == "browser":
-            await self.revoke(visitor.token.id, visitor.person, source)
+        if principal.token is not None and principal.token.kind == "browser":
+            await self.revoke(principal.token.id, principal.person, source)
 
     async def revoke(self, token_id: str, by: Person, source: str) -> None:
         """At once: what is open by this token ends too."""
         for token in await self._store.tokens():
             if token.id == token_id:
                 await self._keep(replace(token, revoked_at=self._clock()), "token revoked", by, source)
-                self._left.setdefault(token_id, Leave()).set()
+                self._left.setdefault(token_id, Revocation()).set()
                 return
         raise NotFound(f"There is no token {token_id}.")
 
@@ -196,7 +196,7 @@ class Gate:
     async def refused(
         self,
         what: str,
-        visitor: Visitor,
+        principal: Principal,
         source: str,
         *,
         ask: str | None = None,
@@ -205,8 +205,8 @@ class Gate:
     ) -> None:
         """Somebody tried what they may not: kept in the audit. Who goes on trying is told of by the number of tries."""
         detail = {"tried": what, **_told(address)}
-        entry = Entry(self._clock(), "refused", visitor.person, source, ask=ask, session=session, detail=detail)
-        if self._refusals.meet(f"{_identity(visitor)} {source} {what}", entry, entry.at):
+        entry = Entry(self._clock(), "refused", principal.person, source, ask=ask, session=session, detail=detail)
+        if self._refusals.meet(f"{_identity(principal)} {source} {what}", entry, entry.at):
             await self._store.apply([Record(entry)])
 
     async def tidy(self) -> None:
@@ -243,7 +243,7 @@ class Gate:
 
     def _new(
         self, name: str, role: Role, kind: TokenKind, expires_at: datetime | None, project: str | None = None
-    ) -> Made:
+    ) -> IssuedToken:
         secret = token_urlsafe(32)
         token = Token(
             id=ids.spell("t", self._entropy(ids.ENTROPY)),
@@ -255,7 +255,7 @@ class Gate:
             kind=kind,
             project=project,
         )
-        return Made(token, secret)
+        return IssuedToken(token, secret)
 
     async def _keep(self, token: Token, what: What, by: Actor, source: str, address: str | None = None) -> None:
         detail = {"token": token.id, "name": token.name, "role": token.role, **_told(address)}
@@ -267,8 +267,8 @@ def _told(address: str | None) -> dict[str, str]:
     return {} if address is None else {"address": address}
 
 
-def _identity(visitor: Visitor) -> str:
+def _identity(principal: Principal) -> str:
     """The same for all tries of one who goes on trying: Claude's tools are a new process each time."""
-    if visitor.token is not None:
-        return visitor.token.id
-    return visitor.role if visitor.role == "agent" else visitor.person.name
+    if principal.token is not None:
+        return principal.token.id
+    return principal.role if principal.role == "agent" else principal.person.name

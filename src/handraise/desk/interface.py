@@ -9,7 +9,7 @@ from msgspec import Struct
 from handraise.model.actors import Person
 from handraise.model.answers import Answer
 from handraise.model.asks import Ask, Kind, State
-from handraise.model.audit import Entry, Wanted
+from handraise.model.audit import AuditFilter, Entry
 from handraise.model.items import Item
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
@@ -106,7 +106,7 @@ class NotLetIn(DeskError):
     code = "not_allowed"
 
 
-class Seen(Struct, frozen=True):
+class SessionSummary(Struct, frozen=True):
     """A session, how many of its asks are open, and in one line what Claude said or did there last."""
 
     session: Session
@@ -114,7 +114,7 @@ class Seen(Struct, frozen=True):
     last_line: str = ""
 
 
-class Given(Struct, frozen=True):
+class Settled(Struct, frozen=True):
     """An answer that counted; a late one is said to Claude as guidance."""
 
     ask: Ask
@@ -154,13 +154,13 @@ class Desk(Protocol):
         mode: str | None = None,
         model: str | None = None,
         title: str | None = None,
-    ) -> Seen:
+    ) -> SessionSummary:
         """`project` is an id, a name or an absolute path."""
         ...
 
-    async def sessions(self) -> list[Seen]: ...
+    async def sessions(self) -> list[SessionSummary]: ...
 
-    async def session(self, session: str) -> Seen: ...
+    async def session(self, session: str) -> SessionSummary: ...
 
     async def say(self, session: str, say: Words, say_id: str | None = None) -> Say: ...
 
@@ -174,9 +174,9 @@ class Desk(Protocol):
 
     async def rename(self, session: str, title: str) -> None: ...
 
-    async def resume(self, session: str, say: Words | None = None) -> Seen: ...
+    async def resume(self, session: str, say: Words | None = None) -> SessionSummary: ...
 
-    async def fork(self, session: str, say: Words) -> Seen: ...
+    async def fork(self, session: str, say: Words) -> SessionSummary: ...
 
     async def asks(
         self,
@@ -193,7 +193,7 @@ class Desk(Protocol):
 
     async def ask(self, ask: str) -> Ask: ...
 
-    async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> Given: ...
+    async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> Settled: ...
 
     async def items(
         self, session: str | None = None, *, after: int | None = None, before: int | None = None, limit: int = 500
@@ -229,6 +229,6 @@ class Desk(Protocol):
 
     async def change_project(self, project: str, name: str | None, options: Options | None) -> Project: ...
 
-    async def audit(self, **wanted: Unpack[Wanted]) -> list[Entry]:
+    async def audit(self, **wanted: Unpack[AuditFilter]) -> list[Entry]:
         """The first 500, or as many as wanted."""
         ...

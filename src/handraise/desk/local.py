@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from handraise import feed as feeds
-from handraise.desk.interface import Given, Invalid, NotFound, Partial, Refused, Seen, Words
+from handraise.desk.interface import Invalid, NotFound, Partial, Refused, SessionSummary, Settled, Words
 from handraise.desk.wording import in_words
 from handraise.feed import Feed
 from handraise.inbox.inbox import Inbox, check_readable
@@ -18,7 +18,7 @@ from handraise.model import ids
 from handraise.model.actors import Person
 from handraise.model.answers import Answer
 from handraise.model.asks import Ask, Kind, State
-from handraise.model.audit import Entry, Wanted, What
+from handraise.model.audit import AuditFilter, Entry, What
 from handraise.model.ids import Prefix
 from handraise.model.items import Item
 from handraise.model.names import BadName, check_name
@@ -28,7 +28,7 @@ from handraise.model.says import Say
 from handraise.model.sessions import Session
 from handraise.model.trust import DirectoryTrust
 from handraise.session.facts import ChangeMode, ChangeModel, Interrupt, Rename, Stop, Wish
-from handraise.session.supervisor import Beginning, Supervisor
+from handraise.session.supervisor import StartOptions, Supervisor
 from handraise.store.changes import Record, RevokeTrust, SaveProject
 from handraise.store.interface import Store, StoreConflict
 
@@ -74,24 +74,24 @@ class LocalDesk:
 
     async def start(
         self, say: Words, project: str, *, mode: str | None = None, model: str | None = None, title: str | None = None
-    ) -> Seen:
+    ) -> SessionSummary:
         known = await self._store.project(project)
         directory = _directory(known.path if known else project)
         known = known or innermost(await self._store.projects(), directory)
-        beginning = Beginning(say, directory, known, mode, model, title)
+        beginning = StartOptions(say, directory, known, mode, model, title)
         with in_words():
             started = await self._supervisor.start(beginning, self.person, self.source)
         await self._record("session started", session=started.id)
         return await self._seen(started)
 
-    async def sessions(self) -> list[Seen]:
+    async def sessions(self) -> list[SessionSummary]:
         open_asks, lines = await self._store.open_asks(), await self._store.last_lines()
         return [
-            Seen(session, open_asks.get(session.id, 0), lines.get(session.id, ""))
+            SessionSummary(session, open_asks.get(session.id, 0), lines.get(session.id, ""))
             for session in await self._store.sessions()
         ]
 
-    async def session(self, session: str) -> Seen:
+    async def session(self, session: str) -> SessionSummary:
         found = await self._store.session(session)
         if found is None:
             raise NotFound(f"There is no session {session}.")
@@ -120,13 +120,13 @@ class LocalDesk:
             raise Refused("A title cannot be empty.")
         await self._wish(session, Rename(_named(line[:_TITLE], "The title")))
 
-    async def resume(self, session: str, say: Words | None = None) -> Seen:
+    async def resume(self, session: str, say: Words | None = None) -> SessionSummary:
         with in_words():
             resumed = await self._supervisor.resume(session, say, self.person, self.source)
         await self._record("session resumed", session=resumed.id)
         return await self._seen(resumed)
 
-    async def fork(self, session: str, say: Words) -> Seen:
+    async def fork(self, session: str, say: Words) -> SessionSummary:
         with in_words():
             forked = await self._supervisor.fork(session, say, self.person, self.source)
         await self._record("session started", session=forked.id)
@@ -152,12 +152,12 @@ class LocalDesk:
             raise NotFound(f"There is no ask {ask}.")
         return found
 
-    async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> Given:
+    async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> Settled:
         with in_words():
             given = await self._inbox.answer(ask, answer, self.person, self.source, digest)
             if given.late and given.ask.session is not None:
                 await self._supervisor.listen(given.ask.session)
-        return Given(given.ask, given.late)
+        return Settled(given.ask, given.late)
 
     async def items(
         self, session: str | None = None, *, after: int | None = None, before: int | None = None, limit: int = 500
@@ -227,7 +227,7 @@ class LocalDesk:
         await self._save(changed, "project changed")
         return changed
 
-    async def audit(self, **wanted: Unpack[Wanted]) -> list[Entry]:
+    async def audit(self, **wanted: Unpack[AuditFilter]) -> list[Entry]:
         return await self._store.audit(**wanted)
 
     async def _save(self, project: Project, what: What) -> None:
@@ -252,15 +252,15 @@ class LocalDesk:
         with in_words():
             await self._supervisor.wish(session, wish)
 
-    async def _seen(self, session: Session) -> Seen:
+    async def _seen(self, session: Session) -> SessionSummary:
         open_asks, lines = await self._store.open_asks(), await self._store.last_lines(session.id)
-        return Seen(session, open_asks.get(session.id, 0), lines.get(session.id, ""))
+        return SessionSummary(session, open_asks.get(session.id, 0), lines.get(session.id, ""))
 
 
 class LocalFollower:
     """See `Follower`."""
 
-    def __init__(self, follower: feeds.Follower) -> None:
+    def __init__(self, follower: feeds.FeedFollower) -> None:
         self._follower = follower
 
     def __aiter__(self) -> "LocalFollower":

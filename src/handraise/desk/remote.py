@@ -12,12 +12,12 @@ import httpx2
 import msgspec
 
 from handraise.desk.following import RemoteFollower
-from handraise.desk.interface import Given, NotLetIn, Seen, Unreached, Words
+from handraise.desk.interface import NotLetIn, SessionSummary, Settled, Unreached, Words
 from handraise.desk.telling import decode, error_in, item_in
 from handraise.model.actors import Actor, Person
 from handraise.model.answers import Answer, answer_as_json
 from handraise.model.asks import Ask, Kind, State, ask_from_json
-from handraise.model.audit import Entry, Wanted
+from handraise.model.audit import AuditFilter, Entry
 from handraise.model.items import Item
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
@@ -88,14 +88,14 @@ class RemoteDesk:
 
     async def start(
         self, say: Words, project: str, *, mode: str | None = None, model: str | None = None, title: str | None = None
-    ) -> Seen:
+    ) -> SessionSummary:
         wanted = {"say": say, "project": project, "mode": mode, "model": model, "title": title}
         return _seen(await self._post("/api/sessions", wanted))
 
-    async def sessions(self) -> list[Seen]:
+    async def sessions(self) -> list[SessionSummary]:
         return [_seen(each) async for each in self._pages("/api/sessions", "sessions")]
 
-    async def session(self, session: str) -> Seen:
+    async def session(self, session: str) -> SessionSummary:
         return _seen(await self._get(_path("sessions", session)))
 
     async def say(self, session: str, say: Words, say_id: str | None = None) -> Say:
@@ -119,10 +119,10 @@ class RemoteDesk:
     async def rename(self, session: str, title: str) -> None:
         await self._ask("PATCH", _path("sessions", session), {"title": title})
 
-    async def resume(self, session: str, say: Words | None = None) -> Seen:
+    async def resume(self, session: str, say: Words | None = None) -> SessionSummary:
         return _seen(await self._post(_path("sessions", session, "resume"), {"say": say}))
 
-    async def fork(self, session: str, say: Words) -> Seen:
+    async def fork(self, session: str, say: Words) -> SessionSummary:
         return _seen(await self._post(_path("sessions", session, "fork"), {"say": say}))
 
     async def asks(
@@ -141,10 +141,10 @@ class RemoteDesk:
     async def ask(self, ask: str) -> Ask:
         return ask_from_json(await self._get(_path("asks", ask)))
 
-    async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> Given:
+    async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> Settled:
         said = {"answer": answer_as_json(answer), "digest": digest}
         told = await self._post(_path("asks", ask, "answer"), said)
-        return Given(ask_from_json(told), bool(told.get("late")))
+        return Settled(ask_from_json(told), bool(told.get("late")))
 
     async def items(
         self, session: str | None = None, *, after: int | None = None, before: int | None = None, limit: int = 500
@@ -191,7 +191,7 @@ class RemoteDesk:
         wanted = {"name": name, "options": options}
         return _read(await self._ask("PATCH", _path("projects", project), wanted), Project)
 
-    async def audit(self, **wanted: Unpack[Wanted]) -> list[Entry]:
+    async def audit(self, **wanted: Unpack[AuditFilter]) -> list[Entry]:
         query: dict[str, Any] = {**wanted}
         query["order"] = _order(query.pop("newest_first", False))
         return _read((await self._get("/api/audit", query))["entries"], list[Entry])
@@ -249,8 +249,8 @@ def _time(told: str) -> datetime:
     return msgspec.convert(told, datetime)
 
 
-def _seen(told: dict[str, Any]) -> Seen:
-    return Seen(_read(told, Session), told["open_asks"], told.get("last_line", ""))
+def _seen(told: dict[str, Any]) -> SessionSummary:
+    return SessionSummary(_read(told, Session), told["open_asks"], told.get("last_line", ""))
 
 
 def connect(where: str | Path | None = None, token: str | None = None, *, source: str | None = None) -> RemoteDesk:

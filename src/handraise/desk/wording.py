@@ -18,7 +18,7 @@ def in_words() -> Iterator[None]:
         yield
     except (NoSuchSession, errors.NoSuchAsk) as error:
         raise NotFound(str(error)) from error
-    except machine.Refused as error:
+    except machine.WishRefused as error:
         raise Refused(str(error)) from error
     except (Misfit, errors.RuleUnreadable) as error:
         raise Unfit(str(error)) from error

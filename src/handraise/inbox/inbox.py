@@ -32,7 +32,7 @@ log = logging.getLogger("handraise.inbox")
 Told = Callable[[Ask], None]
 
 
-class Given(NamedTuple):
+class Outcome(NamedTuple):
     """An answer that counted. A late one is guidance, and is said to Claude."""
 
     ask: Ask
@@ -133,7 +133,7 @@ class Inbox:
         applied = await self._store.apply([DeliverAsk(ask_id, self._clock())])
         return applied.took[0]
 
-    async def answer(self, ask_id: str, answer: Answer, by: Actor, source: str, digest: str | None = None) -> Given:
+    async def answer(self, ask_id: str, answer: Answer, by: Actor, source: str, digest: str | None = None) -> Outcome:
         """Settles the ask, if it fits and is the first. Raises Misfit or an InboxError, and then nothing happened."""
         ask = await self.find(ask_id)
         if digest is not None and digest != ask.digest:
@@ -148,7 +148,7 @@ class Inbox:
                 if granted:
                     await self.read_rules()
                 self._settled(ask)
-                return Given(ask)
+                return Outcome(ask)
         return await self._too_late(ask, answered)
 
     async def withdraw(self, ask_id: str, reason: str) -> None:
@@ -187,20 +187,20 @@ class Inbox:
     async def _general(self) -> list[Rule]:
         return [*self._settings, *await self._store.rules()]
 
-    async def _too_late(self, ask: Ask, answered: Answered) -> Given:
+    async def _too_late(self, ask: Ask, answered: Answered) -> Outcome:
         match ask.settlement:
             case Answered(answer=first) if first == answered.answer:
-                return Given(ask)
+                return Outcome(ask)
             case Expired(late=None):
                 return await self._say_late(ask, answered)
             case Expired(late=Answered(answer=first)) if first == answered.answer:
-                return Given(ask, late=True)
+                return Outcome(ask, late=True)
             case Withdrawn():
                 raise AlreadyWithdrawn(ask)
             case _:
                 raise AlreadySettled(ask)
 
-    async def _say_late(self, ask: Ask, answered: Answered) -> Given:
+    async def _say_late(self, ask: Ask, answered: Answered) -> Outcome:
         # Trust is for the next start; Claude itself never asked.
         said = [QueueSay(guidance.late_say(ask, answered))] if ask.session and ask.kind != "trust" else []
         applied = await self._store.apply([RecordLate(ask.id, answered), *said])
@@ -208,7 +208,7 @@ class Inbox:
         if not applied.took[0]:
             return await self._too_late(stored, answered)
         self._settled(stored)
-        return Given(stored, late=True)
+        return Outcome(stored, late=True)
 
     def _settled(self, ask: Ask) -> None:
         self._deadlines.remove(ask.id)

@@ -23,7 +23,7 @@ from handraise.model.asks import KINDS
 from handraise.model.items import Item
 from handraise.model.sessions import PHASES, Phase, Session
 from handraise.surfaces.web.stream import Streams
-from handraise.surfaces.web.visit import Visit, Way
+from handraise.surfaces.web.visit import ApiRequest, Route
 
 _MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 _FOLLOWED: tuple[Phase, ...] = ("starting", "idle", "working", "parking", "stopping")
@@ -72,10 +72,10 @@ class Metrics:
     async def __aexit__(self, *_: object) -> None:
         """The store forgets its listeners when it is closed."""
 
-    def way(self) -> Way:
-        return Way("GET", "/metrics", "viewer", self._show, "For Prometheus", media="text/plain")
+    def route(self) -> Route:
+        return Route("GET", "/metrics", "viewer", self._show, "For Prometheus", media="text/plain")
 
-    async def _show(self, _: Visit) -> Response:
+    async def _show(self, _: ApiRequest) -> Response:
         sessions = await self._hub.store.sessions()
         lag = await self._lag([session for session in sessions if session.phase in _FOLLOWED])
         counted = Counted(
@@ -111,7 +111,7 @@ class Metrics:
         return behind
 
     async def _taken_in(self, session: Session) -> int:
-        runner = self._hub.crew.runner(session.id)
+        runner = self._hub.pool.runner(session.id)
         if runner is not None and runner.session.run == session.run:
             return runner.heard
         place = await self._hub.store.place(session.id)

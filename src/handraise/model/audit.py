@@ -47,7 +47,7 @@ class Entry(Struct, frozen=True):
     """Given by the store, in order."""
 
 
-class Wanted(TypedDict, total=False):
+class AuditFilter(TypedDict, total=False):
     """Which entries, in order: numbers between `after` and `before`, times from `since` up to `until`."""
 
     after: int

@@ -5,7 +5,7 @@ from typing import Any
 from handraise.model.asks import Option, Plan, Prompt, Question
 
 
-class Malformed(Exception):
+class MalformedInput(Exception):
     """Somebody asked for something that cannot be put to a person. The text is for the asker."""
 
 
@@ -13,13 +13,13 @@ def read_questions(told: dict[str, Any]) -> Question:
     """The input of `AskUserQuestion`: nothing empty passes for a question. Raises Malformed."""
     asked = told.get("questions")
     if not isinstance(asked, list) or not asked:
-        raise Malformed("There are no questions in this call: `questions` must be a list with at least one.")
+        raise MalformedInput("There are no questions in this call: `questions` must be a list with at least one.")
     prompts = tuple(_prompt(each, f"Question {number}") for number, each in enumerate(asked, 1))
     if len({prompt.question for prompt in prompts}) != len(prompts):
-        raise Malformed("Two questions have the same text; answers are matched by it.")
+        raise MalformedInput("Two questions have the same text; answers are matched by it.")
     for number, prompt in enumerate(prompts, 1):
         if not prompt.options:
-            raise Malformed(f"Question {number} has no options: give at least two.")
+            raise MalformedInput(f"Question {number} has no options: give at least two.")
     return Question(prompts)
 
 
@@ -27,7 +27,7 @@ def read_plan(told: dict[str, Any]) -> Plan:
     """The input of `ExitPlanMode`; raises Malformed."""
     plan = told.get("plan")
     if not isinstance(plan, str) or not plan.strip():
-        raise Malformed("The plan is empty: write it down before asking to leave plan mode.")
+        raise MalformedInput("The plan is empty: write it down before asking to leave plan mode.")
     return Plan(plan)
 
 
@@ -38,28 +38,28 @@ def read_ask_user(told: dict[str, Any]) -> Question:
 
 def _prompt(told: object, name: str) -> Prompt:
     if not isinstance(told, dict):
-        raise Malformed(f"{name} is not an object.")
+        raise MalformedInput(f"{name} is not an object.")
     question = told.get("question")
     if not isinstance(question, str) or not question.strip():
-        raise Malformed(f"{name} has no text.")
+        raise MalformedInput(f"{name} has no text.")
     options = told.get("options")
     if not isinstance(options, list | None):
-        raise Malformed(f"{name}: `options` must be a list.")
+        raise MalformedInput(f"{name}: `options` must be a list.")
     read = tuple(_option(each, name) for each in options or ())
     if len({option.label for option in read}) != len(read):
-        raise Malformed(f"{name} has two options with the same label.")
+        raise MalformedInput(f"{name} has two options with the same label.")
     header, several = told.get("header", ""), told.get("multiSelect", False)
     if not isinstance(header, str) or not isinstance(several, bool):
-        raise Malformed(f"{name}: `header` must be text and `multiSelect` true or false.")
+        raise MalformedInput(f"{name}: `header` must be text and `multiSelect` true or false.")
     return Prompt(question, header, read, several)
 
 
 def _option(told: object, name: str) -> Option:
     if not isinstance(told, dict):
-        raise Malformed(f"{name} has an option that is not an object.")
+        raise MalformedInput(f"{name} has an option that is not an object.")
     label, description, preview = told.get("label"), told.get("description", ""), told.get("preview")
     if not isinstance(label, str) or not label.strip():
-        raise Malformed(f"{name} has an option without a label.")
+        raise MalformedInput(f"{name} has an option without a label.")
     if not isinstance(description, str) or not isinstance(preview, str | None):
-        raise Malformed(f"{name} has an option with a description or preview that is not text.")
+        raise MalformedInput(f"{name} has an option with a description or preview that is not text.")
     return Option(label, description, preview)

@@ -49,7 +49,7 @@ class Session(Struct, frozen=True):
     forked_from: str | None = None
 
 
-class Place(Struct, frozen=True):
+class Checkpoint(Struct, frozen=True):
     """How far a session's journal has been taken in, and what the session machine remembered there."""
 
     session: str

@@ -12,14 +12,14 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from handraise.askers import speaker
-from handraise.askers.counter import Caller, Counter
+from handraise.askers.counter import AgentCalls, Caller
 
 LONGEST_LINE = 64 * 1024 * 1024
 _AHEAD = 16
 """How many messages may wait in each direction; then whoever sends has to wait, too."""
 
 
-class Lines(Response):
+class RelayConnection(Response):
     """Ends when the relay or its run does, and when the hub stops.
 
     The end of the body is a goodbye; a lost connection is not.
@@ -29,14 +29,14 @@ class Lines(Response):
 
     def __init__(
         self,
-        counter: Counter,
+        agent_calls: AgentCalls,
         caller: Caller,
         closing: asyncio.Event,
         alive: AbstractContextManager[asyncio.Event | None],
     ) -> None:
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
-        self._counter = counter
+        self._agent_calls = agent_calls
         self._caller = caller
         self._closing = closing
         self._alive = alive
@@ -55,7 +55,7 @@ class Lines(Response):
             for over in (self._closing, ended):
                 if over is not None:
                     tasks.start_soon(_close, over, tasks.cancel_scope)
-            await speaker.serve(speaker.speaker_for_lines(self._counter), heard, told, self._caller)
+            await speaker.serve(speaker.server_for_lines(self._agent_calls), heard, told, self._caller)
             tasks.cancel_scope.cancel()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -75,7 +75,7 @@ class Lines(Response):
                         if line.strip():
                             await said.send(speaker.read_line(bytes(line)))
                 if not event.get("more_body"):
-                    self._counter.leave(self._caller)
+                    self._agent_calls.leave(self._caller)
                     return
                 if len(begun) > LONGEST_LINE:
                     return

@@ -16,8 +16,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from handraise.askers import reading
-from handraise.askers.counter import Caller, Counter, ask_id
-from handraise.askers.speaker import Context, Speaker
+from handraise.askers.counter import AgentCalls, Caller, ask_id
+from handraise.askers.speaker import Context, McpServer
 from handraise.inbox.errors import NoSuchAsk
 from handraise.model.asks import Ask
 from handraise.surfaces.web.staying import is_event_stream
@@ -30,10 +30,10 @@ _EVENT_STREAM = [(b"content-type", b"text/event-stream"), (b"cache-control", b"n
 
 
 @asynccontextmanager
-async def speaking(counter: Counter) -> AsyncIterator[StreamableHTTPSessionManager]:
+async def speaking(agent_calls: AgentCalls) -> AsyncIterator[StreamableHTTPSessionManager]:
     """The SDK's own manager, which keeps nothing between two requests."""
-    speaker = Speaker(counter, lambda context: _call(context)[0], lambda context: _call(context)[1])
-    manager = StreamableHTTPSessionManager(speaker.server, stateless=True)
+    mcp_server = McpServer(agent_calls, lambda context: _call(context)[0], lambda context: _call(context)[1])
+    manager = StreamableHTTPSessionManager(mcp_server.server, stateless=True)
     async with manager.run():
         yield manager
 
@@ -104,10 +104,10 @@ class Resumption(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, counter: Counter, ask: Ask, event: str, closing: asyncio.Event) -> None:
+    def __init__(self, agent_calls: AgentCalls, ask: Ask, event: str, closing: asyncio.Event) -> None:
         super().__init__(headers={"cache-control": "no-store"})
         del self.headers["content-length"]
-        self._counter = counter
+        self._agent_calls = agent_calls
         self._ask = ask
         self._event = event
         self._closing = closing
@@ -119,7 +119,7 @@ class Resumption(Response):
             await send({"type": "http.response.body", "body": b": waiting\n\n", "more_body": True})
 
         await send({"type": "http.response.body", "body": self._piece(""), "more_body": True})
-        waiting = asyncio.create_task(self._counter.settled(self._ask, keep_alive))
+        waiting = asyncio.create_task(self._agent_calls.settled(self._ask, keep_alive))
         others = [asyncio.create_task(self._closing.wait()), asyncio.create_task(_gone(receive))]
         try:
             await asyncio.wait([waiting, *others], return_when=asyncio.FIRST_COMPLETED)
@@ -140,13 +140,13 @@ class Resumption(Response):
         return f"id: {self._event}\nretry: {_RETRY}\ndata: {told}\n\n".encode()
 
 
-async def resume(counter: Counter, caller: Caller, event: str, closing: asyncio.Event) -> Response:
+async def resume(agent_calls: AgentCalls, caller: Caller, event: str, closing: asyncio.Event) -> Response:
     """Takes up a wait by the name that an earlier hub gave it; raises NoSuchAsk."""
     ask_name, _ = read_event_id(event)
-    ask = await counter.find(ask_name)
+    ask = await agent_calls.find(ask_name)
     if not ask.origin.reference.startswith(f"{caller.conversation}/"):
         raise NoSuchAsk(ask_name)
-    return Resumption(counter, ask, event, closing)
+    return Resumption(agent_calls, ask, event, closing)
 
 
 def reference_of(sent: bytes, chance: str) -> str:

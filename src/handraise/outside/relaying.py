@@ -11,18 +11,18 @@ from typing import Any
 
 from starlette.responses import Response
 
-from handraise.askers.counter import Caller, Counter
+from handraise.askers.counter import AgentCalls, Caller
 from handraise.askers.run_file import Run, is_stream_token
 from handraise.askers.runs import Runs, caller_in
 from handraise.desk.interface import Unfit
 from handraise.inbox.errors import NoSuchAsk
 from handraise.model.answers import Choice, Choices
 from handraise.model.asks import Answered, Ask, Expired, Question, Withdrawn
-from handraise.model.inputs import Malformed
+from handraise.model.inputs import MalformedInput
 from handraise.model.items import Item
 from handraise.model.tools import ASK_USER
 from handraise.surfaces.web.receiving import receive_body
-from handraise.surfaces.web.visit import BadRequest, Parameter, Visit, Way, answer
+from handraise.surfaces.web.visit import ApiRequest, BadRequest, Parameter, Route, answer
 
 _LARGEST = 1024 * 1024
 _LONGEST_HOLD = 60
@@ -38,67 +38,67 @@ class Forbidden(BadRequest):
         super().__init__("This stream is not active here.", 403, "not_allowed")
 
 
-class Relaying:
+class AskUserEndpoints:
     """`directory_of` names the directory of a project; `chance` gives a name to what has none."""
 
     def __init__(
         self,
-        counter: Counter,
+        agent_calls: AgentCalls,
         runs: Runs,
         directory_of: Callable[[str], Awaitable[str]],
         chance: Callable[[], str],
         left: Callable[[str], Awaitable[list[Ask]]],
     ) -> None:
-        self._counter = counter
+        self._agent_calls = agent_calls
         self._runs = runs
         self._directory_of = directory_of
         self._chance = chance
         self._left = left
 
-    async def relay_question(self, visit: Visit) -> Response:
+    async def relay_question(self, request: ApiRequest) -> Response:
         """Puts a question to people. Who sends it shows the stream's token, and no cookie speaks for anybody."""
-        told = _object(await receive_body(visit.request, _LARGEST, json_only=False))
-        run = self._run(visit, told.get("streamToken"))
+        told = _object(await receive_body(request.http, _LARGEST, json_only=False))
+        run = self._run(request, told.get("streamToken"))
         arguments = {key: told[key] for key in ("question", "options", "multiSelect") if told.get(key) is not None}
         reference = _name(told.get("reference"))
         caller = await self._caller(run)
-        if not await self._counter.offers(caller, ASK_USER):
+        if not await self._agent_calls.offers(caller, ASK_USER):
             raise BadRequest("ask_user is switched off in this project.", 403, "not_allowed")
         try:
-            ask = await self._counter.raise_ask(
+            ask = await self._agent_calls.raise_ask(
                 caller, self._chance() if reference is None else reference, ASK_USER, arguments
             )
-        except Malformed as error:
+        except MalformedInput as error:
             raise BadRequest(str(error)) from error
-        self._counter.seen(ask.id)
+        self._agent_calls.seen(ask.id)
         return answer({"status": "ok", "askId": ask.id})
 
-    async def poll_answer(self, visit: Visit) -> Response:
+    async def poll_answer(self, request: ApiRequest) -> Response:
         """The answer, once. With `wait` the request is held until there is one."""
-        run = self._run(visit, visit.text("streamToken"))
-        ask = await self._asked(run, visit.text("askId"), newest=True)
-        wait = visit.number(_WAIT) or 0
+        run = self._run(request, request.text("streamToken"))
+        ask = await self._asked(run, request.text("askId"), newest=True)
+        wait = request.number(_WAIT) or 0
         if ask is not None and ask.settlement is None and wait:
             ask = await self._hold(run, ask, wait)
         if ask is None or ask.settlement is None:
             if ask is not None:
-                self._counter.seen(ask.id)
+                self._agent_calls.seen(ask.id)
             return answer({"status": "waiting"}, 202)
-        if not await self._counter.hand_over(ask):
+        if not await self._agent_calls.hand_over(ask):
             return answer({"status": "waiting"}, 202)
         return answer({**_told(ask), "askId": ask.id})
 
-    async def submit_answer(self, visit: Visit) -> Response:
+    async def submit_answer(self, request: ApiRequest) -> Response:
         """What the page of the specification sends; whoever is at it is let in as everywhere else."""
-        told = _object(visit.sent)
-        run = self._run(visit, told.get("streamToken"))
+        told = _object(request.content)
+        run = self._run(request, told.get("streamToken"))
         named = _name(told.get("askId"))
         ask = await self._asked(run, named, newest=False)
         if ask is None:
             raise BadRequest("There is no question of this stream to answer.", 404, "not_found")
         chosen = _choices(ask, told, is_named=named is not None)
         try:
-            given = await visit.desk.answer(ask.id, chosen)
+            given = await request.desk.answer(ask.id, chosen)
         except Unfit as error:
             raise BadRequest(str(error)) from error
         return answer({"status": "ok", "askId": ask.id, "late": given.late}, 202 if given.late else 200)
@@ -108,7 +108,7 @@ class Relaying:
         if b'"ask.opened"' not in item.content[:40]:
             return b""
         ask = json.loads(item.content)["ask"]
-        if ask["asker"] != "agent" or ask["tool"] != ASK_USER or not self._counter.is_open(ask["id"]):
+        if ask["asker"] != "agent" or ask["tool"] != ASK_USER or not self._agent_calls.is_open(ask["id"]):
             return b""
         token = self._runs.named(ask["agent"])
         if token is None:
@@ -124,36 +124,36 @@ class Relaying:
         event = json.dumps({"type": "ask_user_question", "data": told})
         return f"event: ask_user_question\ndata: {event}\n\n".encode()
 
-    def ways(self) -> tuple[Way, ...]:
+    def routes(self) -> tuple[Route, ...]:
         token = Parameter("streamToken", "the stream's token")
         ask = Parameter("askId", "which question; without it, the newest")
         return (
-            Way(
+            Route(
                 "POST",
                 "/claude/relay-question",
                 None,
                 self.relay_question,
                 "Relay a question of a run",
                 parameters=(_P,),
-                own_guard=True,
+                authenticates_itself=True,
             ),
-            Way(
+            Route(
                 "GET",
                 "/claude/poll-answer",
                 None,
                 self.poll_answer,
                 "The answer to it, once",
                 parameters=(_P, token, ask, _WAIT),
-                lasts=True,
+                long_lived=True,
             ),
-            Way("POST", "/claude/submit-answer", "approver", self.submit_answer, "Answer it", parameters=(_P,)),
+            Route("POST", "/claude/submit-answer", "approver", self.submit_answer, "Answer it", parameters=(_P,)),
         )
 
-    def _run(self, visit: Visit, token: object) -> Run:
+    def _run(self, request: ApiRequest, token: object) -> Run:
         if not is_stream_token(token):
             raise BadRequest("streamToken must be a UUID.")
         run = self._runs.find(token)
-        if run is None or visit.text("p") != run.project:
+        if run is None or request.text("p") != run.project:
             raise Forbidden
         return run
 
@@ -164,7 +164,7 @@ class Relaying:
         prefix = f"{(await self._caller(run)).conversation}/"
         if named is not None:
             try:
-                ask = await self._counter.find(named)
+                ask = await self._agent_calls.find(named)
             except NoSuchAsk:
                 raise Forbidden from None
             if not ask.origin.reference.startswith(prefix):
@@ -177,7 +177,7 @@ class Relaying:
 
     async def _hold(self, run: Run, ask: Ask, seconds: float) -> Ask:
         with self._runs.alive(run.stream_token) as ended:
-            awaited, over = asyncio.ensure_future(self._counter.awaited(ask)), asyncio.ensure_future(ended.wait())
+            awaited, over = asyncio.ensure_future(self._agent_calls.awaited(ask)), asyncio.ensure_future(ended.wait())
             try:
                 await asyncio.wait([awaited, over], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
                 if ended.is_set():

@@ -6,21 +6,21 @@ from typing import Self
 
 from starlette.responses import Response
 
-from handraise.askers.counter import Caller, Counter
+from handraise.askers.counter import AgentCalls, Caller
 from handraise.outside import over_http
-from handraise.outside.lines import Lines
+from handraise.outside.lines import RelayConnection
 
 
-class Speech:
+class McpSdk:
     """Entered with `async with`, and left by the same task. What it makes ends when `closing` is set."""
 
-    def __init__(self, counter: Counter, closing: asyncio.Event) -> None:
-        self._counter = counter
+    def __init__(self, agent_calls: AgentCalls, closing: asyncio.Event) -> None:
+        self._agent_calls = agent_calls
         self._closing = closing
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        self._manager = await self._stack.enter_async_context(over_http.speaking(self._counter))
+        self._manager = await self._stack.enter_async_context(over_http.speaking(self._agent_calls))
         return self
 
     async def __aexit__(self, *raised: object) -> None:
@@ -28,7 +28,7 @@ class Speech:
 
     def lines(self, caller: Caller, alive: AbstractContextManager[asyncio.Event | None]) -> Response:
         """A connection of a relay; `alive` is entered as long as it lasts."""
-        return Lines(self._counter, caller, self._closing, alive)
+        return RelayConnection(self._agent_calls, caller, self._closing, alive)
 
     def exchange(self, caller: Caller, sent: bytes, chance: str) -> Response:
         """A POST; `chance` names the call where it has no name of its own."""
@@ -37,4 +37,4 @@ class Speech:
 
     async def resume(self, caller: Caller, event: str) -> Response:
         """A GET that goes on with a call; raises NoSuchAsk."""
-        return await over_http.resume(self._counter, caller, event, self._closing)
+        return await over_http.resume(self._agent_calls, caller, event, self._closing)

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta, Struct
 from starlette.responses import Response
 
-from handraise.askers.counter import GRACE, Caller, Counter, Knowledge, Whereabouts
+from handraise.askers.counter import GRACE, AgentCalls, Caller, DirectoryContext, HubContext
 from handraise.askers.run_file import BadRunFile
 from handraise.askers.runs import STALE, Runs, caller_in
 from handraise.desk.interface import NotFound
@@ -23,13 +23,13 @@ from handraise.model.asks import Ask
 from handraise.model.projects import innermost
 from handraise.model.tokens import Token
 from handraise.model.tools import ASK_USER_LEAST, ASK_USER_MOST
-from handraise.outside.relaying import Forbidden, Relaying
+from handraise.outside.relaying import AskUserEndpoints, Forbidden
 from handraise.session import surroundings
 from handraise.surfaces.web import shapes
-from handraise.surfaces.web.visit import BadRequest, Parameter, Visit, Way, answer
+from handraise.surfaces.web.visit import ApiRequest, BadRequest, Parameter, Route, answer
 
 if TYPE_CHECKING:
-    from handraise.outside.speech import Speech
+    from handraise.outside.speech import McpSdk
 
 _LARGEST_CALL = 16 * 1024 * 1024
 _SWEEPS = 6
@@ -45,28 +45,28 @@ class NewRun(Struct, frozen=True, forbid_unknown_fields=True):
     timeout: Annotated[int, Meta(ge=ASK_USER_LEAST, le=ASK_USER_MOST)] | None = None
 
 
-class MadeRun(Struct, frozen=True):
+class IssuedRun(Struct, frozen=True):
     """Start the agent with `ASK_USER_CONFIG` set to `path`; the file is removed when the run ends."""
 
     path: str
     stream_token: str = msgspec.field(name="streamToken")
 
 
-class Outside:
+class AgentRoutes:
     """Entered with `async with`, inside the hub's own. `closing` is set before any connection is ended."""
 
     def __init__(self, hub: Hub, state: Path, base: str, closing: asyncio.Event, *, grace: float = GRACE) -> None:
         self._hub = hub
         self._closing = closing
-        self.counter = Counter(hub.inbox, self._knowledge(), closing, grace=grace)
+        self.agent_calls = AgentCalls(hub.inbox, self._knowledge(), closing, grace=grace)
         self._runs = Runs(state / "runs", base, state / "hub.sock", os.urandom, time.time)
-        self.relaying = Relaying(self.counter, self._runs, self._directory_of, _chance, self._left)
+        self.relaying = AskUserEndpoints(self.agent_calls, self._runs, self._directory_of, _chance, self._left)
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         self._runs.sweep()
-        await self._stack.enter_async_context(self.counter)
-        self._later = _Later(self.counter, self._closing)
+        await self._stack.enter_async_context(self.agent_calls)
+        self._later = _Later(self.agent_calls, self._closing)
         self._stack.push_async_callback(self._later.close)
         sweeping = asyncio.create_task(self._sweep_for_ever())
         self._stack.callback(sweeping.cancel)
@@ -75,10 +75,10 @@ class Outside:
     async def __aexit__(self, *raised: object) -> None:
         await self._stack.aclose()
 
-    def ways(self) -> tuple[Way, ...]:
+    def routes(self) -> tuple[Route, ...]:
         p = Parameter("p", "a project: its id, name or path")
         return (
-            Way(
+            Route(
                 "POST",
                 "/mcp",
                 "agent",
@@ -86,9 +86,9 @@ class Outside:
                 "MCP over HTTP",
                 parameters=(p,),
                 largest=_LARGEST_CALL,
-                lasts=True,
+                long_lived=True,
             ),
-            Way(
+            Route(
                 "GET",
                 "/mcp",
                 "agent",
@@ -96,73 +96,73 @@ class Outside:
                 "Goes on with a call",
                 parameters=(p,),
                 media="text/event-stream",
-                lasts=True,
+                long_lived=True,
             ),
-            Way(
+            Route(
                 "POST",
                 "/mcp/lines",
                 None,
                 self.carry,
                 "MCP as lines, for `handraise mcp`",
                 media="application/x-ndjson",
-                lasts=True,
-                own_guard=True,
+                long_lived=True,
+                authenticates_itself=True,
             ),
-            Way("POST", "/api/runs", "admin", self.open_run, "Begin a run", NewRun, MadeRun, 201),
-            Way("DELETE", "/api/runs/{id}", "admin", self.close_run, "End a run", gives=shapes.Done),
-            *self.relaying.ways(),
+            Route("POST", "/api/runs", "admin", self.open_run, "Begin a run", NewRun, IssuedRun, 201),
+            Route("DELETE", "/api/runs/{id}", "admin", self.close_run, "End a run", returns=shapes.Done),
+            *self.relaying.routes(),
         )
 
-    async def call(self, visit: Visit) -> Response:
-        caller = await self._caller_by_token(visit)
-        return (await self._later.speech()).exchange(caller, visit.sent, _chance())
+    async def call(self, request: ApiRequest) -> Response:
+        caller = await self._caller_by_token(request)
+        return (await self._later.speech()).exchange(caller, request.content, _chance())
 
-    async def resume(self, visit: Visit) -> Response:
-        event = visit.request.headers.get("last-event-id")
+    async def resume(self, request: ApiRequest) -> Response:
+        event = request.http.headers.get("last-event-id")
         if not event:
             raise BadRequest("There is nothing to follow here; POST a call.", 405, "method_not_allowed")
         speech = await self._later.speech()
         try:
-            return await speech.resume(await self._caller_by_token(visit), event)
+            return await speech.resume(await self._caller_by_token(request), event)
         except NoSuchAsk as error:
             raise NotFound(str(error)) from error
 
-    async def carry(self, visit: Visit) -> Response:
+    async def carry(self, request: ApiRequest) -> Response:
         """For processes of this machine's owner, and for runs; an agent's token is good, too."""
-        caller = await self._caller_by_lines(visit)
-        stream = visit.request.headers.get("handraise-stream")
+        caller = await self._caller_by_lines(request)
+        stream = request.http.headers.get("handraise-stream")
         alive = self._runs.alive(stream) if stream is not None else nullcontext()
         return (await self._later.speech()).lines(caller, alive)
 
-    async def open_run(self, visit: Visit) -> Response:
-        wanted = visit.body(NewRun)
+    async def open_run(self, request: ApiRequest) -> Response:
+        wanted = request.body(NewRun)
         project = await self._hub.store.project(wanted.project)
         if project is None:
             raise NotFound(f"There is no project {wanted.project}.")
-        timeout = wanted.timeout or self._hub.crew.options(project, project.path).ask_user_timeout
+        timeout = wanted.timeout or self._hub.pool.options(project, project.path).ask_user_timeout
         try:
             token, path = self._runs.open(project.id, timeout)
         except BadRunFile as error:
             raise BadRequest(f"No run could reach this hub: {error}", 409, "unreachable") from error
-        return answer(MadeRun(str(path), token), 201)
+        return answer(IssuedRun(str(path), token), 201)
 
-    async def close_run(self, visit: Visit) -> Response:
-        run = self._runs.find(visit.path("id"))
+    async def close_run(self, request: ApiRequest) -> Response:
+        run = self._runs.find(request.path("id"))
         if run is None:
             raise NotFound("There is no such run.")
         self._runs.close(run.stream_token)
-        self.counter.leave(caller_in(run, _NOWHERE))
+        self.agent_calls.leave(caller_in(run, _NOWHERE))
         return answer(shapes.Done())
 
-    async def _caller_by_token(self, visit: Visit) -> Caller:
-        token = visit.visitor.token
+    async def _caller_by_token(self, request: ApiRequest) -> Caller:
+        token = request.principal.token
         owner = token.id if isinstance(token, Token) else "machine"
-        return Caller(f"http/{owner}", visit.visitor.person.name, await self._named(visit), comes_back=False)
+        return Caller(f"http/{owner}", request.principal.person.name, await self._named(request), comes_back=False)
 
-    async def _named(self, visit: Visit) -> str:
+    async def _named(self, request: ApiRequest) -> str:
         """The directory of the project that the token is bound to; otherwise, of the one that `p` names."""
-        bound = visit.visitor.token.project if visit.visitor.token else None
-        named = visit.text("p") or bound
+        bound = request.principal.token.project if request.principal.token else None
+        named = request.text("p") or bound
         if named is None:
             return _NOWHERE
         project = await self._hub.store.project(named)
@@ -172,8 +172,8 @@ class Outside:
             raise BadRequest("This token is bound to another project.", 403, "not_allowed")
         return project.path
 
-    async def _caller_by_lines(self, visit: Visit) -> Caller:
-        headers = visit.request.headers
+    async def _caller_by_lines(self, request: ApiRequest) -> Caller:
+        headers = request.http.headers
         conversation = headers.get("handraise-conversation", "")
         if len(conversation) != 32 or not conversation.isalnum():
             raise BadRequest("The conversation has no name.")
@@ -184,10 +184,10 @@ class Outside:
             if run is None or headers.get("handraise-project") != run.project.encode().hex():
                 raise Forbidden
             return caller_in(run, await self._directory_of(run.project), f"/{conversation}")
-        if visit.visitor.role != "agent" and visit.desk.source != "terminal":
+        if request.principal.role != "agent" and request.desk.source != "terminal":
             raise Forbidden
-        if visit.visitor.token is not None and visit.visitor.token.project is not None:
-            directory = await self._named(visit)
+        if request.principal.token is not None and request.principal.token.project is not None:
+            directory = await self._named(request)
         return Caller(f"lines/{conversation}", f"an agent in {directory}", directory)
 
     async def _sweep_for_ever(self) -> None:
@@ -205,22 +205,22 @@ class Outside:
         ours = [ask for ask in waiting if ask.session is None and ask.origin.reference.startswith(prefix)]
         return sorted(ours, key=lambda ask: ask.opened_at)
 
-    def _knowledge(self) -> Knowledge:
-        return Knowledge(
+    def _knowledge(self) -> HubContext:
+        return HubContext(
             clock=now,
             whereabouts=self._whereabouts,
             surroundings=self._around,
             left_open=self._left_open,
         )
 
-    async def _whereabouts(self, directory: str) -> Whereabouts:
+    async def _whereabouts(self, directory: str) -> DirectoryContext:
         project = innermost(await self._hub.store.projects(), directory)
         root = project.path if project else directory
         named = project.id if project else None if directory == _NOWHERE else directory
-        return Whereabouts(named, self._hub.crew.options(project, root), root)
+        return DirectoryContext(named, self._hub.pool.options(project, root), root)
 
-    def _around(self, directory: str, where: Whereabouts) -> Surroundings:
-        stricter = self._hub.crew.own_file(where.root).rules
+    def _around(self, directory: str, where: DirectoryContext) -> Surroundings:
+        stricter = self._hub.pool.own_file(where.root).rules
         return surroundings.around(directory, "default", where.options, stricter, where.root)
 
     async def _left_open(self) -> list[Ask]:
@@ -230,11 +230,11 @@ class Outside:
 class _Later:
     """The SDK is imported when the first agent comes; most hubs never need it."""
 
-    def __init__(self, counter: Counter, closing: asyncio.Event) -> None:
-        self._counter = counter
+    def __init__(self, agent_calls: AgentCalls, closing: asyncio.Event) -> None:
+        self._agent_calls = agent_calls
         self._closing = closing
         self._wanted = asyncio.Event()
-        self._speech: asyncio.Future[Speech] = asyncio.get_running_loop().create_future()
+        self._speech: asyncio.Future[McpSdk] = asyncio.get_running_loop().create_future()
         # A task of its own: the SDK's manager must be left by the task that has entered it.
         self._task = asyncio.create_task(self._speak())
 
@@ -242,15 +242,15 @@ class _Later:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
-    async def speech(self) -> "Speech":
+    async def speech(self) -> "McpSdk":
         self._wanted.set()
         return await asyncio.shield(self._speech)
 
     async def _speak(self) -> None:
         await self._wanted.wait()
         module = await asyncio.to_thread(importlib.import_module, "handraise.outside.speech")
-        kind: type[Speech] = module.Speech
-        async with kind(self._counter, self._closing) as speech:
+        kind: type[McpSdk] = module.Speech
+        async with kind(self._agent_calls, self._closing) as speech:
             self._speech.set_result(speech)
             await asyncio.Event().wait()
 

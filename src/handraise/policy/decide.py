@@ -11,8 +11,8 @@ from handraise.model.hidden import reveal
 from handraise.model.rules import Rule
 from handraise.policy.calls import FILE_TOOLS, KEEPING_TOOLS, READING_TOOLS, Call
 from handraise.policy.matching import Match, applies, match_part, match_place, reaches_beyond
-from handraise.policy.paths import Place, Resolve, normpath
-from handraise.policy.shell import Opaque, Part, parse
+from handraise.policy.paths import Resolve, ResolvedPath, normpath
+from handraise.policy.shell import Opaque, SimpleCommand, parse
 
 _SHOWN = 160
 OPEN_FILE = (
@@ -49,7 +49,7 @@ def decide(
     if call.is_shell:
         return _decide_command(call, live)
     if call.tool in FILE_TOOLS:
-        return _decide_file(call, live, Place(call, resolve), read_only_inside_project)
+        return _decide_file(call, live, ResolvedPath(call, resolve), read_only_inside_project)
     for rule in live:
         return _by_rule(rule, f"the tool `{call.tool}`")
     if call.tool in KEEPING_TOOLS and read_only_inside_project:
@@ -57,7 +57,7 @@ def decide(
     return Ruling("ask", f"No rule covers the tool `{_shown(call.tool)}`.")
 
 
-def _decide_file(call: Call, live: Iterable[Rule], place: Place, read_only_inside_project: bool) -> Ruling:
+def _decide_file(call: Call, live: Iterable[Rule], place: ResolvedPath, read_only_inside_project: bool) -> Ruling:
     named = _shown(place.spelled or "a path that could not be read")
     if place.is_an_open_file:
         return Ruling("deny", f"`{named}` is an open file of a process, not a file.", message=OPEN_FILE)
@@ -101,7 +101,7 @@ def _decide_command(call: Call, live: Sequence[Rule]) -> Ruling:
     )
 
 
-def _decide_part(part: Part, live: Iterable[Rule]) -> Ruling:
+def _decide_part(part: SimpleCommand, live: Iterable[Rule]) -> Ruling:
     spelled = _shown(part.source)
     for rule in live:
         match match_part(rule, part):

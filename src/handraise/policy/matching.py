@@ -7,10 +7,10 @@ from enum import Enum
 from handraise.model.rules import Rule
 from handraise.policy.calls import FILE_TOOLS, Call
 from handraise.policy.globs import read_name
-from handraise.policy.paths import Place
+from handraise.policy.paths import ResolvedPath
 from handraise.policy.patterns import Pattern, read_pattern
 from handraise.policy.programs import basename, is_harmless_variable, is_plain, runs_its_words
-from handraise.policy.shell import Part, Redirection
+from handraise.policy.shell import Redirection, SimpleCommand
 from handraise.policy.words import Word
 
 _RUNS_SUBSCRIPTS = frozenset({"test", "[", "printf", "read", "let", "wait", "mapfile", "readarray", "unset"})
@@ -39,7 +39,7 @@ def applies(rule: Rule, call: Call, now: datetime) -> bool:
     return _in_scope(rule, call) and _of_server(rule, call)
 
 
-def match_place(rule: Rule, place: Place) -> Match:
+def match_place(rule: Rule, place: ResolvedPath) -> Match:
     """Whether a rule that applies means the file that a call names."""
     if rule.path is None:
         swept_up = rule.decision == "allow" and (place.is_sensitive or place.is_of_the_kernel)
@@ -51,7 +51,7 @@ def match_place(rule: Rule, place: Place) -> Match:
     return Match.MAYBE if place.may_contain(rule.path) else Match.NO
 
 
-def match_part(rule: Rule, part: Part) -> Match:
+def match_part(rule: Rule, part: SimpleCommand) -> Match:
     """Whether a rule that applies means this part of a command."""
     if rule.command is None:
         return Match.YES
@@ -62,7 +62,7 @@ def match_part(rule: Rule, part: Part) -> Match:
     return Match.MAYBE if pattern is None else _hits(pattern, part)
 
 
-def reaches_beyond(part: Part) -> str | None:
+def reaches_beyond(part: SimpleCommand) -> str | None:
     """What a part does beside its words that no command pattern covers, for a sentence; None if nothing."""
     for each in part.redirections:
         if not _is_harmless(each):
@@ -94,7 +94,7 @@ def _of_server(rule: Rule, call: Call) -> bool:
     return bool(fits) and (all(fits) if rule.decision == "allow" else any(fits))
 
 
-def _covers(pattern: Pattern, part: Part) -> bool:
+def _covers(pattern: Pattern, part: SimpleCommand) -> bool:
     if pattern.is_everything:
         return True
     if reaches_beyond(part) is not None or _runs_a_subscript(part):
@@ -107,7 +107,7 @@ def _covers(pattern: Pattern, part: Part) -> bool:
     return pattern.is_exact or is_plain(part.words, pattern.named)
 
 
-def _hits(pattern: Pattern, part: Part) -> Match:
+def _hits(pattern: Pattern, part: SimpleCommand) -> Match:
     """By the program's name wherever it lies, and behind programs that run their own words."""
     if pattern.is_everything:
         return Match.YES
@@ -135,7 +135,7 @@ def _is_harmless(redirection: Redirection) -> bool:
     return target is None or (target.literal and not target.text.startswith(("/dev/tcp", "/dev/udp")))
 
 
-def _runs_a_subscript(part: Part) -> bool:
+def _runs_a_subscript(part: SimpleCommand) -> bool:
     """Some builtins evaluate `a[$(rm x)]` even when it was quoted."""
     if part.program not in _RUNS_SUBSCRIPTS:
         return False

@@ -36,7 +36,7 @@ _OPEN_FILES = (
 )  # fmt: skip
 
 
-class Place:
+class ResolvedPath:
     """Where a call leads: as it is spelled, and with every link followed."""
 
     def __init__(self, call: Call, resolve: Resolve) -> None:

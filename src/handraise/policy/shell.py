@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tree_sitter import Language, Node, Parser
 
 from handraise.policy.doubts import doubt_about, doubt_in
-from handraise.policy.words import Unreadable, Word, read_word
+from handraise.policy.words import UnreadableWord, Word, read_word
 
 MAX_PARTS = 200
 HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
@@ -47,7 +47,7 @@ class Assignment(Struct, frozen=True):
     value: Word
 
 
-class Part(Struct, frozen=True):
+class SimpleCommand(Struct, frozen=True):
     """One simple command. The first word is the program; a word that is not literal there could be any program."""
 
     words: tuple[Word, ...] = ()
@@ -65,7 +65,7 @@ class Part(Struct, frozen=True):
 class Script(Struct, frozen=True):
     """A command that was read: all its parts, in the order of their text."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[SimpleCommand, ...]
 
 
 class Opaque(Struct, frozen=True):
@@ -87,7 +87,7 @@ def parse(command: str) -> Script | Opaque:
         return Opaque(doubt)
     try:
         parts = tuple(_parts(tree.root_node))
-    except Unreadable as why:
+    except UnreadableWord as why:
         return Opaque(str(why))
     if any(part.redirections and not (part.words or part.assignments) for part in parts):
         # bash only opens the file; zsh runs a program of its own choice: $NULLCMD, $READNULLCMD.
@@ -95,7 +95,7 @@ def parse(command: str) -> Script | Opaque:
     return Script(parts) if len(parts) <= MAX_PARTS else Opaque(f"it has more than {MAX_PARTS} parts")
 
 
-def _parts(node: Node) -> list[Part]:
+def _parts(node: Node) -> list[SimpleCommand]:
     """Every part in a statement, or in a word that stands where statements do."""
     match node.type:
         case "command":
@@ -103,7 +103,7 @@ def _parts(node: Node) -> list[Part]:
         case "redirected_statement":
             return _redirected(node)
         case "variable_assignment":
-            return [Part(assignments=(_assignment(node),), source=_text(node)), *_inside(node)]
+            return [SimpleCommand(assignments=(_assignment(node),), source=_text(node)), *_inside(node)]
         case "variable_assignments":
             return [part for child in node.children for part in _parts(child)]
         case "declaration_command" | "unset_command":
@@ -113,11 +113,11 @@ def _parts(node: Node) -> list[Part]:
         case "for_statement":
             return _loop(node)
         case "file_redirect":
-            return [Part(redirections=(_redirection(node),), source=_text(node)), *_inside(node)]
+            return [SimpleCommand(redirections=(_redirection(node),), source=_text(node)), *_inside(node)]
         case "compound_statement" if node.children[0].type == "((":
             return _test(node)
         case "function_definition":
-            raise Unreadable("it defines a function")
+            raise UnreadableWord("it defines a function")
         case kind if kind in _CONTAINERS:
             return _contained(node)
         case kind if kind in _WORDS:
@@ -127,11 +127,11 @@ def _parts(node: Node) -> list[Part]:
         case kind if not node.is_named:
             return []
         case kind:
-            raise Unreadable(f"it has something that is not known ({kind})")
+            raise UnreadableWord(f"it has something that is not known ({kind})")
 
 
-def _contained(node: Node) -> list[Part]:
-    found: list[Part] = []
+def _contained(node: Node) -> list[SimpleCommand]:
+    found: list[SimpleCommand] = []
     latest = 0
     for child in node.children:
         if child.type == "&":
@@ -142,7 +142,7 @@ def _contained(node: Node) -> list[Part]:
     return found
 
 
-def _command(node: Node) -> list[Part]:
+def _command(node: Node) -> list[SimpleCommand]:
     words: list[Word] = []
     assignments: list[Assignment] = []
     redirections: list[Redirection] = []
@@ -157,19 +157,19 @@ def _command(node: Node) -> list[Part]:
                 redirections.append(Redirection("<<<"))
             case _:
                 words.append(read_word(child))
-    part = Part(tuple(words), tuple(assignments), tuple(redirections), source=_text(node))
+    part = SimpleCommand(tuple(words), tuple(assignments), tuple(redirections), source=_text(node))
     if part.program in _RENAMING and len(words) > 1:
-        raise Unreadable("it gives a program another name")
+        raise UnreadableWord("it gives a program another name")
     return [part, *_inside(node)]
 
 
-def _redirected(node: Node) -> list[Part]:
+def _redirected(node: Node) -> list[SimpleCommand]:
     redirects = node.children_by_field_name("redirect")
     body = node.child_by_field_name("body")
-    parts = _parts(body) if body else [Part()]
+    parts = _parts(body) if body else [SimpleCommand()]
     words = tuple(word for each in redirects for word in _words_after(each))
     if words and body is not None and body.type != "command":
-        raise Unreadable("words follow a redirection")
+        raise UnreadableWord("words follow a redirection")
     redirections = tuple(_redirection(each) for each in redirects)
     nested = [part for each in redirects for part in _after_heredoc(each)]
     # A here-document is parsed with whatever else stands in its line, a redirection too.
@@ -186,11 +186,11 @@ def _words_after(redirect: Node) -> list[Word]:
     return [read_word(each) for each in redirect.children_by_field_name("destination")[1:]]
 
 
-def _after_heredoc(redirect: Node) -> list[Part]:
+def _after_heredoc(redirect: Node) -> list[SimpleCommand]:
     """What runs while a redirection is set up; for a here-document also what stands behind it in its line."""
     if redirect.type != "heredoc_redirect":
         return _inside(redirect)
-    found: list[Part] = []
+    found: list[SimpleCommand] = []
     for child in redirect.children:
         if child.type in ("heredoc_body", "file_redirect", "herestring_redirect"):
             found += _inside(child)
@@ -218,7 +218,7 @@ def _assignment(node: Node) -> Assignment:
     return Assignment(_text(name) if name else "", read_word(value) if value else Word(""))
 
 
-def _declaration(node: Node) -> list[Part]:
+def _declaration(node: Node) -> list[SimpleCommand]:
     words = [Word(_text(node.children[0]))]
     assignments: list[Assignment] = []
     for child in node.children[1:]:
@@ -226,33 +226,33 @@ def _declaration(node: Node) -> list[Part]:
             assignments.append(_assignment(child))
         else:
             words.append(read_word(child))
-    return [Part(tuple(words), tuple(assignments), source=_text(node)), *_inside(node)]
+    return [SimpleCommand(tuple(words), tuple(assignments), source=_text(node)), *_inside(node)]
 
 
-def _test(node: Node) -> list[Part]:
+def _test(node: Node) -> list[SimpleCommand]:
     """`[ … ]`, `[[ … ]]`, `(( … ))`: arithmetic and `-v` run what stands in a variable's subscript, so these are
     parts of their own, and only their first word is literal."""
     # In `[ a > f ]` the parser sees a comparison, and the shell writes a file.
     if node.children[0].type == "[" and any(each.type in _REDIRECTING for each in _descendants(node)):
-        raise Unreadable("it redirects inside a test")
+        raise UnreadableWord("it redirects inside a test")
     # `[]` is the name of a program.
     if node.type == "test_command" and not re.fullmatch(r"(\[\[?|\(\()\s.*\s\]\]?|\(\(.*", _text(node), re.DOTALL):
-        raise Unreadable("it is not clear where a test begins")
+        raise UnreadableWord("it is not clear where a test begins")
     words = (Word(node.children[0].type), Word(_text(node), False))
-    return [Part(words, source=_text(node)), *_inside(node)]
+    return [SimpleCommand(words, source=_text(node)), *_inside(node)]
 
 
-def _loop(node: Node) -> list[Part]:
+def _loop(node: Node) -> list[SimpleCommand]:
     variable = node.child_by_field_name("variable")
     name = _text(variable) if variable else ""
-    return [Part(assignments=(Assignment(name, Word("", False)),), source=f"for {name}"), *_contained(node)]
+    return [SimpleCommand(assignments=(Assignment(name, Word("", False)),), source=f"for {name}"), *_contained(node)]
 
 
-def _inside(node: Node) -> list[Part]:
+def _inside(node: Node) -> list[SimpleCommand]:
     """What runs while a node's words are expanded."""
     if node.type in ("command_substitution", "process_substitution", "do_group"):
         return _contained(node)
-    found = [Part((Word(_text(node), False),), source=_text(node))] if _runs_unseen(node) else []
+    found = [SimpleCommand((Word(_text(node), False),), source=_text(node))] if _runs_unseen(node) else []
     for child in node.children:
         found += _inside(child)
     return found

@@ -13,24 +13,24 @@ from handraise.model.rules import Rule
 from handraise.policy.calls import FILE_TOOLS, READING_TOOLS, Call
 from handraise.policy.decide import decide
 from handraise.policy.options import Standing
-from handraise.policy.paths import Place, Resolve, normpath
+from handraise.policy.paths import Resolve, ResolvedPath, normpath
 from handraise.policy.patterns import spell_pattern
 from handraise.policy.programs import standing_of
-from handraise.policy.shell import Opaque, Part, parse
+from handraise.policy.shell import Opaque, SimpleCommand, parse
 
 MAX_RULES = 6
 
 _ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Offer(Struct, frozen=True):
+class RuleOffer(Struct, frozen=True):
     """What would be granted. The rules have no id yet: whoever stores them gives one, and says who made them."""
 
     rules: tuple[Rule, ...]
     scope: str
 
 
-def suggest(call: Call, lasting: Literal["session", "always"], *, resolve: Resolve = normpath) -> Offer | None:
+def suggest(call: Call, lasting: Literal["session", "always"], *, resolve: Resolve = normpath) -> RuleOffer | None:
     """The narrowest useful offer that covers this call, or None where nothing safe can be offered."""
     if call.is_for_people or (call.session if lasting == "session" else call.project) is None:
         return None
@@ -44,14 +44,14 @@ def suggest(call: Call, lasting: Literal["session", "always"], *, resolve: Resol
         rules = tuple(replace(each, project=call.project) for each in drafts)
     if decide(call, rules, _ANY_TIME, resolve=resolve).decision != "allow":
         return None
-    return Offer(rules, f"Allow {granted} {'in this session' if lasting == 'session' else 'in this project'}.")
+    return RuleOffer(rules, f"Allow {granted} {'in this session' if lasting == 'session' else 'in this project'}.")
 
 
 def _for_tool(call: Call, resolve: Resolve) -> tuple[Sequence[Rule], str] | None:
     if call.is_shell:
         return _for_command(call)
     if call.tool in FILE_TOOLS:
-        return _for_file(call, Place(call, resolve))
+        return _for_file(call, ResolvedPath(call, resolve))
     # A tool of Claude's own that is not known here could do anything; one of a server does what its name says.
     if not call.tool.startswith("mcp__") or "*" in call.tool:
         return None
@@ -74,7 +74,7 @@ def _for_command(call: Call) -> tuple[Sequence[Rule], str] | None:
     return [Rule("", "allow", tool=call.tool, command=each) for each in patterns], _listed(list(patterns.values()))
 
 
-def _pattern(part: Part) -> str | None:
+def _pattern(part: SimpleCommand) -> str | None:
     if part.program is None or any(each.operator.startswith("<<") for each in part.redirections):
         return None
     standing, length = standing_of(part.words)
@@ -95,7 +95,7 @@ def _listed(granted: list[str]) -> str:
     return granted[0] if len(granted) == 1 else f"{', '.join(granted[:-1])} and {granted[-1]}"
 
 
-def _for_file(call: Call, place: Place) -> tuple[Sequence[Rule], str] | None:
+def _for_file(call: Call, place: ResolvedPath) -> tuple[Sequence[Rule], str] | None:
     if place.path is None or place.is_sensitive or place.is_of_the_kernel or any(each in place.path for each in "*?"):
         return None
     verb = "reading" if call.tool in READING_TOOLS else "changing"

@@ -14,7 +14,7 @@ _PLAIN = re.compile(r"(?:\\[^\n]|[^\s\\$`'\"|&;<>()])*")
 _BECOMES_MANY = re.compile(r"\$@|\$\{[^}]*[@(]")
 
 
-class Unreadable(Exception):
+class UnreadableWord(Exception):
     """The command cannot be read with certainty; the text says why."""
 
 
@@ -58,12 +58,12 @@ def _spell(node: Node) -> str | None:
         case "arithmetic_expansion" | "brace_expression" | "array":
             return None
         case _:
-            raise Unreadable(f"it has a word of a kind that is not known ({node.type})")
+            raise UnreadableWord(f"it has a word of a kind that is not known ({node.type})")
 
 
 def _spell_plain(source: str) -> str | None:
     if not _PLAIN.fullmatch(source):
-        raise Unreadable("it has a word that shells read in different ways")
+        raise UnreadableWord("it has a word that shells read in different ways")
     return None if _EXPANDS.search(source) else _ESCAPE.sub(r"\1", source)
 
 

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Raw
 
 from handraise.model.asks import Body, Form, Permission
-from handraise.model.inputs import Malformed, read_plan, read_questions
+from handraise.model.inputs import MalformedInput, read_plan, read_questions
 from handraise.wire.requests import CanUseTool, Elicitation, ToolCall
 
 
@@ -27,7 +27,7 @@ def body_of(request: CanUseTool | Elicitation) -> Body:
 def call_of(call: ToolCall) -> Permission:
     """A call that Claude is about to make, as the rules see it; raises Malformed."""
     if not call.tool_name:
-        raise Malformed("The call names no tool.")
+        raise MalformedInput("The call names no tool.")
     return Permission(call.tool_name, _decode(call.tool_name, call.tool_input))
 
 
@@ -39,9 +39,9 @@ def _decode(tool: str, raw: Raw) -> dict[str, Any]:
     try:
         told = msgspec.json.decode(raw)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise Malformed(f"The input of {tool} cannot be read: {error}.") from error
+        raise MalformedInput(f"The input of {tool} cannot be read: {error}.") from error
     if not isinstance(told, dict):
-        raise Malformed(f"The input of {tool} is not an object.")
+        raise MalformedInput(f"The input of {tool} is not an object.")
     return told
 
 
@@ -59,7 +59,7 @@ def _permission(request: CanUseTool, told: dict[str, Any]) -> Permission:
 def _form(request: Elicitation) -> Form:
     schema = request.requested_schema or {}
     if request.mode != "form":
-        raise Malformed(f"An elicitation of mode {request.mode!r} cannot be shown as a form.")
+        raise MalformedInput(f"An elicitation of mode {request.mode!r} cannot be shown as a form.")
     if not isinstance(schema.get("properties", {}), dict):
-        raise Malformed("The form's schema has no properties.")
+        raise MalformedInput("The form's schema has no properties.")
     return Form(request.message, request.mcp_server_name, schema)

@@ -18,8 +18,8 @@ from handraise.claude import claude, connections, family, lock, sandbox
 from handraise.claude.claude import Claude, NobodyThere, NotStarted
 from handraise.claude.lock import SessionBusy
 from handraise.claude.process import Identity
-from handraise.claude.wall import Wall
-from handraise.claude.watch import Watch, watch
+from handraise.claude.wall import SandboxSupport
+from handraise.claude.watch import FileWatch, watch
 from handraise.feed import Feed
 from handraise.inbox.inbox import Inbox
 from handraise.model.asks import Ask, Withdrawn
@@ -27,16 +27,16 @@ from handraise.model.items import Notice, SessionStarted
 from handraise.model.projects import Options, OwnFile, OwnFileUnfit, Project, no_own_file
 from handraise.model.rules import Rule
 from handraise.model.says import Say
-from handraise.model.sessions import Ended, Phase, Place, Session
+from handraise.model.sessions import Checkpoint, Ended, Phase, Session
 from handraise.session import anew, places, preparing, records, surroundings
 from handraise.session.facts import Park, Stop
-from handraise.session.footing import Footing
-from handraise.session.machine import Machine, Refused, Temper
+from handraise.session.footing import StartContext
+from handraise.session.machine import Machine, SessionLimits, WishRefused
 from handraise.session.memory import Memory
-from handraise.session.places import Places
+from handraise.session.places import SlotTracker
 from handraise.session.runner import Runner
-from handraise.session.trusting import Trusting
-from handraise.store.changes import Advance, Publish, QueueSay, SaveSession, SettleAsk
+from handraise.session.trusting import TrustCheck
+from handraise.store.changes import Advance, PublishItems, QueueSay, SaveSession, SettleAsk
 from handraise.store.interface import Store, StoreError
 from handraise.wire.connection import Connection
 
@@ -48,7 +48,7 @@ _UNHARMED: dict[Phase, Phase] = {"starting": "queued", "parking": "parked"}
 log = logging.getLogger("handraise.session")
 
 
-class Means(Struct, frozen=True):
+class ClaudeConfig(Struct, frozen=True):
     """What it takes to run Claude."""
 
     program: Path
@@ -56,10 +56,10 @@ class Means(Struct, frozen=True):
     state: Path
     clock: Callable[[], datetime]
     entropy: Callable[[int], bytes]
-    temper: Temper
+    limits: SessionLimits
     options: Options
     """What holds where a project says nothing."""
-    wall: Wall
+    wall: SandboxSupport
     """Whether there can be a sandbox."""
     limit: int = 8
     hidden: tuple[Path, ...] = ()
@@ -81,22 +81,22 @@ class Adoption(Struct, frozen=True):
     lost: tuple[str, ...] = ()
 
 
-class Crew:
+class SessionPool:
     """Entered with `async with`. Leaving it leaves every Claude running."""
 
-    def __init__(self, means: Means, store: Store, feed: Feed, inbox: Inbox) -> None:
-        self._means = means
+    def __init__(self, config: ClaudeConfig, store: Store, feed: Feed, inbox: Inbox) -> None:
+        self._config = config
         self._store = store
         self._feed = feed
         self._inbox = inbox
-        self._trusting = Trusting(store, inbox, means.environment, means.clock, means.entropy)
-        self._watch: Watch = watch()
+        self._trusting = TrustCheck(store, inbox, config.environment, config.clock, config.entropy)
+        self._watch: FileWatch = watch()
         self._runners: dict[str, Runner] = {}
         self._running: dict[str, asyncio.Task[None]] = {}
         self._stack = AsyncExitStack()
         self._out_of_hold: dict[str, Claude] = {}
         self._is_closing = False
-        self._places = Places()
+        self._places = SlotTracker()
         self.starting = asyncio.Lock()
         """Whoever holds it may change the record of a session that nobody runs: nothing is started meanwhile."""
         self.adoption = Adoption()
@@ -147,7 +147,7 @@ class Crew:
     async def _stop(self, runner: Runner) -> None:
         """Returns when Claude is gone; where the store cannot keep that, the next hub finds out."""
         running = self._running.get(runner.session.id)
-        with suppress(Refused):
+        with suppress(WishRefused):
             await runner.wish(Stop("the hub was stopped with its sessions"))
         gone = [each for each in (runner.ending or running,) if each is not None]
         if gone:
@@ -160,7 +160,7 @@ class Crew:
             return False
         async with Claude(left.folder, left.process.identity, self._watch) as running:
             await running.stop()
-        await self._end_unheard(session, Ended("stopped", reason, self._means.clock()))
+        await self._end_unheard(session, Ended("stopped", reason, self._config.clock()))
         self._out_of_hold.pop(session.id, None)
         return True
 
@@ -178,7 +178,7 @@ class Crew:
                     continue
                 rivals = [each.session for each in self._runners.values()]
                 own = [each for each in rivals if each.project == session.project]
-                if len(self._running) >= self._means.limit:
+                if len(self._running) >= self._config.limit:
                     await self._make_room(session, rivals)
                 elif options.parallel is not None and len(own) >= options.parallel:
                     await self._make_room(session, own, "this project")
@@ -195,13 +195,13 @@ class Crew:
             self._tasks.create_task(self._park(self._runners[chosen]))
         elif self._places.is_news(queued.id):
             told = places.behind(rivals, await self._store.open_asks(), project)
-            await self._store.apply([Publish(queued.id, self._means.clock(), told)])
+            await self._store.apply([PublishItems(queued.id, self._config.clock(), told)])
 
     async def _park(self, runner: Runner) -> None:
         """Its Claude is ended; what is said to it next brings it back."""
         try:
             await runner.wish(Park())
-        except Refused:
+        except WishRefused:
             self._places.refused(runner.session.id)
             await self._start_more()
 
@@ -219,7 +219,7 @@ class Crew:
             session = await self._store.session(session_id)
             if session is None or session.phase != "parked" or not await self._store.says(session_id):
                 return
-            await self._store.apply(records.changed(replace(session, phase="queued", changed_at=self._means.clock())))
+            await self._store.apply(records.changed(replace(session, phase="queued", changed_at=self._config.clock())))
         await self.start_queued()
 
     async def _start_more(self) -> None:
@@ -232,28 +232,28 @@ class Crew:
         """A session that waits before its start may have what it waits for."""
         self._tasks.create_task(self._start_more())
 
-    async def _launch(self, session: Session, options: Options, footing: Footing) -> None:
+    async def _launch(self, session: Session, options: Options, footing: StartContext) -> None:
         place = await self._store.place(session.id)
         old = Memory.load(place.memory) if place else Memory()
-        memory = preparing.memory_for(session, old, self._means.entropy(16).hex())
-        now = self._means.clock()
+        memory = preparing.memory_for(session, old, self._config.entropy(16).hex())
+        now = self._config.clock()
         # Claude refuses to begin under a name that it has used before, though nothing came of it.
         renamed = session.run > 0 and memory.way != "resume"
-        claude_id = self._means.uuid() if renamed else session.claude_id
+        claude_id = self._config.uuid() if renamed else session.claude_id
         started = replace(session, claude_id=claude_id, phase="starting", run=session.run + 1, changed_at=now)
         preset = self._preset(options)
         told = SessionStarted(
             session.title, session.project, session.directory, session.mode, session.model, started.run, preset
         )
-        warned = [Publish(session.id, now, self._no_sandbox())] if preset == "none" else []
+        warned = [PublishItems(session.id, now, self._no_sandbox())] if preset == "none" else []
         again = await self._said_anew(session, old, now) if memory.missing else []
-        place = Place(session.id, started.run, 0, memory.dump())
+        place = Checkpoint(session.id, started.run, 0, memory.dump())
         # Stored before the process is there: a hub killed in between leaves a session with nobody in its folder.
         await self._store.apply(
             [
                 SaveSession(started),
                 Advance(place),
-                Publish(session.id, now, told),
+                PublishItems(session.id, now, told),
                 *warned,
                 *await self._trusting.started(started, footing),
                 *(QueueSay(say) for say in again),
@@ -261,43 +261,43 @@ class Crew:
         )
         parent = await self._store.session(session.forked_from) if session.forked_from else None
         launch = preparing.launch_of(started, memory, options, parent, footing)
-        means = self._means
+        config = self._config
         try:
             running = await claude.start(
-                means.program,
+                config.program,
                 launch,
                 self._folder(started),
-                means.state / "locks",
+                config.state / "locks",
                 self._watch,
-                footing.environment(means.environment),
+                footing.environment(config.environment),
                 self._sandbox(preset, session.directory, options),
             )
-        except (NotStarted, SessionBusy, sandbox.Unfit, OSError) as error:
-            await self._store.apply(records.ended(started, Ended("failed", str(error), means.clock())))
+        except (NotStarted, SessionBusy, sandbox.SandboxUnfit, OSError) as error:
+            await self._store.apply(records.ended(started, Ended("failed", str(error), config.clock())))
             return
         await self._supervise(started, running, options)
 
     def _preset(self, options: Options) -> str:
         """Which sandbox a session gets; `none` where there cannot be the one that is usual."""
         wanted = options.sandbox or "open"
-        return "none" if wanted == "open" and self._means.wall.missing else wanted
+        return "none" if wanted == "open" and self._config.wall.missing else wanted
 
     def _no_sandbox(self) -> Notice:
-        wall = self._means.wall
+        wall = self._config.wall
         return Notice("warning", f"No sandbox: Claude's tools can reach the hub's files. {wall.missing}", "sandbox")
 
     def _sandbox(self, preset: str, directory: str, options: Options) -> dict[str, Any] | None:
         """Its plan; raises Unfit where it was asked for and cannot be had."""
-        means = self._means
+        config = self._config
         if preset in ("off", "none"):
             return None
-        if means.wall.missing:
-            raise sandbox.Unfit(
-                f"The sandbox {preset!r} cannot be made here. {means.wall.missing} {means.wall.advice}"
+        if config.wall.missing:
+            raise sandbox.SandboxUnfit(
+                f"The sandbox {preset!r} cannot be made here. {config.wall.missing} {config.wall.advice}"
                 " To run without one, set the project's sandbox to off."
             )
-        wanted = sandbox.Sandbox(preset=preset, directory=directory, writable=(*options.add_dirs, *means.writable))
-        known = sandbox.grounds([means.state, *means.hidden], means.environment)
+        wanted = sandbox.Sandbox(preset=preset, directory=directory, writable=(*options.add_dirs, *config.writable))
+        known = sandbox.sandbox_context([config.state, *config.hidden], config.environment)
         sandbox.prepare(known)
         return sandbox.plan(wanted, known)
 
@@ -313,7 +313,7 @@ class Crew:
                 running = await self._find_claude(session)
             except NobodyThere:
                 if session.phase in _UNHARMED:
-                    again = replace(session, phase=_UNHARMED[session.phase], changed_at=self._means.clock())
+                    again = replace(session, phase=_UNHARMED[session.phase], changed_at=self._config.clock())
                     await self._store.apply(records.changed(again))
                 else:
                     await self._end_without_a_trace(session)
@@ -336,7 +336,7 @@ class Crew:
 
     def _is_locked(self, claude_id: str) -> bool:
         try:
-            os.close(lock.take(self._means.state / "locks", claude_id))
+            os.close(lock.take(self._config.state / "locks", claude_id))
         except SessionBusy:
             return True
         return False
@@ -344,7 +344,7 @@ class Crew:
     async def _end_without_a_trace(self, session: Session) -> None:
         """There was a process once, and nothing is left in its folder to go on from."""
         stopped = session.phase == "stopping"
-        how = Ended("stopped" if stopped else "lost", "nothing was left of Claude's process", self._means.clock())
+        how = Ended("stopped" if stopped else "lost", "nothing was left of Claude's process", self._config.clock())
         await self._end_unheard(session, how)
 
     async def _end_unheard(self, session: Session, how: Ended) -> None:
@@ -364,7 +364,7 @@ class Crew:
             inbox=self._inbox,
             feed=self._feed,
             surroundings=lambda session: surroundings.around(session.directory, session.mode, options, stricter, root),
-            clock=self._means.clock,
+            clock=self._config.clock,
             rested=self._rested,
         )
         self._runners[session.id] = runner
@@ -381,12 +381,12 @@ class Crew:
             del self._runners[session]  # before anybody hears of it: it can be stopped all the same
             notice = Notice("error", "The hub lost hold of this session; restart the hub to adopt it again.", "fault")
             with suppress(StoreError):
-                await self._store.apply([Publish(session, self._means.clock(), notice)])
+                await self._store.apply([PublishItems(session, self._config.clock(), notice)])
         finally:
             self._runners.pop(session, None)
             del self._running[session]
             self._places.left(session)
-        with suppress(StoreError, Refused):
+        with suppress(StoreError, WishRefused):
             ended = runner.session.ended
             if runner.was_cut_off and self.go_on is not None and not (ended is not None and ended.alarm):
                 await self.go_on(session)
@@ -398,8 +398,8 @@ class Crew:
         memory = Memory.load(place.memory) if place else Memory()
         memory.title = session.title
         wire = Connection(place.offset if place else 0, memory.requests, key=memory.key)
-        temper = replace(self._means.temper, cost_usd=options.cost_limit_usd)
-        return Machine(session.id, session.project, memory, wire, temper, str(self._means.program))
+        limits = replace(self._config.limits, cost_usd=options.cost_limit_usd)
+        return Machine(session.id, session.project, memory, wire, limits, str(self._config.program))
 
     async def _options(self, session: Session) -> Options:
         return self.options(await self._project(session), session.directory)
@@ -409,16 +409,16 @@ class Crew:
 
     def options(self, project: Project | None, directory: str) -> Options:
         """The project's, over what its own file says, over what holds for all; the directory's where there is none."""
-        general = self.own_file(project.path if project else directory).options or self._means.options
+        general = self.own_file(project.path if project else directory).options or self._config.options
         return (project.options if project else Options()).over(general)
 
     def own_file(self, directory: str) -> OwnFile:
         """What the directory's own settings say; where they cannot be used, a person is asked about everything."""
         try:
-            return self._means.own_file(directory)
+            return self._config.own_file(directory)
         except OwnFileUnfit as error:
             log.warning("%s: %s", directory, error)
             return OwnFile(rules=(Rule(str(error), "ask", tool="*"),))
 
     def _folder(self, session: Session) -> Path:
-        return self._means.state / "sessions" / session.id / str(session.run)
+        return self._config.state / "sessions" / session.id / str(session.run)

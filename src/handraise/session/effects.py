@@ -9,7 +9,7 @@ from handraise.model.asks import Ask, Withdrawn
 from handraise.model.audit import Entry
 from handraise.session import commands
 from handraise.session.commands import Command
-from handraise.store.changes import Change, DeliverAsk, OpenAsk, Publish, Record, ReturnSay, SettleAsk, TakeSay
+from handraise.store.changes import Change, DeliverAsk, OpenAsk, PublishItems, Record, ReturnSay, SettleAsk, TakeSay
 from handraise.store.entries import FROM_HUB
 
 
@@ -30,7 +30,7 @@ def changes(session: str, wanted: Sequence[Command], raised: Iterable[Ask], now:
             case commands.Return(say):
                 kept.append(ReturnSay(say, now))
             case commands.Publish(content):
-                kept.append(Publish(session, now, content))
+                kept.append(PublishItems(session, now, content))
             case commands.Alarm(reason):
                 kept.append(Record(Entry(now, "alarm", TheHub(), FROM_HUB, session=session, detail={"reason": reason})))
             case (

@@ -12,36 +12,36 @@ from handraise.wire.frames import Frame
 Timer = Literal["move", "idle"]
 
 
-class Began(Struct, frozen=True):
+class ProcessStarted(Struct, frozen=True):
     """A process of Claude is there: just started, or adopted."""
 
 
-class Heard(Struct, frozen=True):
+class FrameReceived(Struct, frozen=True):
     """A frame from the journal."""
 
     frame: Frame
 
 
-class Settled(Struct, frozen=True):
+class AskWasSettled(Struct, frozen=True):
     """An ask of this session was settled, and that is stored. It may come more than once."""
 
     ask: Ask
 
 
-class Ruled(Struct, frozen=True):
+class RulesConsulted(Struct, frozen=True):
     """What the rules have against a tool call, if anything."""
 
     ask: Ask
     objection: Objection | None
 
 
-class Woke(Struct, frozen=True):
+class TimerFired(Struct, frozen=True):
     """A timer that the machine had wished for."""
 
     timer: Timer
 
 
-class Gone(Struct, frozen=True):
+class ProcessEnded(Struct, frozen=True):
     """The process has ended, and its journal was heard to the end."""
 
     exit_code: int | None
@@ -50,7 +50,7 @@ class Gone(Struct, frozen=True):
     """Why we had to end it, if we had to: it could not be followed any more."""
 
 
-Fact = Began | Heard | Settled | Ruled | Woke | Gone
+Fact = ProcessStarted | FrameReceived | AskWasSettled | RulesConsulted | TimerFired | ProcessEnded
 
 
 class Speak(Struct, frozen=True):

@@ -8,7 +8,7 @@ _MEMORY = {"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD": "1"}
 """Without a project's settings Claude reads `CLAUDE.md` only of directories that are added, and only with this."""
 
 
-class Footing(Struct, frozen=True):
+class StartContext(Struct, frozen=True):
     """On what a session starts. Untrusted, nothing that the directory brings is used; its texts can be read."""
 
     trusted: bool = False

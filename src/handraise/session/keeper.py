@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from handraise.session.machine import Refused
+from handraise.session.machine import WishRefused
 from handraise.store.changes import Change
 from handraise.store.interface import Store, StoreClosed, StoreConflict, StoreError
 
@@ -14,14 +14,14 @@ _AGAIN = 1.0
 log = logging.getLogger("handraise.session")
 
 
-class Unkept(Refused):
+class NotStored(WishRefused):
     """Claude is ended, but the store could not keep it. The session tells so when it can."""
 
     def __init__(self, why: StoreError) -> None:
         super().__init__(f"Claude is being ended, but this cannot be kept yet: {why}")
 
 
-class Keeper:
+class DurableWriter:
     """Claude waits as long as the store cannot keep what it said."""
 
     def __init__(self, session: str, store: Store, end_claude: Callable[[], None]) -> None:
@@ -59,4 +59,4 @@ class Keeper:
         if stops:
             self._end_claude()
         for done in stops:
-            done.set_exception(Unkept(why))
+            done.set_exception(NotStored(why))

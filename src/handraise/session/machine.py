@@ -20,26 +20,26 @@ from handraise.session.commands import (
 )
 from handraise.session.ending import found_nothing, how_it_ended
 from handraise.session.facts import (
-    Began,
+    AskWasSettled,
     ChangeMode,
     ChangeModel,
     Fact,
-    Gone,
-    Heard,
+    FrameReceived,
     Interrupt,
     Park,
+    ProcessEnded,
+    ProcessStarted,
     Rename,
-    Ruled,
-    Settled,
+    RulesConsulted,
     Speak,
     Stop,
+    TimerFired,
     Wish,
-    Woke,
 )
 from handraise.session.guard import BYE, HELLO, Guard
 from handraise.session.memory import Memory
-from handraise.session.saying import Saying
-from handraise.session.waiting import Waiting
+from handraise.session.saying import SayTracker
+from handraise.session.waiting import PendingRequests
 from handraise.wire import frames
 from handraise.wire.blocks import TextBlock, ToolResult
 from handraise.wire.connection import Connection
@@ -53,11 +53,11 @@ _ANEW = (
 )
 
 
-class Refused(Exception):
+class WishRefused(Exception):
     """The session cannot do that now. The text is a sentence for the person."""
 
 
-class Temper(Struct, frozen=True):
+class SessionLimits(Struct, frozen=True):
     """How patient a session is with Claude, in seconds, and how costly it may be; None is without end."""
 
     move: float = 30.0
@@ -75,15 +75,15 @@ class Machine:
         project: str | None,
         memory: Memory,
         wire: Connection,
-        temper: Temper,
+        limits: SessionLimits,
         program: str = "claude",
     ) -> None:
         self.memory = memory
         self.wire = wire
-        self.temper = temper
+        self.limits = limits
         self._program = program
-        self._waiting = Waiting(session, project, memory, wire)
-        self._saying = Saying(memory)
+        self._waiting = PendingRequests(session, project, memory, wire)
+        self._saying = SayTracker(memory)
         self._guard = Guard(memory, wire)
         self._public = memory.public()
 
@@ -108,20 +108,20 @@ class Machine:
         if self.memory.is_over:
             return []
         match fact:
-            case Heard(frame):
+            case FrameReceived(frame):
                 wrong = None if self.memory.alarm else self._guard.notice(frame)
                 return self._moved() + (self._around_us(frame, wrong) if wrong else self._heard(frame, now))
-            case Ruled(ask, objection):
+            case RulesConsulted(ask, objection):
                 return self._waiting.ruled(ask, objection)
-            case Began():
+            case ProcessStarted():
                 return self._began()
-            case Settled(ask):
+            case AskWasSettled(ask):
                 written = self._waiting.answer(ask, now)
                 self.memory.unmoved = self.memory.unmoved or bool(written)
-                return [*written, WakeMe("move", self.temper.move)] if written else []
-            case Woke(timer):
+                return [*written, WakeMe("move", self.limits.move)] if written else []
+            case TimerFired(timer):
                 return self._not_moved() if timer == "move" else self._idled()
-            case Gone(exit_code, errors, fault):
+            case ProcessEnded(exit_code, errors, fault):
                 return self._gone(exit_code, errors, now, fault)
             case _:
                 assert_never(fact)
@@ -131,22 +131,22 @@ class Machine:
             self.memory.title = wish.title
             return []
         if self.memory.phase == "ended":
-            raise Refused("The session has ended; resume it first.")
+            raise WishRefused("The session has ended; resume it first.")
         if self.memory.phase == "queued":
-            raise Refused("The session is not running yet.")
+            raise WishRefused("The session is not running yet.")
         if self.memory.phase == "stopping":
-            raise Refused("The session is being stopped.")
+            raise WishRefused("The session is being stopped.")
         if self.memory.phase == "parking" and not isinstance(wish, Stop):
-            raise Refused("Claude is making room for another session. Try again in a moment.")
+            raise WishRefused("Claude is making room for another session. Try again in a moment.")
         match wish:
             case Speak() if self._is_spent:
-                raise Refused(f"The session takes nothing more: {self._spent}.")
+                raise WishRefused(f"The session takes nothing more: {self._spent}.")
             case Speak(say):
                 content = say.content if isinstance(say.content, str) else list(say.content)
-                return [Write(self.wire.send_say(content, say.id)), WakeMe("idle", self.temper.idle)]
+                return [Write(self.wire.send_say(content, say.id)), WakeMe("idle", self.limits.idle)]
             case Interrupt():
                 if self.memory.phase != "working" and not self.memory.requests:
-                    raise Refused("There is nothing to interrupt: Claude is idle.")
+                    raise WishRefused("There is nothing to interrupt: Claude is idle.")
                 return [self._want("interrupt", "")]
             case ChangeMode(mode):
                 self.memory.granted.append(mode)
@@ -165,7 +165,7 @@ class Machine:
         if self.memory.is_ending:
             return [Terminate(self.farewell)]
         if self.memory.greeted:
-            return [WakeMe("idle", self.temper.idle if self.memory.phase == "idle" else None)]
+            return [WakeMe("idle", self.limits.idle if self.memory.phase == "idle" else None)]
         return [Write(self.wire.send_request(HELLO, "initialize", hooks=_HOOKS))]
 
     def _heard(self, frame: frames.Frame, now: datetime) -> list[Command]:
@@ -242,7 +242,7 @@ class Machine:
         self._saying.turn_ended()
         if not memory.is_ending:
             memory.phase = "idle"
-        told: list[Command] = [Publish(ended), WakeMe("idle", self.temper.idle)]
+        told: list[Command] = [Publish(ended), WakeMe("idle", self.limits.idle)]
         if not self._is_spent or memory.is_ending:
             return told
         return [*told, *self._stop(self._spent)]
@@ -279,15 +279,15 @@ class Machine:
         if self._is_spent:
             return self._stop(self._spent)
         self.memory.phase = "idle"
-        return [WakeMe("idle", self.temper.idle)]
+        return [WakeMe("idle", self.limits.idle)]
 
     @property
     def _is_spent(self) -> bool:
-        return costs.is_spent(self.memory.cost_usd, self.temper.cost_usd)
+        return costs.is_spent(self.memory.cost_usd, self.limits.cost_usd)
 
     @property
     def _spent(self) -> str:
-        return costs.reason(self.memory.cost_usd, self.temper.cost_usd)
+        return costs.reason(self.memory.cost_usd, self.limits.cost_usd)
 
     def _moved(self) -> list[Command]:
         if not self.memory.unmoved:
@@ -301,16 +301,16 @@ class Machine:
         told: list[Command] = []
         if not self.memory.stuck:
             self.memory.stuck = True
-            text = f"Answered, and Claude has not moved for {self.temper.move:g} s. The answer is written again."
+            text = f"Answered, and Claude has not moved for {self.limits.move:g} s. The answer is written again."
             told.append(Publish(Notice("warning", text, "not moving")))
-        return [*told, AnswerAgain(), WakeMe("move", self.temper.move)]
+        return [*told, AnswerAgain(), WakeMe("move", self.limits.move)]
 
     def _idled(self) -> list[Command]:
         if self.memory.phase != "idle":
             return []
         # Somebody thinks about an open ask, or something runs in the background: that is not idleness.
         if self.memory.requests or self.memory.has_background:
-            return [WakeMe("idle", self.temper.idle)]
+            return [WakeMe("idle", self.limits.idle)]
         return self._stop("it was idle for long; resume it to go on")
 
     def _stop(self, reason: str) -> list[Command]:
@@ -322,7 +322,7 @@ class Machine:
 
     def _park(self) -> list[Command]:
         if self.memory.phase != "idle" or self.memory.requests or self.memory.has_background:
-            raise Refused("The session is not idle.")
+            raise WishRefused("The session is not idle.")
         self.memory.phase = "parking"
         return [WakeMe("idle", None), Terminate(self.farewell)]
 

@@ -11,7 +11,7 @@ from handraise.session import translate
 from handraise.session.cooldown import Cooldown
 from handraise.session.translate import Action
 
-Way = Literal["begin", "fork", "resume"]
+StartKind = Literal["begin", "fork", "resume"]
 Verdict = Literal["unopposed", "ask", "allow", "deny"]
 
 
@@ -54,7 +54,7 @@ class Memory(Struct, omit_defaults=True):
     unmoved: bool = False
     """Something was answered and nothing was heard since."""
     stuck: bool = False
-    way: Way = "begin"
+    way: StartKind = "begin"
     """How this process was started."""
     missing: Literal["", "fork", "resume"] = ""
     """The way on which Claude found nothing to go on with: until it has taken something up it begins without that."""

@@ -30,7 +30,7 @@ def reply(message: mcp.Message) -> dict[str, Any]:
             return mcp.acknowledgement()
         case mcp.Unknown():
             return mcp.method_not_found(message)
-        case mcp.Malformed(reply=told):
+        case mcp.MalformedMessage(reply=told):
             return told
         case _:
             assert_never(message)

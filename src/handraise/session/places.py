@@ -9,7 +9,7 @@ _NAMED = 3
 _TITLE = 40
 
 
-class Places:
+class SlotTracker:
     """What is under way, so that no session is parked for nothing."""
 
     def __init__(self) -> None:

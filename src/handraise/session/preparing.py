@@ -4,8 +4,8 @@ from handraise.claude.command import Launch
 from handraise.model.projects import Options
 from handraise.model.sessions import Session
 from handraise.session import own_tools
-from handraise.session.footing import Footing
-from handraise.session.memory import Memory, Way
+from handraise.session.footing import StartContext
+from handraise.session.memory import Memory, StartKind
 
 _CAUTION = (
     "This conversation was begun before, and the record of it was lost. Some of what you are asked may be done "
@@ -31,7 +31,9 @@ def memory_for(session: Session, old: Memory, key: str = "") -> Memory:
     )
 
 
-def launch_of(session: Session, memory: Memory, options: Options, parent: Session | None, footing: Footing) -> Launch:
+def launch_of(
+    session: Session, memory: Memory, options: Options, parent: Session | None, footing: StartContext
+) -> Launch:
     """How to start it; `parent` is who the session was forked from."""
     own = options.ask_user_enabled
     told = [options.append_system_prompt, _CAUTION if memory.missing else None, footing.reading_list]
@@ -52,7 +54,7 @@ def launch_of(session: Session, memory: Memory, options: Options, parent: Sessio
     )
 
 
-def _way(session: Session, old: Memory) -> Way:
+def _way(session: Session, old: Memory) -> StartKind:
     if old.turn and not old.missing:
         return "resume"
     return "fork" if session.forked_from and old.missing != "fork" else "begin"

@@ -13,7 +13,7 @@ INTERVAL = 0.04
 Kind = Literal["text", "thinking"]
 
 
-class Part(Struct, frozen=True):
+class PartialBlock(Struct, frozen=True):
     """A block that is being written: all of it so far, so that a lost one does no harm."""
 
     message: str
@@ -65,7 +65,7 @@ class Previews:
         if parent in self._speakers:
             self._speakers[parent] = _Speaker(self._speakers[parent].message)
 
-    def due(self, now: float) -> list[Part]:
+    def due(self, now: float) -> list[PartialBlock]:
         """The parts to show now; none if the last ones were shown just before."""
         if now < self._next:
             return []
@@ -88,7 +88,7 @@ class _Speaker:
         self.fresh: list[Event] = []
         self._pieces: dict[int, tuple[Kind, list[str]]] = {}
 
-    def take(self, parent: str | None) -> list[Part]:
+    def take(self, parent: str | None) -> list[PartialBlock]:
         changed: set[int] = set()
         for event in self.fresh:
             delta, index = event.delta, event.index
@@ -101,7 +101,7 @@ class _Speaker:
                 changed.add(index)
         self.fresh.clear()
         return [
-            Part(self.message, index, self._pieces[index][0], "".join(self._pieces[index][1]), parent)
+            PartialBlock(self.message, index, self._pieces[index][0], "".join(self._pieces[index][1]), parent)
             for index in sorted(changed)
         ]
 

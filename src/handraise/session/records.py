@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from handraise.model.items import SessionChanged, SessionEnded
 from handraise.model.sessions import Ended, Session
 from handraise.session.memory import Memory
-from handraise.store.changes import Change, Publish, SaveSession
+from handraise.store.changes import Change, PublishItems, SaveSession
 
 
 def as_remembered(session: Session, memory: Memory, now: datetime) -> Session:
@@ -37,11 +37,11 @@ def changed(session: Session, note: str = "") -> list[Change]:
         note,
         session.stuck_since,
     )
-    return [SaveSession(session), Publish(session.id, session.changed_at, told)]
+    return [SaveSession(session), PublishItems(session.id, session.changed_at, told)]
 
 
 def ended(session: Session, how: Ended) -> list[Change]:
     """Ends a session that has no process."""
     over = replace(session, phase="ended", ended=how, changed_at=how.at)
     told = SessionEnded(how.how, how.reason, how.exit_code, how.by, how.alarm)
-    return [Publish(session.id, how.at, told), *changed(over)]
+    return [PublishItems(session.id, how.at, told), *changed(over)]

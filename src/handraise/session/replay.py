@@ -8,8 +8,8 @@ from handraise.model.actors import Person
 from handraise.model.asks import Withdrawn
 from handraise.model.items import AskDelivered, Content, Item, Said, SaidTaken
 from handraise.session.commands import Command, Deliver, Publish, Raise, Take, Withdraw
-from handraise.session.facts import Heard
-from handraise.session.machine import Machine, Temper
+from handraise.session.facts import FrameReceived
+from handraise.session.machine import Machine, SessionLimits
 from handraise.session.memory import Memory
 from handraise.store.contents import encode, opened, settled
 from handraise.wire.blocks import ImageBlock, TextBlock
@@ -30,7 +30,7 @@ class Replay:
         self._cursor = 0
         self._memory = Memory()
         self._wire = Connection(offset)
-        self._machine = Machine(session, None, self._memory, self._wire, Temper())
+        self._machine = Machine(session, None, self._memory, self._wire, SessionLimits())
 
     def receive(self, chunk: bytes) -> list[Item]:
         """The items of the lines that this chunk completes."""
@@ -45,7 +45,7 @@ class Replay:
     def _hear(self, received: Received) -> list[Item]:
         self._now = _when(received.text) or self._now
         told = _said(received.frame)
-        for command in self._machine.observe(Heard(received.frame), self._now):
+        for command in self._machine.observe(FrameReceived(received.frame), self._now):
             told += self._contents(command)
         return [self._item(content) for content in told]
 

@@ -17,14 +17,14 @@ from handraise.inbox.considering import Surroundings
 from handraise.inbox.inbox import Inbox
 from handraise.model.actors import TheHub
 from handraise.model.asks import Ask, Expired
-from handraise.model.sessions import Place, Session
+from handraise.model.sessions import Checkpoint, Session
 from handraise.session import commands, effects, facts, records
 from handraise.session.commands import Command
 from handraise.session.facts import Fact, Wish
-from handraise.session.keeper import Keeper
-from handraise.session.machine import Machine, Refused
+from handraise.session.keeper import DurableWriter
+from handraise.session.machine import Machine, WishRefused
 from handraise.session.previews import Previews
-from handraise.session.writing import Writing
+from handraise.session.writing import StdinWriter
 from handraise.store.changes import Advance, Change
 from handraise.store.interface import Store
 from handraise.wire.frames import Frame, ToolProgress
@@ -88,8 +88,8 @@ class Runner:
         self._timers: dict[object, asyncio.TimerHandle] = {}
         self._previews = Previews()
         self._spoken: set[str] = set()
-        self._writing = Writing(claude, self._end_half_line)
-        self._keeper = Keeper(session.id, store, self._end_unkept)
+        self._writing = StdinWriter(claude, self._end_half_line)
+        self._keeper = DurableWriter(session.id, store, self._end_unkept)
         self.ending: asyncio.Task[None] | None = None
         """Claude is being ended, though the store cannot keep that."""
         self._left = False
@@ -122,7 +122,7 @@ class Runner:
             async with asyncio.TaskGroup() as tasks:
                 self._tasks = tasks
                 reading = tasks.create_task(self._read())
-                await self._absorb([facts.Began()])
+                await self._absorb([facts.ProcessStarted()])
                 await self._answer_again()
                 await self._speak()
                 while not self.has_ended:
@@ -165,13 +165,13 @@ class Runner:
             await self._claude.stop()
         if self.was_cut_off:
             fault = "a long message to Claude was cut off, so it was started again"
-        gone = facts.Gone(self._claude.process.exit_code, self._claude.folder.last_errors(), fault)
+        gone = facts.ProcessEnded(self._claude.process.exit_code, self._claude.folder.last_errors(), fault)
         self._queue.put_nowait(gone)
 
     def _told(self, ask: Ask) -> None:
         """An ask of ours was settled; if it had expired before, what was said of it waits in the store."""
         late = isinstance(ask.settlement, Expired) and ask.settlement.late is not None
-        self._queue.put_nowait(_Said() if late else facts.Settled(ask))
+        self._queue.put_nowait(_Said() if late else facts.AskWasSettled(ask))
 
     async def _take(self, news: News) -> None:
         match news:
@@ -183,7 +183,7 @@ class Runner:
                 await self._speak()
             case _ShowPreviews():
                 self._show_previews()
-            case facts.Gone():
+            case facts.ProcessEnded():
                 rest = [each.frame for each in self._machine.wire.receive_end()]
                 await self._absorb([*self._heard(rest), news])
             case _:
@@ -203,9 +203,9 @@ class Runner:
     def _heard(self, received: Sequence[Frame]) -> list[Fact]:
         others = self._previews.follow(received)
         if self._machine.memory.unmoved:
-            return [facts.Heard(frame) for frame in received]
+            return [facts.FrameReceived(frame) for frame in received]
         # Pieces of a block and heartbeats come by the thousand, and say nothing else than that Claude moves.
-        return [facts.Heard(frame) for frame in others if type(frame) is not ToolProgress]
+        return [facts.FrameReceived(frame) for frame in others if type(frame) is not ToolProgress]
 
     async def _grant(self, wish: Wish, done: asyncio.Future[None]) -> None:
         try:
@@ -216,7 +216,7 @@ class Runner:
                 # What we want of Claude is known to the next hub before Claude obeys: else it would raise an alarm.
                 await self._keeper.keep(self._changes([], []))
             await self._perform(wanted)
-        except Refused as refused:
+        except WishRefused as refused:
             if not done.done():
                 done.set_exception(refused)
         except BaseException:
@@ -227,7 +227,7 @@ class Runner:
 
     async def _check_silence(self) -> None:
         if await self._store.says(self.session.id):
-            raise Refused("Something was said to Claude that it has not taken up yet.")
+            raise WishRefused("Something was said to Claude that it has not taken up yet.")
 
     async def _speak(self) -> None:
         """Whatever was said and Claude has not taken is written, once; a later process writes it again."""
@@ -235,13 +235,13 @@ class Runner:
         for say in sorted(waiting, key=lambda say: not isinstance(say.by, TheHub)):  # what Claude has to know first
             if say.id not in self._spoken:
                 self._spoken.add(say.id)
-                with suppress(Refused):
+                with suppress(WishRefused):
                     await self._perform(self._machine.wish(facts.Speak(say)))
 
     async def _answer_again(self) -> None:
         """Whatever was decided and Claude has not shown to have taken is written, perhaps again."""
         unconfirmed = await self._store.asks(session=self.session.id, undelivered=True)
-        await self._absorb([facts.Settled(ask) for ask in unconfirmed])
+        await self._absorb([facts.AskWasSettled(ask) for ask in unconfirmed])
 
     async def _absorb(self, observed: Sequence[Fact]) -> None:
         await self._perform(self._observe(observed))
@@ -254,7 +254,7 @@ class Runner:
                 if isinstance(command, commands.Consult):
                     # From memory, and answered before anything is stored: Claude waits at every call.
                     objection = self._inbox.objects(command.ask, self._around(command.mode))
-                    wanted += self._machine.observe(facts.Ruled(command.ask, objection), now)
+                    wanted += self._machine.observe(facts.RulesConsulted(command.ask, objection), now)
                 else:
                     wanted.append(command)
         return wanted
@@ -277,7 +277,7 @@ class Runner:
             self._inbox.opened(ask)
         for command in wanted:
             self._follow_up(command)
-        await self._absorb([facts.Settled(ask) for ask in raised if ask.settlement is not None])
+        await self._absorb([facts.AskWasSettled(ask) for ask in raised if ask.settlement is not None])
         if any(isinstance(each, commands.AnswerAgain) for each in wanted):
             await self._answer_again()
         if before != "idle" and self.session.phase == "idle":
@@ -290,7 +290,7 @@ class Runner:
             # Once, and last: the machine has taken in the whole batch, and that is what its memory tells.
             self.session = records.as_remembered(self.session, self._machine.memory, now)
             changes += records.changed(self.session)
-        place = Place(self.session.id, self.session.run, self._machine.wire.offset, self._machine.memory.dump())
+        place = Checkpoint(self.session.id, self.session.run, self._machine.wire.offset, self._machine.memory.dump())
         return [*changes, Advance(place)]
 
     def _follow_up(self, command: Command) -> None:
@@ -300,7 +300,7 @@ class Runner:
             case commands.WakeMe(timer, None):
                 self._forget(timer)
             case commands.WakeMe(timer, float() | int() as seconds):
-                self._later(timer, seconds, facts.Woke(timer))
+                self._later(timer, seconds, facts.TimerFired(timer))
             case commands.Terminate(farewell):
                 self._tasks.create_task(self._claude.stop(farewell))
             case _:
@@ -346,9 +346,9 @@ class Runner:
             if isinstance(news, _Wished) and not news.done.done():
                 news.done.set_exception(self._too_late())
 
-    def _too_late(self) -> Refused:
+    def _too_late(self) -> WishRefused:
         if self.has_ended and self.session.ended is not None:
-            return Refused("The session has ended; resume it first.")
+            return WishRefused("The session has ended; resume it first.")
         if self.has_ended:
-            return Refused("The session is not running. Try again in a moment.")
-        return Refused("The hub is closing; try again when it is back.")
+            return WishRefused("The session is not running. Try again in a moment.")
+        return WishRefused("The hub is closing; try again when it is back.")

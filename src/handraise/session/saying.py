@@ -11,7 +11,7 @@ _WRITTEN_DOWN = timedelta(seconds=2)
 _DROPPED = "Claude dropped something that was said before it had read it. It waits, and is said to the next process."
 
 
-class Saying:
+class SayTracker:
     """`memory` is all that it keeps."""
 
     def __init__(self, memory: Memory) -> None:

@@ -15,9 +15,9 @@ from handraise.model.projects import Project
 from handraise.model.says import Say
 from handraise.model.sessions import Ended, Session
 from handraise.session import costs, records
-from handraise.session.crew import Crew, Means
+from handraise.session.crew import ClaudeConfig, SessionPool
 from handraise.session.facts import Interrupt, Rename, Stop, Wish
-from handraise.session.machine import Refused
+from handraise.session.machine import WishRefused
 from handraise.session.memory import Memory
 from handraise.session.runner import Runner
 from handraise.store.changes import QueueSay, SettleAsk
@@ -37,7 +37,7 @@ class NoSuchSession(Exception):
         self.id = session
 
 
-class Beginning(Struct, frozen=True):
+class StartOptions(Struct, frozen=True):
     """What a person wants a new session to be."""
 
     content: Words
@@ -51,21 +51,21 @@ class Beginning(Struct, frozen=True):
 class Supervisor:
     """What people may want of sessions. What is wanted is stored before it is done."""
 
-    def __init__(self, means: Means, store: Store, crew: Crew) -> None:
-        self._means = means
+    def __init__(self, config: ClaudeConfig, store: Store, pool: SessionPool) -> None:
+        self._config = config
         self._store = store
-        self._crew = crew
-        crew.go_on = lambda session: self.resume(session, None, TheHub(), "hub")
+        self._pool = pool
+        pool.go_on = lambda session: self.resume(session, None, TheHub(), "hub")
 
-    async def start(self, beginning: Beginning, by: Actor, source: str) -> Session:
+    async def start(self, beginning: StartOptions, by: Actor, source: str) -> Session:
         """A new session, running or queued; what was said first is stored with it."""
-        now = self._means.clock()
-        options = self._crew.options(beginning.project, beginning.directory)
+        now = self._config.clock()
+        options = self._pool.options(beginning.project, beginning.directory)
         session = Session(
-            id=ids.spell("s", self._means.entropy(ids.ENTROPY)),
+            id=ids.spell("s", self._config.entropy(ids.ENTROPY)),
             project=beginning.project.id if beginning.project else beginning.directory,
             directory=beginning.directory,
-            claude_id=self._means.uuid(),
+            claude_id=self._config.uuid(),
             title=beginning.title or _title(beginning.content),
             created_at=now,
             changed_at=now,
@@ -79,12 +79,12 @@ class Supervisor:
         old = await self._find(parent)
         place = await self._store.place(parent)
         if place is None or not Memory.load(place.memory).turn:
-            raise Refused("Claude has not taken up anything in this session yet; start another one.")
-        now = self._means.clock()
+            raise WishRefused("Claude has not taken up anything in this session yet; start another one.")
+        now = self._config.clock()
         session = replace(
             old,
-            id=ids.spell("s", self._means.entropy(ids.ENTROPY)),
-            claude_id=self._means.uuid(),
+            id=ids.spell("s", self._config.entropy(ids.ENTROPY)),
+            claude_id=self._config.uuid(),
             forked_from=old.id,
             created_at=now,
             changed_at=now,
@@ -99,12 +99,12 @@ class Supervisor:
     async def resume(self, session_id: str, content: Words | None, by: Actor, source: str) -> Session:
         """Goes on with a session that has ended. Answers that it did not live to take are passed on first."""
         says = [self._say(session_id, content, by, source)] if content else []
-        async with self._crew.starting:
+        async with self._pool.starting:
             session = await self._find(session_id)
             if session.ended is None:
-                raise Refused("The session has not ended; just say something.")
+                raise WishRefused("The session has not ended; just say something.")
             await self._check_cost(session)
-            revived = replace(session, phase="queued", ended=None, changed_at=self._means.clock())
+            revived = replace(session, phase="queued", ended=None, changed_at=self._config.clock())
             await self._keep(revived, [*await self._missed(session_id), *says])
         return await self._started(session_id)
 
@@ -119,9 +119,9 @@ class Supervisor:
         """Stored; it reaches Claude when it can, and steers during a turn. The same id again is the same say."""
         session = await self._find(session_id)
         if session.ended is not None:
-            raise Refused("The session has ended; resume it first.")
+            raise WishRefused("The session has ended; resume it first.")
         if session.phase == "stopping":
-            raise Refused("The session is being stopped.")
+            raise WishRefused("The session is being stopped.")
         await self._check_cost(session)
         say = self._say(session_id, content, by, source, say_id)
         await self._store.apply([QueueSay(say)])
@@ -130,18 +130,18 @@ class Supervisor:
 
     async def listen(self, session_id: str) -> None:
         """Something that was said waits in the store: Claude hears it, and is brought back where it was parked."""
-        runner = self._crew.runner(session_id)
+        runner = self._pool.runner(session_id)
         if runner is not None:
             runner.listen()
         else:
-            await self._crew.wake(session_id)
+            await self._pool.wake(session_id)
 
     async def wish(self, session_id: str, wish: Wish) -> None:
         """Interrupt, change mode, model or title, stop; raises Refused."""
-        runner = self._crew.runner(session_id)
+        runner = self._pool.runner(session_id)
         if runner is None:
-            async with self._crew.starting:
-                runner = self._crew.runner(session_id)
+            async with self._pool.starting:
+                runner = self._pool.runner(session_id)
                 if runner is None and not await self._needs_claude(await self._find(session_id), wish):
                     return
         if runner is None:
@@ -150,15 +150,15 @@ class Supervisor:
 
     async def _brought_back(self, session_id: str) -> Runner:
         """Only Claude itself knows which modes and models it takes."""
-        await self._crew.start_queued()
-        runner = self._crew.runner(session_id)
+        await self._pool.start_queued()
+        runner = self._pool.runner(session_id)
         if runner is None:
-            raise Refused("The session is queued: other sessions are running. Try again when it runs.")
+            raise WishRefused("The session is queued: other sessions are running. Try again when it runs.")
         return runner
 
     async def _needs_claude(self, session: Session, wish: Wish) -> bool:
         """Whether the wish waits for Claude, and the parked session is queued for it; otherwise it is granted here."""
-        now = self._means.clock()
+        now = self._config.clock()
         match wish:
             case Rename(title):
                 await self._store.apply(records.changed(replace(session, title=title, changed_at=now)))
@@ -167,25 +167,25 @@ class Supervisor:
                 withdrawn = [SettleAsk(ask.id, Withdrawn("the session was stopped", now)) for ask in waiting]
                 await self._store.apply([*withdrawn, *records.ended(session, Ended("stopped", reason, now, by=by))])
             case Interrupt() if session.phase == "parked":
-                raise Refused("There is nothing to interrupt: Claude is idle.")
+                raise WishRefused("There is nothing to interrupt: Claude is idle.")
             case _ if session.phase == "parked":
                 await self._store.apply(records.changed(replace(session, phase="queued", changed_at=now)))
                 return True
             case _ if session.ended is not None:
-                raise Refused("The session has ended; resume it first.")
+                raise WishRefused("The session has ended; resume it first.")
             case _ if session.phase == "queued":
-                raise Refused("The session is not running yet.")
-            case Stop(reason) if await self._crew.stop_unheld(session, reason):
+                raise WishRefused("The session is not running yet.")
+            case Stop(reason) if await self._pool.stop_unheld(session, reason):
                 pass
             case _:
-                raise Refused("The hub lost hold of this session; restart the hub to adopt it again.")
+                raise WishRefused("The hub lost hold of this session; restart the hub to adopt it again.")
         return False
 
     async def _check_cost(self, session: Session) -> None:
         """Refused before anything is kept: whoever pays can raise the limit, and then says it again."""
         project = await self._store.project(session.project) if session.project else None
         if project is not None and costs.is_spent(session.cost_usd, project.options.cost_limit_usd):
-            raise Refused(costs.refusal(session.cost_usd, project.options.cost_limit_usd, quote(project.name)))
+            raise WishRefused(costs.refusal(session.cost_usd, project.options.cost_limit_usd, quote(project.name)))
 
     async def _missed(self, session_id: str) -> list[Say]:
         """What people answered, and Claude did not live to take. A rule will say it again by itself."""
@@ -203,7 +203,7 @@ class Supervisor:
         await self._store.apply([*records.changed(session), *(QueueSay(say) for say in says)])
 
     async def _started(self, session_id: str) -> Session:
-        await self._crew.start_queued()
+        await self._pool.start_queued()
         return await self._find(session_id)
 
     async def _find(self, session_id: str) -> Session:
@@ -221,8 +221,8 @@ class Supervisor:
         say_id: str | None = None,
     ) -> Say:
         if not _text(content).strip() and not _has_more_than_text(content):
-            raise Refused("There is nothing to say in this.")
-        return Say(say_id or self._means.uuid(), session, content, by, source, self._means.clock())
+            raise WishRefused("There is nothing to say in this.")
+        return Say(say_id or self._config.uuid(), session, content, by, source, self._config.clock())
 
 
 def _text(content: Words) -> str:

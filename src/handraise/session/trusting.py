@@ -15,15 +15,15 @@ from handraise.model.projects import Options
 from handraise.model.sessions import Session
 from handraise.model.trust import DirectoryTrust, Trust, in_words
 from handraise.session import surroundings
-from handraise.session.footing import Footing
-from handraise.store.changes import Change, DeliverAsk, Publish
+from handraise.session.footing import StartContext
+from handraise.store.changes import Change, DeliverAsk, PublishItems
 from handraise.store.interface import Store
 from handraise.store.mending import mended
 
 TOOL = "Trust"
 
 
-class Trusting:
+class TrustCheck:
     """Asks people about a directory before the first session starts there, and whenever it brings something else."""
 
     def __init__(
@@ -40,7 +40,7 @@ class Trusting:
         self._clock = clock
         self._entropy = entropy
 
-    async def footing(self, session: Session, options: Options, decided: Callable[[Ask], None]) -> Footing | None:
+    async def footing(self, session: Session, options: Options, decided: Callable[[Ask], None]) -> StartContext | None:
         """None while an ask is open; `decided` is called when that ends."""
         # Before anything is looked at: who answers meanwhile is not missed.
         self._inbox.tell(session.id, decided)
@@ -49,7 +49,7 @@ class Trusting:
             self._inbox.tell_no_more(session.id)
         return found
 
-    async def _decide(self, session: Session, options: Options) -> Footing | None:
+    async def _decide(self, session: Session, options: Options) -> StartContext | None:
         look = await asyncio.to_thread(self._look, session.directory, options.add_dirs)
         open_asks = await self._store.asks(session=session.id, kind="trust", state="open")
         if look.body is None:
@@ -69,11 +69,11 @@ class Trusting:
             await self._ask(session, look.body, options, kept)
         return None
 
-    async def started(self, session: Session, footing: Footing) -> list[Change]:
+    async def started(self, session: Session, footing: StartContext) -> list[Change]:
         """To be kept with the start: what was decided has reached who waited for it."""
         now = self._clock()
         settled = await self._store.asks(session=session.id, kind="trust", undelivered=True)
-        notes = [Publish(session.id, now, Notice("info", footing.note, "trust"))] if footing.note else []
+        notes = [PublishItems(session.id, now, Notice("info", footing.note, "trust"))] if footing.note else []
         return [*(DeliverAsk(ask.id, now) for ask in settled), *notes]
 
     async def _has_expired(self, session: Session, digest: str) -> bool:
@@ -116,13 +116,13 @@ class _Look(Struct, frozen=True):
     reading_list: str | None
     own_servers: str | None
 
-    def untrusted(self) -> Footing:
+    def untrusted(self) -> StartContext:
         note = f"Running without what this directory brings: {in_words(self.body.brought)}." if self.body else ""
-        return Footing(reading_list=mended(self.reading_list), own_servers=self.own_servers, note=note)
+        return StartContext(reading_list=mended(self.reading_list), own_servers=self.own_servers, note=note)
 
-    def trusted(self) -> Footing:
+    def trusted(self) -> StartContext:
         disables = self.body is not None and brought.disables_hooks(self.body)
-        return Footing(trusted=True, keeps_hooks=disables)
+        return StartContext(trusted=True, keeps_hooks=disables)
 
 
 def _why(before: DirectoryTrust | None) -> str:

@@ -11,7 +11,7 @@ from handraise.inbox.considering import Objection
 from handraise.model import ids, tools
 from handraise.model.answers import Allow, Approve, Outline, Revise
 from handraise.model.asks import Answered, Ask, Body, Origin, Permission, Plan, Withdrawn
-from handraise.model.inputs import Malformed, read_ask_user
+from handraise.model.inputs import MalformedInput, read_ask_user
 from handraise.model.items import ActionChanged, Notice
 from handraise.session import actions, asking, own_tools, replying
 from handraise.session.commands import Command, Consult, Deliver, Publish, Raise, Withdraw, Write
@@ -26,7 +26,7 @@ _UNDER_WAY = 1000
 """How many calls are remembered; of some no result is ever heard."""
 
 
-class Waiting:
+class PendingRequests:
     """`memory.requests` is all that it keeps. The wire lets each answer through once, unless it is reopened."""
 
     def __init__(self, session: str, project: str | None, memory: Memory, wire: Connection) -> None:
@@ -124,7 +124,7 @@ class Waiting:
             return self._send_back(request_id, request, STOPPING)
         try:
             body = asking.body_of(request)
-        except Malformed as error:
+        except MalformedInput as error:
             return self._send_back(request_id, request, str(error))
         if isinstance(body, Plan) and self._memory.cooldown.holds(now):
             return self._send_back(request_id, request, replying.COOLING)
@@ -157,7 +157,7 @@ class Waiting:
             return self._object(request_id, call.tool_use_id, "deny", STOPPING)
         try:
             body = asking.call_of(call)
-        except Malformed as error:
+        except MalformedInput as error:
             return self._object(request_id, call.tool_use_id, "deny", str(error))
         kept = _Kept(request, call.tool_use_id or None, agent=call.agent_id)
         return [Consult(self._draft(request_id, body, call.tool_name, kept, now), self._memory.mode)]
@@ -184,7 +184,7 @@ class Waiting:
             case mcp.CallTool(name=tools.ASK_USER):
                 try:
                     body = read_ask_user(message.arguments)
-                except Malformed as error:
+                except MalformedInput as error:
                     return self._reply(request_id, mcp.tool_result(message.id, str(error), is_error=True))
                 kept = _Kept(request, message.tool_use_id, message.id)
                 return self._raise(request_id, body, tools.ASK_USER, kept, now)

@@ -12,7 +12,7 @@ DEADLINE = 60.0
 log = logging.getLogger("handraise.session")
 
 
-class Writing:
+class StdinWriter:
     """What is not written must not count as done, so a Claude that does not read is waited for. A stop gives up."""
 
     def __init__(self, claude: Claude, broken: Callable[[], None]) -> None:

@@ -10,7 +10,7 @@ from handraise.model.items import Content, Item
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
-from handraise.model.sessions import Place, Session
+from handraise.model.sessions import Checkpoint, Session
 from handraise.model.tokens import Token
 
 
@@ -26,10 +26,10 @@ class Advance(Struct, frozen=True):
     A place behind the one that is kept fails the batch: what it says was kept before.
     """
 
-    place: Place
+    place: Checkpoint
 
 
-class Publish(Struct, frozen=True):
+class PublishItems(Struct, frozen=True):
     """Appends to the feed."""
 
     session: str | None
@@ -154,7 +154,7 @@ class Prune(Struct, frozen=True):
 Change = (
     SaveSession
     | Advance
-    | Publish
+    | PublishItems
     | OpenAsk
     | SettleAsk
     | RecordLate

@@ -5,12 +5,12 @@ from types import TracebackType
 from typing import Protocol, Self, Unpack
 
 from handraise.model.asks import Ask, Kind, State
-from handraise.model.audit import Entry, Wanted
+from handraise.model.audit import AuditFilter, Entry
 from handraise.model.items import Item
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
-from handraise.model.sessions import Phase, Place, Session
+from handraise.model.sessions import Checkpoint, Phase, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
 from handraise.store.changes import Applied, Change
@@ -68,7 +68,7 @@ class Store(Protocol):
         """Newest first."""
         ...
 
-    async def place(self, session: str) -> Place | None:
+    async def place(self, session: str) -> Checkpoint | None:
         """Where the newest run of a session was left."""
         ...
 
@@ -150,6 +150,6 @@ class Store(Protocol):
         """Oldest first."""
         ...
 
-    async def audit(self, **wanted: Unpack[Wanted]) -> list[Entry]:
+    async def audit(self, **wanted: Unpack[AuditFilter]) -> list[Entry]:
         """The first 500, or as many as wanted."""
         ...

@@ -45,7 +45,7 @@ def decode(text: bytes) -> list[Frame]:
         return _rescue(text)
 
 
-class _Request(Struct, tag_field="type", tag="control_request"):
+class _RawRequest(Struct, tag_field="type", tag="control_request"):
     """A frame that the subtype of what is inside tells apart."""
 
     request_id: str
@@ -92,7 +92,7 @@ def _decoder(shape: Any) -> msgspec.json.Decoder[Any]:  # noqa: ANN401 (msgspec 
     return msgspec.json.Decoder(shape)
 
 
-_TAGGED = _decoder(Union[(*_TOLD_BY_TYPE, _System, _Request)])
+_TAGGED = _decoder(Union[(*_TOLD_BY_TYPE, _System, _RawRequest)])
 _SYSTEM = {subtype: _decoder(shape) for subtype, shape in _SYSTEM_SHAPES.items()}
 _BLOCK = _decoder(blocks.Known)
 _REQUEST = _decoder(requests.Known)
@@ -143,7 +143,7 @@ def _decode_sound(text: bytes) -> Frame:
                 return system
             case _System():
                 return _decode_loosely(text)
-            case _Request(request_id, request):
+            case _RawRequest(request_id, request):
                 return frames.ControlRequest(request_id, _decode_request(request))
             case frame:
                 known: Frame = frame

@@ -61,13 +61,13 @@ class Unknown(Struct, frozen=True):
     method: str
 
 
-class Malformed(Struct, frozen=True):
+class MalformedMessage(Struct, frozen=True):
     """Not what JSON-RPC or MCP allow; `reply` says so."""
 
     reply: dict[str, Any]
 
 
-Message = Initialize | ListTools | CallTool | Cancelled | Notification | Unknown | Malformed
+Message = Initialize | ListTools | CallTool | Cancelled | Notification | Unknown | MalformedMessage
 
 
 def read(message: Raw | bytes) -> Message:
@@ -75,16 +75,16 @@ def read(message: Raw | bytes) -> Message:
     try:
         told = msgspec.json.decode(message)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return Malformed(error(None, PARSE_ERROR, "this is not JSON"))
+        return MalformedMessage(error(None, PARSE_ERROR, "this is not JSON"))
     if not isinstance(told, dict):
-        return Malformed(error(None, INVALID_REQUEST, "a message is an object"))
+        return MalformedMessage(error(None, INVALID_REQUEST, "a message is an object"))
     request_id, method, params = told.get("id"), told.get("method"), told.get("params", {})
     if not _is_id(request_id) and "id" in told:
-        return Malformed(error(None, INVALID_REQUEST, "an id is a text or a whole number"))
+        return MalformedMessage(error(None, INVALID_REQUEST, "an id is a text or a whole number"))
     if not isinstance(method, str):
-        return Malformed(error(request_id, INVALID_REQUEST, "a method is a text"))
+        return MalformedMessage(error(request_id, INVALID_REQUEST, "a method is a text"))
     if not isinstance(params, dict):
-        return Malformed(error(request_id, INVALID_PARAMS, "params is an object"))
+        return MalformedMessage(error(request_id, INVALID_PARAMS, "params is an object"))
     if request_id is None:
         return _notification(method, params)
     return _request(request_id, method, params)
@@ -140,12 +140,12 @@ def _request(request_id: RequestId, method: str, params: dict[str, Any]) -> Mess
             return Unknown(request_id, method)
 
 
-def _call(request_id: RequestId, params: dict[str, Any]) -> CallTool | Malformed:
+def _call(request_id: RequestId, params: dict[str, Any]) -> CallTool | MalformedMessage:
     name, arguments, meta = params.get("name"), params.get("arguments"), params.get("_meta")
     if not isinstance(name, str):
-        return Malformed(error(request_id, INVALID_PARAMS, "the name of the tool is missing"))
+        return MalformedMessage(error(request_id, INVALID_PARAMS, "the name of the tool is missing"))
     if not isinstance(arguments, dict | None):
-        return Malformed(error(request_id, INVALID_PARAMS, "arguments is an object"))
+        return MalformedMessage(error(request_id, INVALID_PARAMS, "arguments is an object"))
     tool_use_id = meta.get(_TOOL_USE_ID) if isinstance(meta, dict) else None
     return CallTool(request_id, name, arguments or {}, tool_use_id if isinstance(tool_use_id, str) else None)
 

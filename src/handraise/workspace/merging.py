@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from handraise.model.tools import SERVER
-from handraise.workspace.wanted import Wanted
+from handraise.workspace.wanted import ProjectFiles
 
 MCP = ".mcp.json"
 SETTINGS = ".claude/settings.local.json"
@@ -47,7 +47,7 @@ class Added(Struct, frozen=True):
     """Keys of lists and objects that were not there before: empty, they go with what was in them."""
 
 
-def synced(before: Mapping[str, str | None], wanted: Wanted) -> Texts:
+def synced(before: Mapping[str, str | None], wanted: ProjectFiles) -> Texts:
     """The files as they are to be; twice is the same as once. Raises Unmergeable."""
     plain = removed(before)
     made = tuple(name for name in FILES if plain[name] is None)
@@ -141,7 +141,7 @@ def _inside(told: dict[str, Any], key: str, name: str, kind: type[Any]) -> Any: 
     return found
 
 
-def _with_server(told: dict[str, Any], wanted: Wanted, added: Added) -> tuple[dict[str, Any], Added]:
+def _with_server(told: dict[str, Any], wanted: ProjectFiles, added: Added) -> tuple[dict[str, Any], Added]:
     servers = _inside(told, "mcpServers", MCP, dict)
     if not wanted.server:
         return told, added
@@ -161,7 +161,7 @@ def _without_server(told: dict[str, Any], added: Added) -> dict[str, Any]:
     return _closed(told, "mcpServers", rest, added)
 
 
-def _with_settings(told: dict[str, Any], wanted: Wanted, added: Added) -> tuple[dict[str, Any], Added]:
+def _with_settings(told: dict[str, Any], wanted: ProjectFiles, added: Added) -> tuple[dict[str, Any], Added]:
     permissions = dict(_inside(told, "permissions", SETTINGS, dict))
     allowed = list(_inside(permissions, "allow", SETTINGS, list))
     missing = tuple(tool for tool in wanted.allow if tool not in allowed)

@@ -9,14 +9,14 @@ from stat import S_IMODE, S_ISREG
 
 from handraise.workspace import merging
 from handraise.workspace.merging import FILES, RECORD, Texts, Unmergeable
-from handraise.workspace.wanted import Wanted
+from handraise.workspace.wanted import ProjectFiles
 
 BACKUP = ".before-handraise"
 _LARGEST = 16 * 1024 * 1024
 _NEW = 0o644
 
 
-def sync(directory: str, wanted: Wanted | None) -> list[str]:
+def sync(directory: str, wanted: ProjectFiles | None) -> list[str]:
     """Puts in what is wanted, or takes out what is ours; the names of the files that changed. Raises Unmergeable."""
     root = Path(os.path.realpath(directory))
     if not root.is_dir():

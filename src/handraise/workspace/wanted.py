@@ -15,7 +15,7 @@ nobody answers in time, go on with your best judgement and say what you assumed.
 """
 
 
-class Wanted(Struct, frozen=True):
+class ProjectFiles(Struct, frozen=True):
     """What is ours in the files; empty fields want nothing."""
 
     server: dict[str, Any] = {}
@@ -24,11 +24,11 @@ class Wanted(Struct, frozen=True):
     section: str = ""
 
 
-def wanted_for(options: Options, state: str | None = None) -> Wanted:
+def files_for(options: Options, state: str | None = None) -> ProjectFiles:
     """With `ask_user` switched off there is no server and no section; the rest stays."""
     if not options.ask_user_enabled:
-        return Wanted(mode=options.mode, allow=options.allowed_tools)
+        return ProjectFiles(mode=options.mode, allow=options.allowed_tools)
     place = ["--state", state] if state else []
     # Without `alwaysLoad` the model never sees the tool: it hides behind ToolSearch.
     server = {"command": SERVER, "args": ["mcp", *place], "alwaysLoad": True}
-    return Wanted(server, options.mode, (*options.allowed_tools, qualified(ASK_USER)), SECTION)
+    return ProjectFiles(server, options.mode, (*options.allowed_tools, qualified(ASK_USER)), SECTION)

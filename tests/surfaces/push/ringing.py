@@ -14,13 +14,13 @@ from handraise.model.asks import Ask, Body, Origin, Permission
 from handraise.model.audit import Entry
 from handraise.model.items import SessionEnded
 from handraise.model.tokens import Role
-from handraise.store.changes import OpenAsk, Publish, Record
-from handraise.surfaces.push.bell import Terms
+from handraise.store.changes import OpenAsk, PublishItems, Record
+from handraise.surfaces.push.bell import PushConfig
 from surfaces.push.vendor import Phone, Vendor
 from surfaces.web.served import WHICH, Served
 
 NUMBERS = itertools.count(1)
-AT_ONCE = Terms(private_addresses=True, grace=timedelta(0))
+AT_ONCE = PushConfig(private_addresses=True, grace=timedelta(0))
 NPM = Permission("Bash", {"command": "npm test"})
 
 
@@ -69,7 +69,7 @@ async def end(
     now = datetime.now(UTC)
     began = Entry(now, "session started", Person(by), "test", session=session)
     ended = SessionEnded(how, reason, None, stopped_by, alarm)
-    await hub.up.hub.store.apply([Record(began), Publish(session, now, ended)])
+    await hub.up.hub.store.apply([Record(began), PublishItems(session, now, ended)])
 
 
 async def until_device(client: httpx2.AsyncClient, name: str, value: object) -> bool:

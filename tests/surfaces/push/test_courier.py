@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from handraise.model.devices import Device, Unusable
-from handraise.surfaces.push.courier import LONGEST_PAUSE, Courier, read_pause
-from handraise.surfaces.push.letters import Gone, Letter, NotNow, Rejected, Taken
+from handraise.surfaces.push.courier import LONGEST_PAUSE, WebPushClient, read_pause
+from handraise.surfaces.push.letters import Accepted, EndpointGone, PushMessage, Rejected, RetryLater
 from handraise.surfaces.push.vapid import HubKey, keep_key
 from surfaces.push.asked import NOW, device_of
 from surfaces.push.vendor import Phone, Vendor, b64, vendor
 
-LETTER = Letter(b'{"kind":"trial"}', "topic-1", 60, "high")
+LETTER = PushMessage(b'{"kind":"trial"}', "topic-1", 60, "high")
 
 
 def now() -> datetime:
@@ -34,29 +34,29 @@ def device(phone: Phone) -> Device:
 
 
 @asynccontextmanager
-async def courier(key: HubKey, **terms: Any) -> AsyncIterator[Courier]:
+async def client(key: HubKey, **terms: Any) -> AsyncIterator[WebPushClient]:
     terms.setdefault("private", True)
-    async with Courier(key, now, os.urandom, **terms) as made:
+    async with WebPushClient(key, now, os.urandom, **terms) as made:
         yield made
 
 
 @asynccontextmanager
-async def parties(tmp: Path, **terms: Any) -> AsyncIterator[tuple[Vendor, Courier, Phone]]:
+async def parties(tmp: Path, **terms: Any) -> AsyncIterator[tuple[Vendor, WebPushClient, Phone]]:
     key = keep_key(tmp / "key.pem")
-    async with vendor() as service, courier(key, **terms) as carrier:
+    async with vendor() as service, client(key, **terms) as carrier:
         yield service, carrier, service.phone(key.public)
 
 
 async def test_a_push_service_gets_a_sealed_message_and_how_it_travels(tmp_path: Path) -> None:
     async with parties(tmp_path, contact="mailto:me@example.org") as (service, carrier, phone):
-        assert await carrier.carry(device(phone), LETTER) == Taken()
+        assert await carrier.carry(device(phone), LETTER) == Accepted()
         (got,) = phone.delivered
         assert got.notice == {"kind": "trial"}
         assert (got.headers["ttl"], got.headers["urgency"], got.headers["topic"]) == ("60", "high", "topic-1")
         assert got.claims["aud"] == service.base
         assert got.claims["sub"] == "mailto:me@example.org"
         assert b"trial" not in got.sealed
-        assert await carrier.carry(device(phone), LETTER._replace(topic=None)) == Taken()
+        assert await carrier.carry(device(phone), LETTER._replace(topic=None)) == Accepted()
         assert "topic" not in phone.delivered[1].headers
         assert phone.delivered[1].sealed[:16] != got.sealed[:16], "the salt is used once"
         assert phone.delivered[1].sealed[21:86] != got.sealed[21:86], "and so is the key"
@@ -65,15 +65,15 @@ async def test_a_push_service_gets_a_sealed_message_and_how_it_travels(tmp_path:
 @pytest.mark.parametrize(
     ("status", "headers", "outcome"),
     [
-        (404, {}, Gone()),
-        (410, {}, Gone()),
-        (429, {"retry-after": "120"}, NotNow("The push service is busy (429).", 120.0)),
-        (503, {}, NotNow("The push service is busy (503).", None)),
-        (500, {"retry-after": "soon"}, NotNow("The push service is busy (500).", None)),
-        (403, {}, Rejected("The push service refused it (403).")),
-        (413, {}, Rejected("The push service refused it (413).")),
-        (302, {"location": "http://127.0.0.1:9/"}, Rejected("The push service refused it (302).")),
-        (200, {}, Taken()),
+        (404, {}, EndpointGone()),
+        (410, {}, EndpointGone()),
+        (429, {"retry-after": "120"}, RetryLater("The push service is busy (429).", 120.0)),
+        (503, {}, RetryLater("The push service is busy (503).", None)),
+        (500, {"retry-after": "soon"}, RetryLater("The push service is busy (500).", None)),
+        (403, {}, Rejected("The push service refused the message (403).")),
+        (413, {}, Rejected("The push service refused the message (413).")),
+        (302, {"location": "http://127.0.0.1:9/"}, Rejected("The push service refused the message (302).")),
+        (200, {}, Accepted()),
     ],
 )
 async def test_what_a_push_service_answers_has_a_meaning(
@@ -102,9 +102,9 @@ async def test_an_endless_answer_is_not_read(tmp_path: Path) -> None:
 
     key = keep_key(tmp_path / "key.pem")
     server = await asyncio.start_server(endless, "127.0.0.1", 0)
-    async with server, courier(key) as carrier:
+    async with server, client(key) as carrier:
         phone = Phone(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/x", key.public)
-        assert await carrier.carry(device(phone), LETTER) == Taken()
+        assert await carrier.carry(device(phone), LETTER) == Accepted()
     assert sent < 50_000_000
 
 
@@ -117,12 +117,12 @@ async def test_one_that_never_answers_or_is_not_there_can_be_tried_later(tmp_pat
     server = await asyncio.start_server(silent, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     phone = Phone(f"http://127.0.0.1:{port}/x", key.public)
-    async with courier(key, deadline=0.3) as carrier:
+    async with client(key, deadline=0.3) as carrier:
         async with server:
-            assert await carrier.carry(device(phone), LETTER) == NotNow("The push service did not answer in time.")
-        assert isinstance(await carrier.carry(device(phone), LETTER), NotNow)
+            assert await carrier.carry(device(phone), LETTER) == RetryLater("The push service didn't respond in time.")
+        assert isinstance(await carrier.carry(device(phone), LETTER), RetryLater)
         nameless = Phone("http://no-such-host.invalid/x", key.public)
-        assert await carrier.carry(device(nameless), LETTER) == NotNow("The push service cannot be found from here.")
+        assert await carrier.carry(device(nameless), LETTER) == RetryLater("The push service can't be found from here.")
 
 
 async def test_the_hubs_own_network_is_never_connected_to_whatever_a_name_leads_to(tmp_path: Path) -> None:
@@ -142,16 +142,16 @@ async def test_the_hubs_own_network_is_never_connected_to_whatever_a_name_leads_
 
     server = await asyncio.start_server(listen, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    async with server, courier(key, private=False) as plain, courier(key, private=False, resolve=resolve) as tricked:
+    async with server, client(key, private=False) as plain, client(key, private=False, resolve=resolve) as tricked:
         for endpoint in (f"https://127.0.0.1:{port}/x", f"https://localhost:{port}/x", f"https://[::1]:{port}/x"):
             outcome = await plain.carry(device(Phone(endpoint, key.public)), LETTER)
-            assert outcome == Rejected("This push service is not on the open internet."), endpoint
+            assert outcome == Rejected("This push service isn't on the public internet."), endpoint
         outcome = await plain.carry(device(Phone(f"http://127.0.0.1:{port}/x", key.public)), LETTER)
-        assert outcome == Rejected("A push service is reached by https.")
+        assert outcome == Rejected("A push service must be reached over https.")
         outcome = await tricked.carry(device(Phone("https://push.example/x", key.public)), LETTER)
-        assert outcome == Rejected("This push service is not on the open internet.")
+        assert outcome == Rejected("This push service isn't on the public internet.")
         phone = Phone("https://push.example/x", key.public)
-        with pytest.raises(Unusable, match="open internet"):
+        with pytest.raises(Unusable, match="public internet"):
             await tricked.check(phone.endpoint, b64(phone.point), b64(phone.auth))
     assert asked == ["push.example"] * 2
     assert connected == 0
@@ -178,13 +178,13 @@ async def test_the_name_is_checked_by_tls_and_the_connection_goes_to_the_address
 
     server = await asyncio.start_server(service.take, "127.0.0.1", 0, ssl=theirs)
     port = server.sockets[0].getsockname()[1]
-    async with server, courier(key, resolve=resolve, trust=trust) as carrier:
+    async with server, client(key, resolve=resolve, trust=trust) as carrier:
         service.base = f"https://push.example:{port}"
         phone = service.phone(key.public)
-        assert await carrier.carry(device(phone), LETTER) == Taken()
+        assert await carrier.carry(device(phone), LETTER) == Accepted()
         assert phone.delivered[0].headers["host"] == f"push.example:{port}"
         pretender = Phone(phone.endpoint.replace("push.example", "other.example"), key.public)
-        assert await carrier.carry(device(pretender), LETTER) == NotNow("The push service could not be reached.")
+        assert await carrier.carry(device(pretender), LETTER) == RetryLater("The push service couldn't be reached.")
         assert phone.tried == 1
 
 
@@ -196,7 +196,7 @@ async def test_keys_that_are_none_are_told_at_once(tmp_path: Path) -> None:
             with pytest.raises(Unusable, match="keys"):
                 await carrier.check(phone.endpoint, key, secret)
         broken = Device("d_1", "ana", None, "x", (), phone.endpoint, "AAAA", auth, NOW)
-        assert await carrier.carry(broken, LETTER) == Rejected("The keys of this browser cannot be used.")
+        assert await carrier.carry(broken, LETTER) == Rejected("This browser's keys can't be used.")
         assert phone.tried == 0
 
 

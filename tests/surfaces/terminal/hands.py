@@ -8,11 +8,11 @@ from typing import Any
 from handraise.model.answers import Allow, Answer, Approve
 from handraise.model.asks import Body, Permission, Plan, Question
 from handraise.surfaces.terminal import cards, dialogue
-from handraise.surfaces.terminal.cards import Frame
+from handraise.surfaces.terminal.cards import CardFrame
 from handraise.surfaces.terminal.dialogue import Dialogue, Edit, PutAside, Send
 from handraise.surfaces.terminal.hand import Hand, Pressed
 from handraise.surfaces.terminal.room import Fit
-from handraise.surfaces.terminal.tray import Tray
+from handraise.surfaces.terminal.tray import CardStack
 from surfaces.terminal.asked import ADDRESS, DATABASE, NAME, NOON, NPM, PLAN, TWO_QUESTIONS, ask
 
 CARDS: Mapping[str, Body] = {
@@ -36,26 +36,26 @@ class Player:
     speaks: bool = True
     size: tuple[int, int] = (80, 24)
     line: str = ""
-    tray: Tray = field(default_factory=Tray)
+    stack: CardStack = field(default_factory=CardStack)
     at: int = 0
     said: list[str] = field(default_factory=list)
     sent: list[tuple[str, Answer]] = field(default_factory=list)
     edited: list[Edit] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.hand = Hand(self.tray, self.speaks)
+        self.hand = Hand(self.stack, self.speaks)
 
     @property
     def now(self) -> datetime:
         return NOON + timedelta(milliseconds=self.at)
 
     def appears(self, body: Body, name: str = "a_1") -> None:
-        self.tray.add(ask(body, name), self.now)
+        self.stack.add(ask(body, name), self.now)
         self.draw()
 
     def draw(self) -> None:
-        if (current := self.tray.current) is not None:
-            self.tray.drawn(_fit(current, self.size), self.now)
+        if (current := self.stack.current) is not None:
+            self.stack.drawn(_fit(current, self.size), self.now)
 
     def until(self, at: int) -> None:
         """Time goes by."""
@@ -68,7 +68,7 @@ class Player:
     def key(self, key: str, *, pasted: bool = False) -> None:
         """One key: a character, or the name of one."""
         whose = self.hand.whose(self.now, self.line)
-        if self.tray.current is not None and whose in ("line", "nobody"):
+        if self.stack.current is not None and whose in ("line", "nobody"):
             self.line += self.hand.stray(self.now)
         match whose:
             case "card":
@@ -93,10 +93,10 @@ class Player:
 
     def _enter(self, letter: str) -> None:
         typed = self.hand.entered(letter, self.now)
-        current = self.tray.current
+        current = self.stack.current
         assert current is not None
         if typed is None:
-            self.tray.put(dialogue.write(current, current.draft + letter), self.now)
+            self.stack.put(dialogue.write(current, current.draft + letter), self.now)
         else:
             self.line += typed
 
@@ -112,13 +112,13 @@ class Player:
     def _came(self, pressed: Pressed) -> None:
         self.line += pressed.typed
         match pressed.effect:
-            case Send(answer=answer) if self.tray.current is not None:
-                self.sent.append((self.tray.current.ask.id, answer))
-                self.tray.remove(self.tray.current.ask.id)
+            case Send(answer=answer) if self.stack.current is not None:
+                self.sent.append((self.stack.current.ask.id, answer))
+                self.stack.remove(self.stack.current.ask.id)
             case Edit() as effect:
                 self.edited.append(effect)
             case PutAside():
-                self.tray.put_aside(True)
+                self.stack.put_aside(True)
             case _:
                 pass
 
@@ -131,7 +131,7 @@ def _fit(shown: Dialogue, size: tuple[int, int]) -> Fit:
     drafts = tuple(shown.drafts.items())
     key = (id(shown.ask.body), size, shown.at, shown.pointer, shown.marked, shown.writing, shown.reading, drafts)
     if (key, shown.note) not in _FITS:
-        _FITS[key, shown.note] = cards.picture(shown, Frame(*size, NOON)).fit
+        _FITS[key, shown.note] = cards.picture(shown, CardFrame(*size, NOON)).fit
     return _FITS[key, shown.note]
 
 

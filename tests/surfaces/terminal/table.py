@@ -14,8 +14,8 @@ from handraise.model.answers import Answer
 from handraise.model.asks import Answered, Ask, Body, Origin
 from handraise.model.items import Content, Text
 from handraise.model.sessions import Session
-from handraise.serving import Service, Serving, serving
-from handraise.store.changes import OpenAsk, Publish, SaveSession
+from handraise.serving import RunningHub, ServeConfig, serving
+from handraise.store.changes import OpenAsk, PublishItems, SaveSession
 from surfaces.terminal.pseudo import Pseudo, handraise
 
 
@@ -25,12 +25,12 @@ class Table:
     def __init__(self, tmp: Path) -> None:
         self.tmp = tmp
         self.state = tmp / "state"
-        self.up: Serving | None = None
+        self.up: RunningHub | None = None
         self._count = itertools.count(1)
 
     @asynccontextmanager
-    async def serve(self) -> AsyncIterator[Serving]:
-        async with serving(Service(self.state, Path("/bin/false"), {}, port=0)) as up:
+    async def serve(self) -> AsyncIterator[RunningHub]:
+        async with serving(ServeConfig(self.state, Path("/bin/false"), {}, port=0)) as up:
             self.up = up
             yield up
         self.up = None
@@ -68,7 +68,7 @@ class Table:
 
     async def publish(self, *contents: Content | str, session: str = "s_1") -> None:
         made = [Text(each, f"m_{next(self._count)}") if isinstance(each, str) else each for each in contents]
-        await self.hub.store.apply([Publish(session, now(), each) for each in made])
+        await self.hub.store.apply([PublishItems(session, now(), each) for each in made])
 
     async def answer(self, ask: Ask, answer: Answer, name: str = "ann", source: str = "web") -> None:
         await self.hub.desk.seat(Person(name), source).answer(ask.id, answer, ask.digest)

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from handraise.model.asks import Body, Option, Permission, Plan, Prompt, Question
-from handraise.surfaces.terminal.cards import Frame, card, read
+from handraise.surfaces.terminal.cards import CardFrame, card, read
 from handraise.surfaces.terminal.dialogue import edited
 from handraise.surfaces.terminal.lines import text_of, width_of
 from surfaces.terminal.asked import ADDRESS, DATABASE, NOON, NPM, PLAN, TWO_QUESTIONS, ask, dialogue, play
 from surfaces.terminal.hostile import CORPUS
 
-FRAME = Frame(60, 40, NOON + timedelta(seconds=90), "Fix it")
+FRAME = CardFrame(60, 40, NOON + timedelta(seconds=90), "Fix it")
 
 
-def shown(body: Body, *keys: str, frame: Frame = FRAME) -> list[str]:
+def shown(body: Body, *keys: str, frame: CardFrame = FRAME) -> list[str]:
     return [text_of(row).rstrip() for row in card(play(dialogue(body), *keys)[0], frame)]
 
 

@@ -29,7 +29,7 @@ EARLY = [-2500, -900, -200, 0, 1, 300, 700, 990]
 def play(scenario: dict[str, Any], speaks: bool) -> Player:
     player = Player(speaks)
     for at, what, value in scenario["do"]:
-        if at >= 0 and not player.tray.waiting:
+        if at >= 0 and not player.stack.waiting:
             player.until(3000)
             player.appears(CARDS[scenario["card"]])
         player.until(3000 + at)
@@ -50,7 +50,7 @@ def play(scenario: dict[str, Any], speaks: bool) -> Player:
 def type_while(player: Player, text: str, card: str, pace: int = 120) -> None:
     """Types on, and the card comes when its time has come."""
     for letter in text:
-        if player.at >= 3000 and not player.tray.waiting and not player.sent:
+        if player.at >= 3000 and not player.stack.waiting and not player.sent:
             player.appears(CARDS[card])
         player.key("enter" if letter == "⏎" else letter)
         player.until(player.at + pace)
@@ -60,7 +60,7 @@ def hold(player: Player, key: str, card: str) -> None:
     player.key(key)
     player.until(player.at + 500)
     for _ in range(40):
-        if player.at >= 3000 and not player.tray.waiting and not player.sent:
+        if player.at >= 3000 and not player.stack.waiting and not player.sent:
             player.appears(CARDS[card])
         player.key(key)
         player.until(player.at + 33)
@@ -108,8 +108,8 @@ def test_a_sentence_at_a_calm_card_is_said_whole_and_chooses_nothing(card: str) 
                 player.until(player.at + 2000)
                 assert (player.sent, player.edited) == ([], [])
                 assert player.said == [sentence]
-                assert player.tray.current is not None
-                assert player.tray.current.pointer is None
+                assert player.stack.current is not None
+                assert player.stack.current.pointer is None
 
 
 def test_in_the_inbox_a_sentence_at_a_calm_card_is_dropped_and_the_card_says_so() -> None:
@@ -117,8 +117,8 @@ def test_in_the_inbox_a_sentence_at_a_calm_card_is_dropped_and_the_card_says_so(
     player.appears(CARDS["permission"])
     player.until(5000)
     player.types("all good, but wait⏎")
-    assert player.tray.current is not None
-    assert player.tray.current.note == TYPING
+    assert player.stack.current is not None
+    assert player.stack.current.note == TYPING
     assert player.hand.waits(player.now, "") == "Keys count in a moment"
 
 
@@ -175,12 +175,12 @@ def test_fifty_cards_that_are_looked_at_are_answered_at_the_first_try() -> None:
 def test_the_next_card_does_not_take_the_key_that_was_meant_for_the_last_one() -> None:  # lesson 28
     player = Player(speaks=False)
     player.appears(NPM, "a_1")
-    player.tray.add(player.tray.waiting[0], player.now)
+    player.stack.add(player.stack.waiting[0], player.now)
     player.appears(NPM, "a_2")
     player.until(2000)
     player.key("a")
     player.until(2900)
-    player.tray.remove("a_1")
+    player.stack.remove("a_1")
     player.draw()
     player.key("enter")
     player.until(3000)
@@ -275,7 +275,7 @@ def test_on_a_low_terminal_what_was_not_shown_is_not_granted(rows: int) -> None:
     player.key("enter")
     player.until(4000)
     assert player.sent == []
-    current = player.tray.current
+    current = player.stack.current
     assert current is not None
     assert current.note == LARGER or "lines were not shown. v to read" in current.note
 
@@ -333,7 +333,7 @@ def test_a_key_that_waits_is_never_another_cards(ends: str) -> None:  # lesson 2
     player.until(2000)
     player.key("1")
     # Answered elsewhere before the key counts: the next card is on top.
-    player.tray.remove("a_1")
+    player.stack.remove("a_1")
     player.draw()
     player.until(player.at + (50 if ends == "enter" else 3000))
     if ends == "enter":

@@ -22,7 +22,7 @@ READY = "Esc to postpone"
 
 async def token(laid: Table, role: Literal["viewer", "approver"]) -> tuple[str, dict[str, str]]:
     assert laid.up is not None
-    made = await laid.up.gate.make("laptop", role, Person("ann"), "test")
+    made = await laid.up.auth.make("laptop", role, Person("ann"), "test")
     far = {
         "HANDRAISE_STATE": str(laid.tmp / "elsewhere"),
         "HANDRAISE_TOKEN": made.secret,
@@ -56,7 +56,7 @@ async def test_a_token_that_is_revoked_ends_the_stay_with_the_reason(tmp_path: P
             await laid.ask(NPM, session="s_1")
             await terminal.until("Run `npm test`?", READY)
             assert laid.up is not None
-            await laid.up.gate.revoke(identity, Person("ann"), "test")
+            await laid.up.auth.revoke(identity, Person("ann"), "test")
             assert await terminal.end() == 4
             assert "This token is unknown, revoked or expired." in terminal.screen
             assert "Traceback" not in terminal.everything

@@ -17,8 +17,8 @@ from handraise.model.asks import Ask, Body, Option, Origin, Prompt, Question
 from handraise.model.items import Item, Text
 from handraise.model.sessions import Phase, Session
 from handraise.model.tokens import Role
-from handraise.serving import Service, Serving, serving
-from handraise.store.changes import OpenAsk, Publish, SaveSession
+from handraise.serving import RunningHub, ServeConfig, serving
+from handraise.store.changes import OpenAsk, PublishItems, SaveSession
 from handraise.surfaces.web.stream import Streams
 
 TESTER = Person("tester")
@@ -33,7 +33,7 @@ B = {"answers": [{"labels": ["B"]}]}
 class Served:
     """A hub that is up, and ways to reach it."""
 
-    up: Serving
+    up: RunningHub
     state: Path
     link: str = ""
     """Logs one browser in."""
@@ -41,7 +41,7 @@ class Served:
 
     async def token(self, role: Role, **more: Any) -> str:
         """The secret of a new token."""
-        return (await self.up.gate.make(f"a {role}", role, TESTER, "test", **more)).secret
+        return (await self.up.auth.make(f"a {role}", role, TESTER, "test", **more)).secret
 
     @asynccontextmanager
     async def client(self, role: Role | None = None, **more: Any) -> AsyncIterator[httpx2.AsyncClient]:
@@ -57,7 +57,7 @@ class Served:
         """Over TCP: logged in by the link, and on our own page."""
         headers = {"origin": self.up.base}
         async with httpx2.AsyncClient(base_url=self.up.base, headers=headers, timeout=30, verify=PLAIN) as client:
-            code = await self.up.gate.make_code("owner", "admin", TESTER, "test")
+            code = await self.up.auth.make_code("owner", "admin", TESTER, "test")
             entered = await client.get("/login", params={"code": code})
             assert entered.status_code == 303
             yield client
@@ -89,7 +89,7 @@ class Served:
     async def publish(self, *texts: str, session: str = "s_1") -> Sequence[Item]:
         """Items of the feed."""
         now = datetime.now(UTC)
-        applied = await self.up.hub.store.apply([Publish(session, now, Text(text, "m")) for text in texts])
+        applied = await self.up.hub.store.apply([PublishItems(session, now, Text(text, "m")) for text in texts])
         return applied.items
 
 
@@ -100,7 +100,7 @@ async def served(
     """A hub on any port that is free, for so many seconds at most."""
     state = tmp / "state"
     settings.setdefault("page", tmp / "no page")
-    service = Service(state, Path("/bin/false"), {}, port=0, **settings)
+    service = ServeConfig(state, Path("/bin/false"), {}, port=0, **settings)
     async with asyncio.timeout(seconds), serving(service, streams) as up:
         yield Served(up, state, await up.new_link())
 

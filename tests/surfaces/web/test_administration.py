@@ -94,7 +94,7 @@ async def test_the_audit_is_read_backwards_and_by_time(tmp_path: Path) -> None:
 
 async def test_the_audit_is_paged_and_exported_whole_as_lines(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client("admin") as client:
-        person, now = hub.up.hub.desk.person, hub.up.gate.now()
+        person, now = hub.up.hub.desk.person, hub.up.auth.now()
         await hub.up.hub.store.apply(
             [Record(Entry(now, "refused", person, "test", detail={"n": number})) for number in range(1200)]
         )

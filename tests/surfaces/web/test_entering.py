@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from handraise.desk.gate import Gate
+from handraise.desk.gate import Auth
 from handraise.model.tokens import Role
 from handraise.store.changes import SaveToken
 from handraise.surfaces.web.door import TrustedProxy
@@ -33,7 +33,7 @@ async def test_the_printed_link_lets_one_browser_in_once(tmp_path: Path) -> None
 
 async def test_each_browser_has_a_seat_of_its_own_that_nobody_else_can_take(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client() as first, hub.client() as second, hub.client() as third:
-        token = (await hub.up.gate.make("ann", "approver", TESTER, "test")).secret
+        token = (await hub.up.auth.make("ann", "approver", TESTER, "test")).secret
         origin = {"origin": hub.up.base}
         seats = [
             (await each.post("/api/login", json={"secret": token}, headers=origin)).json()["seat"]
@@ -63,9 +63,9 @@ async def test_who_says_where_they_sit_is_told_apart_and_who_does_not_is_nobody_
 
 async def test_of_a_hundred_who_come_at_once_by_one_link_one_is_let_in(tmp_path: Path) -> None:
     async with served(tmp_path) as hub:
-        gate = hub.up.gate
-        code = await gate.make_code("owner", "admin", TESTER, "test")
-        entered = await asyncio.gather(*(gate.login(code) for _ in range(100)))
+        auth = hub.up.auth
+        code = await auth.make_code("owner", "admin", TESTER, "test")
+        entered = await asyncio.gather(*(auth.login(code) for _ in range(100)))
         assert sum(each is not None for each in entered) == 1
         async with httpx2.AsyncClient(timeout=30, limits=httpx2.Limits(max_connections=100), verify=PLAIN) as client:
             answers = await asyncio.gather(*(client.get(hub.link) for _ in range(100)))
@@ -77,7 +77,7 @@ async def test_of_a_hundred_who_come_at_once_by_one_link_one_is_let_in(tmp_path:
 async def test_a_code_is_good_for_ten_minutes(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client() as client:
         long_ago = datetime.now(UTC) - timedelta(minutes=10, seconds=1)
-        earlier = Gate(hub.up.hub.store, lambda: long_ago, bytes)
+        earlier = Auth(hub.up.hub.store, lambda: long_ago, bytes)
         code = await earlier.make_code("owner", "admin", TESTER, "test")
         assert (await client.get("/login", params={"code": code})).status_code == 401
 
@@ -90,7 +90,7 @@ async def test_a_head_of_the_link_does_not_spend_it(tmp_path: Path) -> None:
 
 async def test_a_code_is_no_token(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client() as client:
-        code = await hub.up.gate.make_code("owner", "admin", TESTER, "test")
+        code = await hub.up.auth.make_code("owner", "admin", TESTER, "test")
         assert (await client.get("/api/me", headers={"authorization": f"Bearer {code}"})).status_code == 401
         assert (await client.get("/api/me", headers={"cookie": f"{_cookie_name(hub)}={code}"})).status_code == 401
 
@@ -126,14 +126,14 @@ async def test_behind_a_proxy_that_speaks_tls_the_cookie_is_for_tls_only(tmp_pat
 
 async def test_a_token_is_pasted_and_whoever_revokes_it_shuts_that_browser_out(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client() as client:
-        made = await hub.up.gate.make("a phone", "approver", TESTER, "test")
+        made = await hub.up.auth.make("a phone", "approver", TESTER, "test")
         origin = {"origin": hub.up.base}
         entered = await client.post("/api/login", json={"secret": f" {made.secret}\n"}, headers=origin)
         assert (entered.status_code, entered.json()["role"]) == (200, "approver")
         ask = await hub.ask()
         answered = await client.post(f"/api/asks/{ask.id}/answer", json={"answer": A}, headers=origin)
         assert answered.status_code == 200
-        await hub.up.gate.revoke(made.token.id, TESTER, "test")
+        await hub.up.auth.revoke(made.token.id, TESTER, "test")
         assert (await client.get("/api/me")).status_code == 401
 
 
@@ -230,7 +230,7 @@ async def test_who_logged_in_and_who_could_not_is_on_record_with_where_from(tmp_
 async def test_no_secret_is_kept_anywhere(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client() as client:
         secret = await hub.token("admin")
-        code = await hub.up.gate.make_code("owner", "admin", TESTER, "test")
+        code = await hub.up.auth.make_code("owner", "admin", TESTER, "test")
         entered = await client.get("/login", params={"code": code})
         cookie = _cookie(hub, entered).value
         bearer = {"authorization": f"Bearer {secret}"}
@@ -267,10 +267,10 @@ async def test_a_token_has_a_name_a_role_an_end_and_a_last_use(tmp_path: Path) -
 
 async def test_a_use_that_crosses_a_revocation_does_not_undo_it(tmp_path: Path) -> None:
     async with served(tmp_path) as hub:
-        made = await hub.up.gate.make("a phone", "viewer", TESTER, "test")
-        await hub.up.gate.revoke(made.token.id, TESTER, "test")
+        made = await hub.up.auth.make("a phone", "viewer", TESTER, "test")
+        await hub.up.auth.revoke(made.token.id, TESTER, "test")
         await hub.up.hub.store.apply([SaveToken(made.token)])
-        assert await hub.up.gate.admit(made.secret) is None
+        assert await hub.up.auth.admit(made.secret) is None
 
 
 @pytest.mark.parametrize(

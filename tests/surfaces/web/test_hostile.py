@@ -16,7 +16,7 @@ import pytest
 from handraise.store.interface import StoreFull
 from handraise.surfaces.web import receiving, server
 from handraise.surfaces.web.guards import HEADERS
-from handraise.surfaces.web.visit import Way
+from handraise.surfaces.web.visit import Route
 from surfaces.web.events import feed, items
 from surfaces.web.served import PLAIN, A, Served, served, told
 
@@ -52,11 +52,11 @@ async def test_a_host_that_was_allowed_is_ours(tmp_path: Path) -> None:
 async def test_no_foreign_page_changes_anything_on_any_way(tmp_path: Path, origin: str | None) -> None:
     async with served(tmp_path) as hub, hub.browser() as browser:
         del browser.headers["origin"]
-        for way in _changing(hub):
+        for route in _changing(hub):
             refused = await browser.request(
-                way.method, _path(way), json={}, headers={} if origin is None else {"origin": origin}
+                route.method, _path(route), json={}, headers={} if origin is None else {"origin": origin}
             )
-            assert (refused.status_code, told(refused)["code"]) == (403, "foreign_page"), way.path
+            assert (refused.status_code, told(refused)["code"]) == (403, "foreign_page"), route.path
         assert (await browser.get("/api/me")).status_code == 200
 
 
@@ -88,10 +88,12 @@ async def test_missing_and_forged_cookies_open_nothing(tmp_path: Path) -> None:
         forged = ["", "x", good[:-1], good + "x", good.upper(), f"{good}%00", "%ff%fe", "a" * 5000, '"', "%"]
         for value in [None, *forged]:
             headers = {} if value is None else {"cookie": f"{name}={value}"}
-            for way in hub.up.app.ways:
-                if way.role is not None and way.path != "/api/feed":
-                    refused = await client.request(way.method, _path(way), headers={**headers, "origin": hub.up.base})
-                    assert refused.status_code == 401, (way.path, value)
+            for route in hub.up.app.routes:
+                if route.role is not None and route.path != "/api/feed":
+                    refused = await client.request(
+                        route.method, _path(route), headers={**headers, "origin": hub.up.base}
+                    )
+                    assert refused.status_code == 401, (route.path, value)
             if value is None:
                 continue
             assert (await client.get("/api/feed", headers=headers)).status_code == 401
@@ -273,7 +275,7 @@ async def test_a_head_that_comes_in_one_piece_is_bounded_too(tmp_path: Path) -> 
 async def test_who_opens_many_connections_and_says_nothing_shuts_nobody_out(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client("viewer") as known:
         listener = server.listen_on_port("127.0.0.1", 0)
-        crowded = server.Listening(hub.up.app, listener, most=5)
+        crowded = server.Listener(hub.up.app, listener, most=5)
         task = asyncio.create_task(crowded.serve())
         there = ("127.0.0.1", listener.getsockname()[1])
         known.base_url = httpx2.URL(f"http://127.0.0.1:{there[1]}")
@@ -347,13 +349,13 @@ BOMBS = (
 
 async def test_no_json_is_a_fault_on_any_way(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client("admin") as admin, hub.client("agent") as agent:
-        for way in hub.up.app.ways:
-            if way.method in ("POST", "PATCH"):
-                client = agent if way.role == "agent" else admin
+        for route in hub.up.app.routes:
+            if route.method in ("POST", "PATCH"):
+                client = agent if route.role == "agent" else admin
                 for bomb in BOMBS:
                     headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
-                    told = await client.request(way.method, _path(way), content=bomb, headers=headers)
-                    assert told.status_code < 500, (way.path, bomb[:40], told.text)
+                    told = await client.request(route.method, _path(route), content=bomb, headers=headers)
+                    assert told.status_code < 500, (route.path, bomb[:40], told.text)
         last = "a_x." + urlsafe_b64encode(b"[" * 40_000).decode()
         assert (await agent.get("/mcp", headers={"last-event-id": last})).status_code == 404
         # What could not be read again must not have been kept.
@@ -425,12 +427,16 @@ async def test_a_store_that_cannot_keep_anything_is_told_as_that(
         assert (refused.status_code, told(refused)["message"]) == (503, "The disk is full; make room.")
 
 
-def _changing(hub: Served) -> list[Way]:
-    return [way for way in hub.up.app.ways if way.method in CHANGING and not way.own_guard and way.role != "agent"]
+def _changing(hub: Served) -> list[Route]:
+    return [
+        route
+        for route in hub.up.app.routes
+        if route.method in CHANGING and not route.authenticates_itself and route.role != "agent"
+    ]
 
 
-def _path(way: Way) -> str:
-    return way.path.format(id="x", say="x", number="0")
+def _path(route: Route) -> str:
+    return route.path.format(id="x", say="x", number="0")
 
 
 async def _exchange(hub: Served, sent: bytes, *, close: bool = False, until: bytes | None = None) -> bytes:

@@ -1,6 +1,6 @@
 """How many clients can be connected at once, and who goes first."""
 
-from handraise.surfaces.web.room import Room
+from handraise.surfaces.web.room import ConnectionLimit
 
 
 class Client:
@@ -11,7 +11,7 @@ class Client:
         self.is_there = False
 
 
-def entered(room: Room, count: int) -> list[Client]:
+def entered(room: ConnectionLimit, count: int) -> list[Client]:
     clients = [Client() for _ in range(count)]
     for client in clients:
         room.enter(client)
@@ -19,13 +19,13 @@ def entered(room: Room, count: int) -> list[Client]:
 
 
 def test_the_oldest_stranger_makes_room_for_the_newest() -> None:
-    clients = entered(Room(3), 5)
+    clients = entered(ConnectionLimit(3), 5)
 
     assert [client.is_there for client in clients] == [False, False, True, True, True]
 
 
 def test_who_was_let_in_stays_until_the_request_is_answered() -> None:
-    room = Room(3)
+    room = ConnectionLimit(3)
     known, other, _ = entered(room, 3)
     room.know(known)
     room.hear(known)
@@ -41,7 +41,7 @@ def test_who_was_let_in_stays_until_the_request_is_answered() -> None:
 
 
 def test_where_everybody_is_known_the_newest_has_to_go() -> None:
-    room = Room(2)
+    room = ConnectionLimit(2)
     known = entered(room, 2)
     for client in known:
         room.know(client)
@@ -54,7 +54,7 @@ def test_where_everybody_is_known_the_newest_has_to_go() -> None:
 
 
 def test_who_was_let_in_and_does_not_say_all_stays_only_while_there_are_strangers() -> None:
-    room = Room(3)
+    room = ConnectionLimit(3)
     speaker, known, stranger = entered(room, 3)
     room.know(speaker)
     room.know(known)
@@ -69,7 +69,7 @@ def test_who_was_let_in_and_does_not_say_all_stays_only_while_there_are_stranger
 
 
 def test_who_has_left_takes_no_room_and_does_not_come_back() -> None:
-    room = Room(2)
+    room = ConnectionLimit(2)
     first, second = entered(room, 2)
     room.leave(first)
     room.forget(first)

@@ -7,10 +7,10 @@ from typing import Any
 
 import httpx2
 import pytest
-from starlette.routing import Route
+from starlette import routing
 
 from handraise.model.tokens import ROLES, Role, may
-from handraise.surfaces.web.visit import Way
+from handraise.surfaces.web.visit import Route
 from surfaces.web.served import served, told
 
 DESCRIBED = Path(__file__).parents[3] / "docs" / "api.md"
@@ -53,8 +53,8 @@ PROMISED = {
 async def test_every_route_is_in_the_document_and_nothing_else_is(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client() as client:
         document = (await client.get("/api/openapi.json")).json()
-        routes = hub.up.app.routes
-        assert all(isinstance(route, Route) for route in routes)
+        routes = hub.up.app.served
+        assert all(isinstance(route, routing.Route) for route in routes)
         real = {(method, route.path) for route in routes for method in route.methods or ()}
         written = {(method.upper(), path) for path, operations in document["paths"].items() for method in operations}
         assert real == written
@@ -74,7 +74,7 @@ async def test_every_route_is_described_for_people_with_its_role_and_nothing_els
             assert (method, path, cells[2]) not in described
             described.add((method, path, cells[2]))
     async with served(tmp_path) as hub:
-        assert described == {(way.method, way.path, way.role or "everybody") for way in hub.up.app.ways}
+        assert described == {(route.method, route.path, route.role or "everybody") for route in hub.up.app.routes}
 
 
 async def test_everything_that_the_document_refers_to_is_in_it(tmp_path: Path) -> None:
@@ -87,16 +87,16 @@ async def test_everything_that_the_document_refers_to_is_in_it(tmp_path: Path) -
 @pytest.mark.parametrize("role", [*ROLES, None])
 async def test_each_way_lets_in_who_may_and_nobody_else(tmp_path: Path, role: Role | None) -> None:
     async with served(tmp_path) as hub, hub.client(role) as client:
-        for way in hub.up.app.ways:
-            status = await _try(client, way)
-            if way.role is None:
-                assert status not in (403, 500), (way.method, way.path)
+        for route in hub.up.app.routes:
+            status = await _try(client, route)
+            if route.role is None:
+                assert status not in (403, 500), (route.method, route.path)
             elif role is None:
-                assert status == 401, (way.method, way.path)
-            elif may(role, way.role):
-                assert status not in (401, 403, 500), (way.method, way.path)
+                assert status == 401, (route.method, route.path)
+            elif may(role, route.role):
+                assert status not in (401, 403, 500), (route.method, route.path)
             else:
-                assert status == 403, (way.method, way.path)
+                assert status == 403, (route.method, route.path)
 
 
 async def test_what_an_agent_tried_is_in_the_audit(tmp_path: Path) -> None:  # lesson 45
@@ -113,7 +113,7 @@ async def test_what_an_agent_tried_is_in_the_audit(tmp_path: Path) -> None:  # l
 
 async def test_no_way_is_open_to_an_agent_but_the_ones_made_for_it(tmp_path: Path) -> None:
     async with served(tmp_path) as hub:
-        open_to_all = {(way.method, way.path) for way in hub.up.app.ways if way.role is None}
+        open_to_all = {(route.method, route.path) for route in hub.up.app.routes if route.role is None}
         assert open_to_all == {
             ("GET", "/login"),
             ("POST", "/api/login"),
@@ -124,13 +124,14 @@ async def test_no_way_is_open_to_an_agent_but_the_ones_made_for_it(tmp_path: Pat
             ("POST", "/claude/relay-question"),
             ("GET", "/claude/poll-answer"),
         }
-        assert not any(may("agent", way.role) for way in hub.up.app.ways if way.role not in (None, "agent"))
+        assert not any(may("agent", route.role) for route in hub.up.app.routes if route.role not in (None, "agent"))
 
 
 async def test_a_method_that_a_path_does_not_have_is_refused_and_the_others_are_named(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client("admin") as client:
         paths = {
-            way.path: {each.method for each in hub.up.app.ways if each.path == way.path} for way in hub.up.app.ways
+            route.path: {each.method for each in hub.up.app.routes if each.path == route.path}
+            for route in hub.up.app.routes
         }
         for (path, there), method in itertools.product(paths.items(), ("HEAD", "PUT", "DELETE", "OPTIONS", "TRACE")):
             if method in there:
@@ -155,9 +156,9 @@ def _references(value: Any) -> Any:
             yield from _references(each)
 
 
-async def _try(client: httpx2.AsyncClient, way: Way) -> int:
+async def _try(client: httpx2.AsyncClient, route: Route) -> int:
     """The status alone: some of them are streams."""
-    path = way.path.format(id="x", say="x", number="0")
+    path = route.path.format(id="x", say="x", number="0")
     headers = {"origin": str(client.base_url).rstrip("/")}
-    async with client.stream(way.method, path, content=b"{}", headers=headers) as response:
+    async with client.stream(route.method, path, content=b"{}", headers=headers) as response:
         return response.status_code

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from handraise.model.sessions import Ended, Place
+from handraise.model.sessions import Checkpoint, Ended
 from handraise.session.memory import Memory
 from handraise.store.changes import Advance, SaveSession
 from surfaces.web.served import served, told
@@ -111,7 +111,7 @@ async def test_pictures_go_along_with_what_a_session_is_resumed_or_forked_with(t
             session = await hub.session()
             ended = replace(session, ended=Ended("stopped", "It was done.", session.changed_at))
             memory = Memory(turn=1).dump()
-            await hub.up.hub.store.apply([SaveSession(ended), Advance(Place(session.id, 1, 0, memory))])
+            await hub.up.hub.store.apply([SaveSession(ended), Advance(Checkpoint(session.id, 1, 0, memory))])
             begun = await client.post(f"/api/sessions/{session.id}/{act}", json=body)
             assert begun.status_code == 202, begun.text
             items = (await client.get(f"/api/sessions/{begun.json()['id']}/items")).json()["items"]

@@ -103,8 +103,8 @@ async def test_the_live_stream_is_never_compressed(tmp_path: Path) -> None:
 
 async def test_nothing_that_shows_a_secret_is_compressed(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client("admin") as client:
-        assert {way.path for way in hub.up.app.ways if way.squeezes} == SQUEEZED
-        assert all(way.method == "GET" for way in hub.up.app.ways if way.squeezes)
+        assert {route.path for route in hub.up.app.routes if route.compress} == SQUEEZED
+        assert all(route.method == "GET" for route in hub.up.app.routes if route.compress)
         # However much somebody else writes beside it.
         for number in range(60):
             await client.post("/api/tokens", json={"name": f"guess {number} " + "x" * 150, "role": "viewer"})

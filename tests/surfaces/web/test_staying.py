@@ -11,14 +11,14 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from handraise.desk.gate import Leave, Visitor
+from handraise.desk.gate import Principal, Revocation
 from handraise.desk.interface import Unreached
 from handraise.desk.remote import FOR_EVER, RemoteDesk
 from handraise.model.actors import Person
 from handraise.model.asks import Withdrawn
 from handraise.model.audit import Entry
 from handraise.store.changes import Record
-from handraise.surfaces.web.staying import NoLongerLetIn, Stays, TooMany, while_let_in
+from handraise.surfaces.web.staying import AccessRevoked, LongRequests, TooManyRequests, while_let_in
 from surfaces.web.events import Event, feed, items
 from surfaces.web.served import PLAIN, TESTER, Served, served, told
 
@@ -30,20 +30,20 @@ LONG = 300
 
 async def test_every_way_whose_answer_goes_on_ends_with_its_token(tmp_path: Path) -> None:
     async with served(tmp_path) as hub:
-        for way in hub.up.app.ways:
-            goes_on = {way.media, way.or_media} & {"text/event-stream", "application/x-ndjson"}
-            waits = way.path in ("/mcp", "/claude/poll-answer")
-            assert way.lasts == bool(goes_on or waits), way.path
+        for route in hub.up.app.routes:
+            goes_on = {route.media, route.alternate_media} & {"text/event-stream", "application/x-ndjson"}
+            waits = route.path in ("/mcp", "/claude/poll-answer")
+            assert route.long_lived == bool(goes_on or waits), route.path
 
 
 async def test_an_agent_whose_token_is_revoked_has_withdrawn_and_does_not_hear_the_answer(tmp_path: Path) -> None:
     async with served(tmp_path) as hub:
-        made = await hub.up.gate.make("an agent", "agent", TESTER, "test")
+        made = await hub.up.auth.make("an agent", "agent", TESTER, "test")
         async with _client(hub, made.secret) as agent:
             async with agent.stream("POST", "/mcp", json=CALL, headers=MCP) as called:
                 pieces = called.aiter_raw()
                 _, ask = await _raised(hub, await anext(pieces))
-                await hub.up.gate.revoke(made.token.id, TESTER, "test")
+                await hub.up.auth.revoke(made.token.id, TESTER, "test")
                 assert b'"result"' not in await _rest(pieces)
             assert (await agent.post("/mcp", json=CALL, headers=MCP)).status_code == 401
         settled = await _settled(hub, ask)
@@ -53,7 +53,7 @@ async def test_an_agent_whose_token_is_revoked_has_withdrawn_and_does_not_hear_t
 async def test_nor_does_it_when_it_took_the_call_up_again_at_the_next_hub(tmp_path: Path) -> None:
     async with AsyncExitStack() as stack:
         async with served(tmp_path) as hub:
-            made = await hub.up.gate.make("an agent", "agent", TESTER, "test")
+            made = await hub.up.auth.make("an agent", "agent", TESTER, "test")
             agent = await stack.enter_async_context(_client(hub, made.secret))
             called = await stack.enter_async_context(agent.stream("POST", "/mcp", json=CALL, headers=MCP))
             first = called.aiter_raw()
@@ -63,35 +63,35 @@ async def test_nor_does_it_when_it_took_the_call_up_again_at_the_next_hub(tmp_pa
         resumed = await stack.enter_async_context(same.stream("GET", "/mcp", headers={"last-event-id": event}))
         second = resumed.aiter_raw()
         assert event.encode() in await anext(second)
-        await later.up.gate.revoke(made.token.id, TESTER, "test")
+        await later.up.auth.revoke(made.token.id, TESTER, "test")
         assert b'"result"' not in await _rest(second)
 
 
 async def test_a_relay_that_came_in_by_a_token_is_hung_up_on_with_it(tmp_path: Path) -> None:
     async with served(tmp_path) as hub:
-        made = await hub.up.gate.make("an agent", "agent", TESTER, "test")
+        made = await hub.up.auth.make("an agent", "agent", TESTER, "test")
         lines = [f"Authorization: Bearer {made.secret}", f"Handraise-Conversation: {'a' * 32}"]
         async with _connected(hub) as (reader, writer):
             writer.write(_head("POST /mcp/lines", *lines, "Transfer-Encoding: chunked"))
             said = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode() + b"\n"
             writer.write(b"%x\r\n%s\r\n" % (len(said), said))
             await reader.readuntil(b'"result"')
-            await hub.up.gate.revoke(made.token.id, TESTER, "test")
+            await hub.up.auth.revoke(made.token.id, TESTER, "test")
             with suppress(ConnectionError):
                 await reader.read()
 
 
 async def test_an_export_that_was_cut_off_does_not_look_whole(tmp_path: Path) -> None:
     async with served(tmp_path) as hub:
-        made = await hub.up.gate.make("a script", "admin", TESTER, "test")
-        entry = Entry(hub.up.gate.now(), "refused", TESTER, "test", detail={"tried": "x" * 10_000})
+        made = await hub.up.auth.make("a script", "admin", TESTER, "test")
+        entry = Entry(hub.up.auth.now(), "refused", TESTER, "test", detail={"tried": "x" * 10_000})
         await hub.up.hub.store.apply([Record(entry) for _ in range(1500)])
         async with _connected(hub) as (reader, writer):
             writer.write(_head("GET /api/audit?as=lines", f"Authorization: Bearer {made.secret}"))
             # It is not read on, and is more than the system keeps for who does not read.
             received = await reader.readuntil(b"\r\n\r\n")
             assert received.startswith(b"HTTP/1.1 200")
-            await hub.up.gate.revoke(made.token.id, TESTER, "test")
+            await hub.up.auth.revoke(made.token.id, TESTER, "test")
             with suppress(ConnectionError):
                 while piece := await reader.read(1 << 20):
                     received = piece
@@ -100,14 +100,14 @@ async def test_an_export_that_was_cut_off_does_not_look_whole(tmp_path: Path) ->
 
 async def test_what_is_sent_slowly_is_not_taken_from_who_is_gone(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client("admin") as other:
-        made = await hub.up.gate.make("a script", "admin", TESTER, "test")
+        made = await hub.up.auth.make("a script", "admin", TESTER, "test")
         body = b'{"name":"late","role":"admin"}'
         async with _connected(hub) as (reader, writer):
             lines = [f"Authorization: Bearer {made.secret}", f"Content-Length: {len(body)}", "Expect: 100-continue"]
             writer.write(_head("POST /api/tokens", *lines))
             # Whoever is told to go on was let in.
             await reader.readuntil(b"100 Continue\r\n\r\n")
-            await hub.up.gate.revoke(made.token.id, TESTER, "test")
+            await hub.up.auth.revoke(made.token.id, TESTER, "test")
             assert (await reader.readuntil(b"}}")).startswith(b"HTTP/1.1 401")
             writer.write(body)
         assert all(each["name"] != "late" for each in (await other.get("/api/tokens")).json()["tokens"])
@@ -115,7 +115,7 @@ async def test_what_is_sent_slowly_is_not_taken_from_who_is_gone(tmp_path: Path)
 
 async def test_who_revokes_their_own_token_is_told_that_it_is_done(tmp_path: Path) -> None:
     async with served(tmp_path) as hub:
-        made = await hub.up.gate.make("a script", "admin", TESTER, "test")
+        made = await hub.up.auth.make("a script", "admin", TESTER, "test")
         async with _client(hub, made.secret) as client:
             assert (await client.delete(f"/api/tokens/{made.token.id}")).json() == {"done": True}
             assert (await client.get("/api/me")).status_code == 401
@@ -141,27 +141,27 @@ async def test_a_token_that_expires_ends_what_is_open_by_it(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("already", [True, False])
 async def test_a_stay_is_over_when_its_visitor_has_left_before_or_meanwhile(already: bool) -> None:
-    left = Leave()
-    visitor = Visitor(Person("ana"), "viewer", left=left)
+    left = Revocation()
+    principal = Principal(Person("ana"), "viewer", left=left)
     if already:
         left.set()
-    with pytest.raises(NoLongerLetIn):
-        async with while_let_in(visitor):
+    with pytest.raises(AccessRevoked):
+        async with while_let_in(principal):
             await _leave_twice(left)
-    async with while_let_in(Visitor(Person("ana"), "viewer", left=Leave(), seconds=3600)):
+    async with while_let_in(Principal(Person("ana"), "viewer", left=Revocation(), seconds=3600)):
         await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize("seconds", [0.01, -1])
 async def test_a_stay_is_over_when_its_time_is(seconds: float) -> None:
-    with pytest.raises(NoLongerLetIn):
-        async with while_let_in(Visitor(Person("ana"), "viewer", left=Leave(), seconds=seconds)):
+    with pytest.raises(AccessRevoked):
+        async with while_let_in(Principal(Person("ana"), "viewer", left=Revocation(), seconds=seconds)):
             await asyncio.Event().wait()
 
 
 async def test_somebody_else_s_deadline_is_not_the_end_of_a_stay() -> None:
     with pytest.raises(TimeoutError):
-        async with while_let_in(Visitor(Person("ana"), "viewer", left=Leave())), asyncio.timeout(0):
+        async with while_let_in(Principal(Person("ana"), "viewer", left=Revocation())), asyncio.timeout(0):
             await asyncio.Event().wait()
 
 
@@ -208,13 +208,13 @@ async def test_a_follower_that_has_to_wait_for_its_turn_comes_back(tmp_path: Pat
 
 
 def test_people_behind_a_proxy_are_counted_by_name_and_tools_of_claude_together() -> None:
-    stays = Stays(most=1)
-    ana, ben = (Visitor(Person(name), "approver") for name in ("ana", "ben"))
-    tools = [Visitor(Person(f"process {number}, a tool of Claude"), "agent") for number in (1, 2)]
-    owner = Visitor(Person("owner"), "admin")
+    stays = LongRequests(most=1)
+    ana, ben = (Principal(Person(name), "approver") for name in ("ana", "ben"))
+    tools = [Principal(Person(f"process {number}, a tool of Claude"), "agent") for number in (1, 2)]
+    owner = Principal(Person("owner"), "admin")
     with stays.hold(ana), stays.hold(ben), stays.hold(tools[0]), stays.hold(owner), stays.hold(owner):
         for refused in (ana, ben, tools[1]):
-            with pytest.raises(TooMany), stays.hold(refused):
+            with pytest.raises(TooManyRequests), stays.hold(refused):
                 pass
     with stays.hold(ana), stays.hold(tools[1]):
         pass
@@ -251,7 +251,7 @@ async def _followed(stack: AsyncExitStack, client: httpx2.AsyncClient) -> AsyncI
     return stream
 
 
-async def _leave_twice(left: Leave) -> None:
+async def _leave_twice(left: Revocation) -> None:
     left.set()
     left.set()
     await asyncio.Event().wait()

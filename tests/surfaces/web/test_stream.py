@@ -193,7 +193,7 @@ async def test_a_client_that_reads_nothing_does_not_hold_up_the_end_either(tmp_p
 
 async def test_a_revoked_token_ends_its_streams_at_once_and_no_others(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client("viewer") as other, hub.client("admin") as admin:
-        made = await hub.up.gate.make("a phone", "viewer", hub.up.hub.desk.person, "test")
+        made = await hub.up.auth.make("a phone", "viewer", hub.up.hub.desk.person, "test")
         headers = {"authorization": f"Bearer {made.secret}"}
         async with (
             httpx2.AsyncClient(base_url=hub.up.base, headers=headers, timeout=30, verify=PLAIN) as phone,

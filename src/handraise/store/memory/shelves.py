@@ -13,7 +13,7 @@ from handraise.model.items import AskDelivered, Content, Item, SaidTaken
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
-from handraise.model.sessions import Place, Session
+from handraise.model.sessions import Checkpoint, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
 from handraise.store import contents, entries, grants
@@ -24,7 +24,7 @@ from handraise.store.changes import (
     OpenAsk,
     Prune,
     PruneTokens,
-    Publish,
+    PublishItems,
     QueueSay,
     Record,
     RecordLate,
@@ -49,7 +49,7 @@ class Shelves(Struct):
 
     sessions: dict[str, Session] = field(default_factory=dict)
     lines: dict[str, str] = field(default_factory=dict)
-    places: dict[str, Place] = field(default_factory=dict)
+    places: dict[str, Checkpoint] = field(default_factory=dict)
     asks: dict[str, Ask] = field(default_factory=dict)
     says: dict[str, Say] = field(default_factory=dict)
     items: dict[int, Item] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Shelves(Struct):
                 self.sessions[session.id] = session
             case Advance(place):
                 self._advance(place)
-            case Publish(session, at, content):
+            case PublishItems(session, at, content):
                 self._publish(session, at, content)
             case OpenAsk(ask):
                 return self._open(ask)
@@ -139,7 +139,7 @@ class Shelves(Struct):
         if about is not None:
             self.mentioned[about] = self.newest
 
-    def _advance(self, place: Place) -> None:
+    def _advance(self, place: Checkpoint) -> None:
         kept = self.places.get(place.session)
         if kept is not None and (place.run, place.offset) < (kept.run, kept.offset):
             raise StoreConflict(f"The journal of session {place.session} was taken in beyond {place.offset} already.")

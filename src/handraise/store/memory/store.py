@@ -6,12 +6,12 @@ from types import TracebackType
 from typing import Self, Unpack
 
 from handraise.model.asks import Ask, Kind, State
-from handraise.model.audit import FIRST, Entry, Wanted
+from handraise.model.audit import FIRST, AuditFilter, Entry
 from handraise.model.items import Item
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
-from handraise.model.sessions import Phase, Place, Session
+from handraise.model.sessions import Checkpoint, Phase, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
 from handraise.store.changes import Applied, Change
@@ -58,7 +58,7 @@ class MemoryStore:
         found = [each for each in self._kept().sessions.values() if phases is None or each.phase in phases]
         return sorted(found, key=lambda session: session.created_at)[::-1]
 
-    async def place(self, session: str) -> Place | None:
+    async def place(self, session: str) -> Checkpoint | None:
         return self._kept().places.get(session)
 
     async def ask(self, ask: str) -> Ask | None:
@@ -151,7 +151,7 @@ class MemoryStore:
     async def tokens(self) -> list[Token]:
         return sorted(self._kept().tokens.values(), key=lambda token: token.created_at)
 
-    async def audit(self, **wanted: Unpack[Wanted]) -> list[Entry]:
+    async def audit(self, **wanted: Unpack[AuditFilter]) -> list[Entry]:
         before, since, until = wanted.get("before"), wanted.get("since"), wanted.get("until")
         return [
             entry

@@ -13,7 +13,7 @@ from handraise.model.audit import Entry
 from handraise.model.items import AskDelivered, Content, Item, SaidTaken
 from handraise.model.rules import Rule
 from handraise.model.says import Say
-from handraise.model.sessions import Place
+from handraise.model.sessions import Checkpoint
 from handraise.model.trust import DirectoryTrust
 from handraise.store import contents, entries, grants
 from handraise.store.changes import (
@@ -23,7 +23,7 @@ from handraise.store.changes import (
     OpenAsk,
     Prune,
     PruneTokens,
-    Publish,
+    PublishItems,
     QueueSay,
     Record,
     RecordLate,
@@ -91,7 +91,7 @@ class Batch:
     def take(self, change: Change) -> bool:
         """Whether the change took effect."""
         match change:
-            case Publish(session, at, content):
+            case PublishItems(session, at, content):
                 return self._publish(session, at, content)
             case Advance(place):
                 return self._advance(place)
@@ -143,7 +143,7 @@ class Batch:
             self._lines[session] = line
         return True
 
-    def _advance(self, place: Place) -> bool:
+    def _advance(self, place: Checkpoint) -> bool:
         if not self._changed("advance", place_row(place)):
             # What the rest of the batch says was taken in before: to keep it would be to say it twice.
             raise StoreConflict(f"The journal of session {place.session} was taken in beyond {place.offset} already.")

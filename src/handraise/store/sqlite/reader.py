@@ -6,12 +6,12 @@ import apsw
 from msgspec import json
 
 from handraise.model.asks import Ask, Kind, State
-from handraise.model.audit import FIRST, Entry, Wanted
+from handraise.model.audit import FIRST, AuditFilter, Entry
 from handraise.model.items import Item
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
-from handraise.model.sessions import Phase, Place, Session
+from handraise.model.sessions import Checkpoint, Phase, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
 from handraise.store.sqlite.rows import (
@@ -56,7 +56,7 @@ class Reader:
             rows = self._rows("sessions_in_phases", phases=json.encode(phases).decode())
         return [read_session(row) for row in rows]
 
-    def place(self, session: str) -> Place | None:
+    def place(self, session: str) -> Checkpoint | None:
         row = self._row("place", session=session)
         return read_place(row) if row else None
 
@@ -140,7 +140,7 @@ class Reader:
     def tokens(self) -> list[Token]:
         return [read_token(row) for row in self._rows("tokens")]
 
-    def audit(self, wanted: Wanted) -> list[Entry]:
+    def audit(self, wanted: AuditFilter) -> list[Entry]:
         about = {"ask": wanted.get("ask"), "session": wanted.get("session"), "name": wanted.get("by")}
         about["what"] = wanted.get("what")
         given = next((key for key, value in about.items() if value is not None), None)

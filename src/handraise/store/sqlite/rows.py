@@ -21,7 +21,7 @@ from handraise.model.items import Item
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
-from handraise.model.sessions import Ended, Place, Session
+from handraise.model.sessions import Checkpoint, Ended, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
 from handraise.store import entries
@@ -80,12 +80,12 @@ def read_session(row: Row) -> Session:
     )
 
 
-def place_row(place: Place) -> Bindings:
+def place_row(place: Checkpoint) -> Bindings:
     return {"session": place.session, "run": place.run, "offset": place.offset, "memory": place.memory}
 
 
-def read_place(row: Row) -> Place:
-    return Place(*row)
+def read_place(row: Row) -> Checkpoint:
+    return Checkpoint(*row)
 
 
 def ask_row(ask: Ask, mentioned: int) -> Bindings:

@@ -12,12 +12,12 @@ import apsw
 from msgspec import MsgspecError
 
 from handraise.model.asks import Ask, Kind, State
-from handraise.model.audit import Entry, Wanted
+from handraise.model.audit import AuditFilter, Entry
 from handraise.model.items import Item
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
-from handraise.model.sessions import Phase, Place, Session
+from handraise.model.sessions import Checkpoint, Phase, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
 from handraise.store.changes import Applied, Change
@@ -25,10 +25,10 @@ from handraise.store.interface import Listener, StoreClosed
 from handraise.store.sqlite.database import open_for_reading, open_for_writing
 from handraise.store.sqlite.reader import Reader
 from handraise.store.sqlite.troubles import explain
-from handraise.store.sqlite.writer import Order, Outcome, Writer
+from handraise.store.sqlite.writer import Outcome, QueuedBatch, Writer
 
 T = TypeVar("T")
-_Order = Order[asyncio.Future[Applied]]
+_Order = QueuedBatch[asyncio.Future[Applied]]
 _UNREADABLE = (apsw.Error, MsgspecError, ValueError, TypeError, LookupError, ArithmeticError, zlib.error)
 """What a row raises that is not what it should be, by SQLite or by what reads it."""
 
@@ -68,7 +68,7 @@ class SqliteStore:
     async def apply(self, changes: Sequence[Change]) -> Applied:
         self._check_open()
         caller: asyncio.Future[Applied] = self._loop.create_future()
-        self._writer.order(Order(tuple(changes), caller))
+        self._writer.order(QueuedBatch(tuple(changes), caller))
         return await caller
 
     async def session(self, session: str) -> Session | None:
@@ -77,7 +77,7 @@ class SqliteStore:
     async def sessions(self, phases: Sequence[Phase] | None = None) -> list[Session]:
         return await self._ask(lambda: self._reader.sessions(phases))
 
-    async def place(self, session: str) -> Place | None:
+    async def place(self, session: str) -> Checkpoint | None:
         return await self._look(lambda reader: reader.place(session))
 
     async def ask(self, ask: str) -> Ask | None:
@@ -142,7 +142,7 @@ class SqliteStore:
     async def tokens(self) -> list[Token]:
         return await self._ask(self._reader.tokens)
 
-    async def audit(self, **wanted: Unpack[Wanted]) -> list[Entry]:
+    async def audit(self, **wanted: Unpack[AuditFilter]) -> list[Entry]:
         return await self._ask(lambda: self._reader.audit(wanted))
 
     def _connect(self) -> None:

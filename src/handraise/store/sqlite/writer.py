@@ -24,14 +24,14 @@ Outcome = Applied | Exception
 T = TypeVar("T")
 
 
-class Order(Struct, Generic[T], frozen=True):
+class QueuedBatch(Struct, Generic[T], frozen=True):
     """A batch to be kept, and whom to tell."""
 
     changes: Sequence[Change]
     caller: T
 
 
-Report = Callable[[Sequence[Order[T]], Sequence[Outcome]], None]
+Report = Callable[[Sequence[QueuedBatch[T]], Sequence[Outcome]], None]
 
 
 class Writer(Generic[T]):
@@ -44,12 +44,12 @@ class Writer(Generic[T]):
         self.connection = connection
         self.path = path
         self.report = report
-        self._orders: SimpleQueue[Order[T] | None] = SimpleQueue()
+        self._orders: SimpleQueue[QueuedBatch[T] | None] = SimpleQueue()
         self._newest = 0
         self._thread = Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
-    def order(self, order: Order[T]) -> None:
+    def order(self, order: QueuedBatch[T]) -> None:
         """Returns at once; the outcome is reported."""
         self._orders.put(order)
 
@@ -65,9 +65,9 @@ class Writer(Generic[T]):
         finally:
             self.connection.close()
 
-    def _next_group(self) -> list[Order[T]]:
+    def _next_group(self) -> list[QueuedBatch[T]]:
         """Whatever waits by now, at least one; nothing when the writer is closed."""
-        group: list[Order[T]] = []
+        group: list[QueuedBatch[T]] = []
         order = self._orders.get()
         while order is not None:
             group.append(order)
@@ -81,7 +81,7 @@ class Writer(Generic[T]):
             self._orders.put(None)
         return group
 
-    def _commit(self, group: Sequence[Order[T]]) -> list[Outcome]:
+    def _commit(self, group: Sequence[QueuedBatch[T]]) -> list[Outcome]:
         try:
             self.connection.execute("BEGIN IMMEDIATE")
             # Asked each time: another process may have written in between.

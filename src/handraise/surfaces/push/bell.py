@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct
 
-from handraise.desk.gate import Gate, Visitor
+from handraise.desk.gate import Auth, Principal
 from handraise.desk.interface import Desk, Invalid, NotFound, Refused
 from handraise.model import ids
 from handraise.model.actors import Person
@@ -20,15 +20,16 @@ from handraise.model.devices import NOTICE_KINDS, Device, Subscription, Unusable
 from handraise.model.names import BadName, check_name
 from handraise.model.tokens import Role, may
 from handraise.surfaces.push import notices
-from handraise.surfaces.push.book import Book, LedgerLost
-from handraise.surfaces.push.due import GRACE, OLDEST_ENDING, Scene
-from handraise.surfaces.push.ledger import Ending, Page
-from handraise.surfaces.push.letters import Gone, Letter, Taken
-from handraise.surfaces.push.rounds import Rounds
-from handraise.surfaces.push.watch import Watch
+from handraise.surfaces.push.book import DeviceLogFile, DeviceLogLost
+from handraise.surfaces.push.due import GRACE, OLDEST_ENDING, AskStates
+from handraise.surfaces.push.ledger import DeviceState, Ending
+from handraise.surfaces.push.letters import Accepted, EndpointGone, PushMessage
+from handraise.surfaces.push.rounds import DeviceSender
+from handraise.surfaces.push.watch import AskWatcher
+from handraise.texts import t
 
 if TYPE_CHECKING:
-    from handraise.surfaces.push.courier import Courier
+    from handraise.surfaces.push.courier import WebPushClient
 
 MOST_DEVICES = 20
 """Of one person."""
@@ -40,7 +41,7 @@ _BEGAN = ("session started", "session resumed")
 log = logging.getLogger("handraise.push")
 
 
-class Terms(Struct, frozen=True):
+class PushConfig(Struct, frozen=True):
     """What the settings say."""
 
     enabled: bool = True
@@ -51,40 +52,40 @@ class Terms(Struct, frozen=True):
     grace: timedelta = GRACE
 
 
-class Bell:
+class Notifier:
     """Entered with `async with`, inside the hub's own. It follows the feed while there is a device, and only then."""
 
     def __init__(
         self,
         desk: Desk,
-        gate: Gate,
+        auth: Auth,
         folder: Path,
         clock: Callable[[], datetime],
         entropy: Callable[[int], bytes],
-        terms: Terms,
+        terms: PushConfig,
     ) -> None:
         self._desk = desk
-        self._gate = gate
+        self._auth = auth
         self._folder = folder
         self._clock = clock
         self._entropy = entropy
         self._terms = terms
-        self._book = Book(folder / "devices.json")
-        self._scene = Scene(grace=terms.grace)
-        self._rounds: dict[str, Rounds] = {}
+        self._book = DeviceLogFile(folder / "devices.json")
+        self._scene = AskStates(grace=terms.grace)
+        self._rounds: dict[str, DeviceSender] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._watch: Watch | None = None
+        self._watch: AskWatcher | None = None
         self._stack = AsyncExitStack()
         self._loading = asyncio.Lock()
-        self._loaded: Courier | None = None
+        self._loaded: WebPushClient | None = None
         self._lost = ""
 
     async def __aenter__(self) -> Self:
         try:
             await self._stack.enter_async_context(self._book)
-        except LedgerLost as error:
+        except DeviceLogLost as error:
             log.error("%s", error)  # noqa: TRY400 (the hub goes on without it)
-            self._lost = "What the hub knows of devices cannot be read; its log says where."
+            self._lost = t("push.error.devices_lost")
         if self._terms.enabled and self._book.ledger.pages:
             self._begin()
         return self
@@ -109,55 +110,55 @@ class Bell:
     async def key(self) -> str:
         """The hub's public key, which a browser needs to be switched on; raises Refused."""
         self._check()
-        return (await self._courier()).key
+        return (await self._client()).key
 
-    async def devices(self, visitor: Visitor) -> list[Device]:
+    async def devices(self, principal: Principal) -> list[Device]:
         """Somebody's own, oldest first."""
-        own = [page.device for page in self._book.ledger.pages.values() if _is_own(page.device, visitor)]
+        own = [page.device for page in self._book.ledger.pages.values() if _is_own(page.device, principal)]
         return [device for device in own if await self._role_of(device) is not None]
 
-    async def add(self, wanted: Subscription, visitor: Visitor, source: str) -> Device:
+    async def add(self, wanted: Subscription, principal: Principal, source: str) -> Device:
         """Switches a browser on, or brings what is known of it up to date; raises Unusable or Refused."""
         self._check()
-        if visitor.token is None and self._terms.proxied is None:
-            raise Refused("Only a browser that is logged in can be switched on.")
-        courier = await self._courier()
-        if wanted.made_for not in (None, courier.key):
-            raise Refused("This browser was switched on for another hub. Switch it off and on again.")
-        await courier.check(wanted.endpoint, wanted.key, wanted.secret)
+        if principal.token is None and self._terms.proxied is None:
+            raise Refused(t("push.error.not_signed_in"))
+        client = await self._client()
+        if wanted.made_for not in (None, client.key):
+            raise Refused(t("push.error.other_hub"))
+        await client.check(wanted.endpoint, wanted.key, wanted.secret)
         newest = await self._desk.newest()
         before = set(self._book.ledger.pages)
-        page = self._keep(wanted, visitor)
+        page = self._keep(wanted, principal)
         if self._book.ledger.cursor is None:
             self._book.ledger.cursor = newest
         self._begin()
         await self._save()
         if page.device.id not in before:
-            await self._gate.note("device added", visitor.person, source, {"device": page.device.id})
+            await self._auth.note("device added", principal.person, source, {"device": page.device.id})
         return page.device
 
-    async def remove(self, device: str, visitor: Visitor, source: str) -> None:
+    async def remove(self, device: str, principal: Principal, source: str) -> None:
         """At once: nothing more is sent to it."""
-        page = self._own(device, visitor)
+        page = self._own(device, principal)
         self._stop(page)
         await self._save()
-        await self._gate.note("device removed", visitor.person, source, {"device": device})
+        await self._auth.note("device removed", principal.person, source, {"device": device})
 
-    async def try_out(self, device: str, visitor: Visitor) -> str | None:
+    async def try_out(self, device: str, principal: Principal) -> str | None:
         """Sends something to see; the sentence says why not."""
         self._check()
-        self._own(device, visitor)
+        self._own(device, principal)
         rounds = self._rounds[device]
-        letter = Letter(notices.encode(notices.of_trial(device)), None, _TRIAL_LIFE, "high")
-        outcome = await rounds.carry(letter)
+        message = PushMessage(notices.encode(notices.of_test(device)), None, _TRIAL_LIFE, "high")
+        outcome = await rounds.carry(message)
         await self._save()
-        if isinstance(outcome, Gone):
-            return "Its push service does not know this device any more. Switch it on again."
-        return None if isinstance(outcome, Taken) else outcome.why
+        if isinstance(outcome, EndpointGone):
+            return t("push.error.unknown_device")
+        return None if isinstance(outcome, Accepted) else outcome.why
 
-    async def closed(self, device: str, visitor: Visitor, ask: str) -> None:
+    async def closed(self, device: str, principal: Principal, ask: str) -> None:
         """The device shows this ask no longer: it was answered or put away there."""
-        page = self._own(device, visitor)
+        page = self._own(device, principal)
         if page.forget(ask):
             page.put_away = {each: at for each, at in page.put_away.items() if each in self._scene.open}
             page.put_away[ask] = self._clock()
@@ -165,34 +166,34 @@ class Bell:
 
     def _check(self) -> None:
         if not self._terms.enabled:
-            raise Refused("Web Push is switched off in the settings of this hub.")
+            raise Refused(t("push.error.disabled"))
         if self._lost:
             raise Refused(self._lost)
 
-    def _own(self, device: str, visitor: Visitor) -> Page:
+    def _own(self, device: str, principal: Principal) -> DeviceState:
         page = self._book.ledger.pages.get(device)
-        if page is None or not _is_own(page.device, visitor):
-            raise NotFound(f"There is no device {device[:100]} of yours.")
+        if page is None or not _is_own(page.device, principal):
+            raise NotFound(t("push.error.no_device", device=device[:100]))
         return page
 
-    def _keep(self, wanted: Subscription, visitor: Visitor) -> Page:
+    def _keep(self, wanted: Subscription, principal: Principal) -> DeviceState:
         """The page of this browser: the one it had, if it had one, or had one under another address."""
         pages = self._book.ledger.pages
         known = self._book.ledger.by_endpoint(wanted.endpoint) or self._book.ledger.by_endpoint(wanted.replaces)
-        if known is not None and not _is_own(known.device, visitor):
+        if known is not None and not _is_own(known.device, principal):
             # Somebody else has logged in there.
             self._stop(known)
             known = None
         if known is None:
-            if sum(_is_own(page.device, visitor) for page in pages.values()) >= MOST_DEVICES:
-                raise Refused(f"You have {MOST_DEVICES} devices already; remove one first.")
+            if sum(_is_own(page.device, principal) for page in pages.values()) >= MOST_DEVICES:
+                raise Refused(t("push.error.too_many_devices", most=MOST_DEVICES))
             if len(pages) >= MOST_IN_ALL:
-                raise Refused(f"This hub has {MOST_IN_ALL} devices already.")
+                raise Refused(t("push.error.hub_full", most=MOST_IN_ALL))
         before = known.device.kinds if known else NOTICE_KINDS
         device = Device(
             id=known.device.id if known else ids.spell("d", self._entropy(ids.ENTROPY)),
-            person=visitor.person.name,
-            token=visitor.token.id if visitor.token else None,
+            person=principal.person.name,
+            token=principal.token.id if principal.token else None,
             label=_label(wanted.label),
             kinds=before if wanted.kinds is None else wanted.kinds,
             endpoint=wanted.endpoint,
@@ -206,25 +207,25 @@ class Bell:
         if known is not None:
             known.device = device
             return known
-        pages[device.id] = Page(device)
+        pages[device.id] = DeviceState(device)
         return pages[device.id]
 
     def _begin(self) -> None:
         """Whatever there is to do for the devices that there are."""
         if self._watch is None:
-            self._watch = Watch(
+            self._watch = AskWatcher(
                 self._desk, self._scene, self._clock, self._changed, self._hear_end, self._book.ledger.cursor
             )
             self._tasks[_FEED] = asyncio.create_task(self._watch.follow())
         for name, page in self._book.ledger.pages.items():
             if name not in self._rounds:
-                self._rounds[name] = Rounds(
-                    page, self._book, self._scene, self._desk, self._courier, self._role_of, self._clock, self._stop
+                self._rounds[name] = DeviceSender(
+                    page, self._book, self._scene, self._desk, self._client, self._role_of, self._clock, self._stop
                 )
                 self._tasks[name] = asyncio.create_task(self._rounds[name].go())
         self._changed()
 
-    def _stop(self, page: Page) -> None:
+    def _stop(self, page: DeviceState) -> None:
         """Nothing more is done for this device."""
         name = page.device.id
         self._book.ledger.pages.pop(name, None)
@@ -272,33 +273,33 @@ class Bell:
         """What somebody may who has this device, at this moment."""
         if device.token is None:
             return self._terms.proxied
-        good = [token.role for token in await self._gate.tokens() if token.id == device.token]
+        good = [token.role for token in await self._auth.tokens() if token.id == device.token]
         return good[0] if good and good[0] != "agent" else None
 
-    async def _courier(self) -> "Courier":
+    async def _client(self) -> "WebPushClient":
         """Cryptography is imported, and the hub's key made, when the first device comes."""
         async with self._loading:
             if self._loaded is None:
                 self._loaded = await self._stack.enter_async_context(await asyncio.to_thread(self._hire))
             return self._loaded
 
-    def _hire(self) -> "Courier":
+    def _hire(self) -> "WebPushClient":
         module = importlib.import_module("handraise.surfaces.push.courier")
         terms = self._terms
         try:
-            hired: Courier = module.hire(
+            hired: WebPushClient = module.hire(
                 self._folder, self._clock, self._entropy, terms.contact, terms.private_addresses
             )
         except Unusable as error:
             log.error("%s", error)  # noqa: TRY400 (the hub goes on without it)
-            raise Refused("The hub's own key for Web Push cannot be used; its log says why.") from error
+            raise Refused(t("push.error.key_lost")) from error
         return hired
 
     async def _save(self) -> None:
         try:
             await self._book.save()
         except OSError as error:
-            raise Refused(f"This could not be written down: {error.strerror}.") from error
+            raise Refused(t("push.error.not_saved", reason=error.strerror)) from error
 
 
 def _label(label: str) -> str:
@@ -308,6 +309,6 @@ def _label(label: str) -> str:
         raise Invalid(str(error)) from error
 
 
-def _is_own(device: Device, visitor: Visitor) -> bool:
+def _is_own(device: Device, principal: Principal) -> bool:
     """Whether it is the same person, and came in the same way: a name alone is whatever a proxy says."""
-    return device.person == visitor.person.name and (device.token is None) == (visitor.token is None)
+    return device.person == principal.person.name and (device.token is None) == (principal.token is None)

@@ -12,21 +12,21 @@ from typing import Self
 
 import msgspec
 
-from handraise.surfaces.push.ledger import Ledger
+from handraise.surfaces.push.ledger import DeviceLog
 
 
-class LedgerLost(Exception):
+class DeviceLogLost(Exception):
     """The file is there and cannot be read. The text is a sentence."""
 
 
-def read(file: Path) -> Ledger:
+def read(file: Path) -> DeviceLog:
     """An empty one where there is none; raises LedgerLost."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Ledger)
+        return msgspec.json.decode(file.read_bytes(), type=DeviceLog)
     except FileNotFoundError:
-        return Ledger()
+        return DeviceLog()
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise LedgerLost(f"{file} cannot be read; without it, devices are to be switched on again.") from error
+        raise DeviceLogLost(f"{file} cannot be read; without it, devices are to be switched on again.") from error
 
 
 def write(file: Path, written: bytes) -> None:
@@ -41,14 +41,14 @@ def write(file: Path, written: bytes) -> None:
     os.replace(draft, file)
 
 
-class Book:
+class DeviceLogFile:
     """The ledger and its file. Entered with `async with`; raises LedgerLost.
 
     One write at a time, by a task of its own: who is cancelled while it waits for one leaves no half of it behind.
     """
 
     def __init__(self, file: Path) -> None:
-        self.ledger = Ledger()
+        self.ledger = DeviceLog()
         self._file = file
         self._next: asyncio.Future[None] | None = None
         self._wanted = asyncio.Event()

@@ -15,9 +15,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from handraise.model.devices import Device, Unusable
 from handraise.surfaces.push.endpoints import Endpoint, check_addresses, read_endpoint
-from handraise.surfaces.push.letters import Gone, Letter, NotNow, Outcome, Rejected, Taken
+from handraise.surfaces.push.letters import Accepted, EndpointGone, Outcome, PushMessage, Rejected, RetryLater
 from handraise.surfaces.push.sealing import CURVE, SALT, NoSuchKey, read_point, seal
 from handraise.surfaces.push.vapid import HubKey, KeyLost, keep_key, unspell
+from handraise.texts import t
 
 DEADLINE = 20.0
 """How long a push service may take, from its name to its answer."""
@@ -37,14 +38,14 @@ def hire(
     entropy: Callable[[int], bytes],
     contact: str | None,
     private: bool,
-) -> "Courier":
+) -> "WebPushClient":
     """One that speaks for the hub whose key lies in this folder; raises Unusable. Blocks."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         key = keep_key(folder / "key.pem")
     except (OSError, KeyLost) as error:
         raise Unusable(str(error)) from error
-    return Courier(key, clock, entropy, contact=contact, private=private)
+    return WebPushClient(key, clock, entropy, contact=contact, private=private)
 
 
 async def resolve(host: str, port: int) -> list[str]:
@@ -56,7 +57,7 @@ async def resolve(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
 
-class Courier:
+class WebPushClient:
     """Entered with `async with`. `private` also lets it reach machines that are not on the open internet."""
 
     def __init__(
@@ -107,39 +108,39 @@ class Courier:
         try:
             read_point(unspell(key))
             if len(unspell(secret)) != _SECRET:
-                raise Unusable("The keys of this browser cannot be used.")
+                raise Unusable(t("push.error.keys"))
         except (NoSuchKey, ValueError) as error:
-            raise Unusable("The keys of this browser cannot be used.") from error
+            raise Unusable(t("push.error.keys")) from error
         async with asyncio.timeout(self._deadline):
             check_addresses(await self._resolve(to.host, to.port), private=self._private)
 
-    async def carry(self, device: Device, letter: Letter) -> Outcome:
+    async def carry(self, device: Device, message: PushMessage) -> Outcome:
         """Seals it for the device and posts it."""
         try:
             async with asyncio.timeout(self._deadline):
                 to = read_endpoint(device.endpoint, private=self._private)
                 addresses = await self._resolve(to.host, to.port)
                 if not addresses:
-                    return NotNow("The push service cannot be found from here.")
+                    return RetryLater(t("push.error.not_found"))
                 check_addresses(addresses, private=self._private)
-                return await self._post(device, letter, to, addresses)
+                return await self._post(device, message, to, addresses)
         except Unusable as error:
             return Rejected(str(error))
         except TimeoutError:
-            return NotNow("The push service did not answer in time.")
+            return RetryLater(t("push.error.timeout"))
 
-    async def _post(self, device: Device, letter: Letter, to: Endpoint, addresses: list[str]) -> Outcome:
+    async def _post(self, device: Device, message: PushMessage, to: Endpoint, addresses: list[str]) -> Outcome:
         headers = {
             "host": to.name,
             "authorization": self._key.authorize(device.endpoint, self._contact or device.origin, self._clock()),
             "content-encoding": "aes128gcm",
             "content-type": "application/octet-stream",
-            "ttl": str(letter.seconds),
-            "urgency": letter.urgency,
+            "ttl": str(message.seconds),
+            "urgency": message.urgency,
         }
-        if letter.topic is not None:
-            headers["topic"] = letter.topic
-        body = self._sealed(device, letter.message)
+        if message.topic is not None:
+            headers["topic"] = message.topic
+        body = self._sealed(device, message.message)
         for address in addresses:
             # To the address that was looked at: a name may lead elsewhere the next time it is asked for.
             where = httpx2.URL(scheme=to.scheme, host=address, port=to.port, raw_path=to.target.encode())
@@ -151,11 +152,11 @@ class Courier:
             except httpx2.ConnectError:
                 continue
             except httpx2.HTTPError as error:
-                return NotNow(f"The push service could not be reached ({type(error).__name__}).")
+                return RetryLater(t("push.error.unreachable_because", error=type(error).__name__))
             # What it says beside its status is not read: it may be endless, and nobody needs it.
             await response.aclose()
             return _outcome(response.status_code, response.headers.get("retry-after"), self._clock())
-        return NotNow("The push service could not be reached.")
+        return RetryLater(t("push.error.unreachable"))
 
     def _sealed(self, device: Device, message: bytes) -> bytes:
         try:
@@ -163,17 +164,17 @@ class Courier:
             ours = ec.generate_private_key(CURVE)
             return seal(message, point, secret, ours=ours, salt=self._entropy(SALT))
         except (NoSuchKey, ValueError) as error:
-            raise Unusable("The keys of this browser cannot be used.") from error
+            raise Unusable(t("push.error.keys")) from error
 
 
 def _outcome(status: int, retry_after: str | None, now: datetime) -> Outcome:
     if 200 <= status < 300:
-        return Taken()
+        return Accepted()
     if status in _GONE:
-        return Gone()
+        return EndpointGone()
     if status in _BUSY or status >= 500:
-        return NotNow(f"The push service is busy ({status}).", read_pause(retry_after, now))
-    return Rejected(f"The push service refused it ({status}).")
+        return RetryLater(t("push.error.busy", status=status), read_pause(retry_after, now))
+    return Rejected(t("push.error.refused", status=status))
 
 
 def read_pause(told: str | None, now: datetime) -> float | None:

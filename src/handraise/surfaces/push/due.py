@@ -7,7 +7,7 @@ from typing import assert_never
 from msgspec import Struct
 
 from handraise.model.asks import Ask
-from handraise.surfaces.push.ledger import Ending, Page
+from handraise.surfaces.push.ledger import DeviceState, Ending
 
 GRACE = timedelta(seconds=2)
 """What is answered this quickly was on a screen: nobody needs to be called."""
@@ -39,13 +39,13 @@ class Announce(Struct, frozen=True):
     ending: Ending
 
 
-class Wait(Struct, frozen=True):
+class WaitUntil(Struct, frozen=True):
     """Nothing before then."""
 
     until: datetime
 
 
-Errand = Show | TakeBack | Announce
+PushAction = Show | TakeBack | Announce
 
 
 class Failures(Struct):
@@ -55,7 +55,7 @@ class Failures(Struct):
     not_before: datetime | None = None
 
 
-class Scene(Struct):
+class AskStates(Struct):
     """What is known of the asks: which are open, oldest first, and when others were settled, as far as we saw it."""
 
     open: dict[str, Ask] = {}
@@ -65,7 +65,9 @@ class Scene(Struct):
     grace: timedelta = GRACE
 
 
-def next_errand(page: Page, scene: Scene, failures: Mapping[str, Failures], now: datetime) -> Errand | Wait | None:
+def next_action(
+    page: DeviceState, scene: AskStates, failures: Mapping[str, Failures], now: datetime
+) -> PushAction | WaitUntil | None:
     """What to do for this device; None while there is nothing.
 
     What it shows and is settled comes first: nobody should answer it once more.
@@ -73,20 +75,20 @@ def next_errand(page: Page, scene: Scene, failures: Mapping[str, Failures], now:
     if not scene.is_known:
         return None
     waits: list[datetime] = []
-    for errand, ready in _wanted(page, scene):
-        failed = failures.get(name_of(errand))
+    for action, ready in _wanted(page, scene):
+        failed = failures.get(name_of(action))
         if failed is not None and failed.count >= TRIES:
             continue
         at = max(ready, failed.not_before) if failed is not None and failed.not_before else ready
         if at <= now:
-            return errand
+            return action
         waits.append(at)
-    return Wait(min(waits)) if waits else None
+    return WaitUntil(min(waits)) if waits else None
 
 
-def name_of(errand: Errand) -> str:
+def name_of(action: PushAction) -> str:
     """By which its failures are counted; one that shows an ask has the ask's."""
-    match errand:
+    match action:
         case Show(ask=ask):
             return ask.id
         case TakeBack(ask=ask_id):
@@ -94,7 +96,7 @@ def name_of(errand: Errand) -> str:
         case Announce(ending=ending):
             return f"ended {ending.session}"
         case _:
-            assert_never(errand)
+            assert_never(action)
 
 
 def pause_after(count: int, wished: float | None) -> float:
@@ -110,15 +112,15 @@ def life_of(ask: Ask, now: datetime) -> int:
     return min(max(int((ask.expires_at - now).total_seconds()), 0), LONGEST_LIFE)
 
 
-def _wanted(page: Page, scene: Scene) -> list[tuple[Errand, datetime]]:
+def _wanted(page: DeviceState, scene: AskStates) -> list[tuple[PushAction, datetime]]:
     """Every errand that is not done, with the moment from which it makes sense."""
     device = page.device
-    back: list[tuple[Errand, datetime]] = [
+    back: list[tuple[PushAction, datetime]] = [
         (TakeBack(ask), scene.settled[ask] + COURTESY if ask in scene.settled else at)
         for ask, at in {**page.doubtful, **page.shown}.items()
         if ask not in scene.open
     ]
-    show: list[tuple[Errand, datetime]] = [
+    show: list[tuple[PushAction, datetime]] = [
         (Show(ask), ask.opened_at + scene.grace)
         for ask in scene.open.values()
         # What was there before the device was switched on is on its screen.

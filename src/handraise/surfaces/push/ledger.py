@@ -22,7 +22,7 @@ class Ending(Struct, frozen=True):
     alarm: bool = False
 
 
-class Page(Struct):
+class DeviceState(Struct):
     """One device, and how far it was told."""
 
     device: Device
@@ -41,13 +41,13 @@ class Page(Struct):
         return found != [None, None]
 
 
-class Ledger(Struct):
+class DeviceLog(Struct):
     """Every device by its id. `cursor` is how far the feed was looked through for sessions that ended."""
 
-    pages: dict[str, Page] = {}
+    pages: dict[str, DeviceState] = {}
     cursor: int | None = None
 
-    def by_endpoint(self, endpoint: str | None) -> Page | None:
+    def by_endpoint(self, endpoint: str | None) -> DeviceState | None:
         return next((page for page in self.pages.values() if page.device.endpoint == endpoint), None)
 
     def note_ending(self, ending: Ending, cursor: int, devices: list[str]) -> None:

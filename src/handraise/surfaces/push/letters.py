@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 
-class Letter(NamedTuple):
+class PushMessage(NamedTuple):
     """A message and how it travels. A later letter about the same topic takes the place of one that waits."""
 
     message: bytes
@@ -13,15 +13,15 @@ class Letter(NamedTuple):
     urgency: Literal["low", "normal", "high"] = "normal"
 
 
-class Taken(NamedTuple):
+class Accepted(NamedTuple):
     """The push service has it."""
 
 
-class Gone(NamedTuple):
+class EndpointGone(NamedTuple):
     """There is no such device any more."""
 
 
-class NotNow(NamedTuple):
+class RetryLater(NamedTuple):
     """It may work later; `pause` is how long the push service wants to be left alone."""
 
     why: str
@@ -34,4 +34,4 @@ class Rejected(NamedTuple):
     why: str
 
 
-Outcome = Taken | Gone | NotNow | Rejected
+Outcome = Accepted | EndpointGone | RetryLater | Rejected

@@ -20,13 +20,24 @@ from handraise.model.asks import Ask
 from handraise.model.devices import Device
 from handraise.model.tokens import Role, may
 from handraise.surfaces.push import due, notices
-from handraise.surfaces.push.book import Book
-from handraise.surfaces.push.due import LONGEST_LIFE, TRIES, Announce, Errand, Failures, Scene, Show, TakeBack, Wait
-from handraise.surfaces.push.ledger import Page
-from handraise.surfaces.push.letters import Gone, Letter, NotNow, Outcome, Rejected, Taken
+from handraise.surfaces.push.book import DeviceLogFile
+from handraise.surfaces.push.due import (
+    LONGEST_LIFE,
+    TRIES,
+    Announce,
+    AskStates,
+    Failures,
+    PushAction,
+    Show,
+    TakeBack,
+    WaitUntil,
+)
+from handraise.surfaces.push.ledger import DeviceState
+from handraise.surfaces.push.letters import Accepted, EndpointGone, Outcome, PushMessage, Rejected, RetryLater
+from handraise.texts import t
 
 if TYPE_CHECKING:
-    from handraise.surfaces.push.courier import Courier
+    from handraise.surfaces.push.courier import WebPushClient
 
 log = logging.getLogger("handraise.push")
 
@@ -36,26 +47,26 @@ _AFTER_A_FAULT = 5.0
 _ENDING_LIFE = 12 * 3600
 
 
-class Rounds:
+class DeviceSender:
     """One device. `role_of` says what somebody may who has it, or None: then it is told nothing more, and `gone`."""
 
     def __init__(
         self,
-        page: Page,
-        book: Book,
-        scene: Scene,
+        page: DeviceState,
+        book: DeviceLogFile,
+        scene: AskStates,
         desk: Desk,
-        courier: Callable[[], Awaitable["Courier"]],
+        client: Callable[[], Awaitable["WebPushClient"]],
         role_of: Callable[[Device], Awaitable[Role | None]],
         clock: Callable[[], datetime],
-        gone: Callable[[Page], None],
+        gone: Callable[[DeviceState], None],
     ) -> None:
         self.page = page
         self.changed = asyncio.Event()
         self._book = book
         self._scene = scene
         self._desk = desk
-        self._courier = courier
+        self._client = client
         self._role_of = role_of
         self._clock = clock
         self._gone = gone
@@ -71,20 +82,20 @@ class Rounds:
                 log.exception("a device could not be told anything; it is tried again")
                 await asyncio.sleep(_AFTER_A_FAULT)
 
-    async def carry(self, letter: Letter) -> Outcome:
+    async def carry(self, message: PushMessage) -> Outcome:
         """Sends something at once, and notes how that went."""
         outcome: Outcome
         try:
-            outcome = await (await self._courier()).carry(self.page.device, letter)
+            outcome = await (await self._client()).carry(self.page.device, message)
         except Refused as error:
-            outcome = NotNow(str(error))
+            outcome = RetryLater(str(error))
         match outcome:
-            case Taken():
+            case Accepted():
                 self._note(None)
-            case NotNow(why=why) | Rejected(why=why):
+            case RetryLater(why=why) | Rejected(why=why):
                 log.warning("a message was not taken: %s", why, extra={"device": self.page.device.id})
                 self._note(why)
-            case Gone():
+            case EndpointGone():
                 await self._end("its push service does not know it any more")
             case _:
                 assert_never(outcome)
@@ -92,18 +103,18 @@ class Rounds:
 
     async def _go_once(self) -> None:
         self.changed.clear()
-        errand = due.next_errand(self.page, self._scene, self._failures, self._clock())
-        match errand:
-            case None | Wait():
-                await self._rest(errand)
+        action = due.next_action(self.page, self._scene, self._failures, self._clock())
+        match action:
+            case None | WaitUntil():
+                await self._rest(action)
             case _:
                 role = await self._role_of(self.page.device)
                 if role is None:
                     await self._end("whoever has it may no longer be here")
                 else:
-                    await self._run(errand, role)
+                    await self._run(action, role)
 
-    async def _rest(self, wait: Wait | None) -> None:
+    async def _rest(self, wait: WaitUntil | None) -> None:
         seconds = _LONGEST_SLEEP
         if wait is None:
             self._failures = {about: each for about, each in self._failures.items() if about in self._scene.open}
@@ -113,40 +124,40 @@ class Rounds:
             async with asyncio.timeout(seconds):
                 await self.changed.wait()
 
-    async def _run(self, errand: Errand, role: Role) -> None:
-        letter = await self._letter(errand, role)
-        if letter is None:
+    async def _run(self, action: PushAction, role: Role) -> None:
+        message = await self._letter(action, role)
+        if message is None:
             return
-        if isinstance(errand, Show):
+        if isinstance(action, Show):
             # Before it is sent: whoever is killed in between still knows what may have to be taken back.
-            self.page.doubtful[errand.ask.id] = self._clock()
+            self.page.doubtful[action.ask.id] = self._clock()
             await self._book.save()
-        outcome = await self.carry(letter)
+        outcome = await self.carry(message)
         if not self._ended:
-            self._settle(errand, outcome)
+            self._settle(action, outcome)
             await self._book.save()
 
-    async def _letter(self, errand: Errand, role: Role) -> Letter | None:
+    async def _letter(self, action: PushAction, role: Role) -> PushMessage | None:
         """None where it is too late for it."""
         device, waiting, now = self.page.device.id, len(self._scene.open), self._clock()
-        match errand:
+        match action:
             case Show(ask=ask):
                 where = await self._where(ask)
                 if ask.id not in self._scene.open:
                     return None
                 notice = notices.of_ask(ask, where, device, waiting, may_answer=may(role, "approver"))
-                return Letter(notices.encode(notice), topic(ask.id), due.life_of(ask, now), "high")
+                return PushMessage(notices.encode(notice), topic(ask.id), due.life_of(ask, now), "high")
             case TakeBack(ask=ask_id):
                 settled = await self._settled(ask_id, device, waiting)
-                return Letter(notices.encode(settled), topic(ask_id), LONGEST_LIFE)
+                return PushMessage(notices.encode(settled), topic(ask_id), LONGEST_LIFE)
             case Announce(ending=ending):
                 title = (await self._desk.session(ending.session)).session.title
                 ended = notices.of_ended(ending, title, device)
-                return Letter(
+                return PushMessage(
                     notices.encode(ended), topic(ending.session), _ENDING_LIFE, "high" if ending.alarm else "normal"
                 )
             case _:
-                assert_never(errand)
+                assert_never(action)
 
     async def _settled(self, ask_id: str, device: str, waiting: int) -> notices.SettledNotice:
         try:
@@ -155,23 +166,23 @@ class Rounds:
             return notices.SettledNotice(device, ask_id, "", "", waiting)
         return notices.of_settled(ask, await self._where(ask), device, waiting)
 
-    async def _where(self, ask: Ask) -> notices.Where:
+    async def _where(self, ask: Ask) -> notices.NoticeContext:
         if ask.session is None:
-            return notices.Where(f"agent {ask.agent}" if ask.agent else "an agent outside")
+            return notices.NoticeContext(t("push.agent", name=ask.agent) if ask.agent else t("push.external"))
         session = (await self._desk.session(ask.session)).session
-        return notices.Where(session.title, session.directory)
+        return notices.NoticeContext(session.title, session.directory)
 
-    def _settle(self, errand: Errand, outcome: Outcome) -> None:
+    def _settle(self, action: PushAction, outcome: Outcome) -> None:
         """What this errand came to. One that cannot be done is not kept for ever."""
-        about, now = due.name_of(errand), self._clock()
-        if isinstance(outcome, NotNow):
+        about, now = due.name_of(action), self._clock()
+        if isinstance(outcome, RetryLater):
             failed = self._failures.setdefault(about, Failures())
             failed.count += 1
             failed.not_before = now + timedelta(seconds=due.pause_after(failed.count, outcome.pause))
             if failed.count < TRIES:
                 return
-        match errand:
-            case Show(ask=ask) if isinstance(outcome, Taken):
+        match action:
+            case Show(ask=ask) if isinstance(outcome, Accepted):
                 self.page.doubtful.pop(ask.id, None)
                 self.page.shown[ask.id] = now
             case Show(ask=ask):
@@ -183,8 +194,8 @@ class Rounds:
             case Announce(ending=ending):
                 self.page.endings = [each for each in self.page.endings if each != ending]
             case _:
-                assert_never(errand)
-        if isinstance(outcome, Taken):
+                assert_never(action)
+        if isinstance(outcome, Accepted):
             self._failures.pop(about, None)
 
     def _note(self, trouble: str | None) -> None:

@@ -12,7 +12,7 @@ from msgspec import Struct
 from handraise.desk.interface import CutOff, Desk, LostPlace, Partial
 from handraise.model.asks import ask_from_json
 from handraise.model.items import Item, SessionEnded
-from handraise.surfaces.push.due import Scene
+from handraise.surfaces.push.due import AskStates
 from handraise.surfaces.push.ledger import Ending
 
 # The type stands first in what an item holds; nothing else of the many that pass needs to be read.
@@ -34,13 +34,13 @@ class _Settled(Struct, frozen=True):
     ask: str
 
 
-class Watch:
+class AskWatcher:
     """`cursor` is how far it has looked. `changed` is called whenever somebody may have to be told something."""
 
     def __init__(
         self,
         desk: Desk,
-        scene: Scene,
+        scene: AskStates,
         clock: Callable[[], datetime],
         changed: Callable[[], None],
         ended: Callable[[Ending, int], Awaitable[None]],

@@ -5,15 +5,15 @@ from msgspec import Struct, field
 from handraise.model.items import Content, SessionChanged, SessionEnded
 from handraise.model.sessions import Session
 from handraise.surfaces.terminal.timeline import Timeline
-from handraise.surfaces.terminal.tray import Tray
+from handraise.surfaces.terminal.tray import CardStack
 
 
-class Board(Struct):
+class ViewState(Struct):
     """`session` is the one that is stayed with; None for the inbox."""
 
     session: Session | None
     timeline: Timeline = field(default_factory=Timeline)
-    tray: Tray = field(default_factory=Tray)
+    stack: CardStack = field(default_factory=CardStack)
     connected: bool = True
     looked: bool = False
     """Whether it is known which asks are open."""

@@ -29,7 +29,7 @@ from handraise.surfaces.terminal.lines import (
     width_of,
     wrap,
 )
-from handraise.surfaces.terminal.matters import PermissionMatter
+from handraise.surfaces.terminal.matters import PermissionFlow
 from handraise.surfaces.terminal.room import Fit, Parts, arrange
 from handraise.surfaces.terminal.words import as_json, command_of, short, waiting
 
@@ -41,7 +41,7 @@ _KEYS = 9
 _KEPT = 16
 
 
-class Frame(Struct, frozen=True):
+class CardFrame(Struct, frozen=True):
     """Where a card is shown."""
 
     width: int
@@ -57,7 +57,7 @@ class Frame(Struct, frozen=True):
     """Whether it is answered by keys, or by lines that are typed."""
 
 
-class Picture(NamedTuple):
+class CardView(NamedTuple):
     """A card above the line that is being written, and below it; and how much of it that is."""
 
     above: list[Line]
@@ -65,19 +65,19 @@ class Picture(NamedTuple):
     fit: Fit
 
 
-def card(dialogue: Dialogue, frame: Frame) -> list[Line]:
+def card(dialogue: Dialogue, frame: CardFrame) -> list[Line]:
     """The whole card, as high as there is room."""
     above, below, _ = picture(dialogue, frame)
     return [*above, *below]
 
 
-def picture(dialogue: Dialogue, frame: Frame) -> Picture:
+def picture(dialogue: Dialogue, frame: CardFrame) -> CardView:
     """The card, in no more rows than the frame has."""
     width = frame.width - _INSIDE
     measure = min(width, markdown.MEASURE)
     if dialogue.reading is not None:
         rows, fit = _reader(dialogue, width, frame.height)
-        return Picture(indent([cut(each, width) for each in rows], BAR), [], fit)
+        return CardView(indent([cut(each, width) for each in rows], BAR), [], fit)
     parts = Parts(
         _head(dialogue, frame, measure),
         story(dialogue, width),
@@ -87,7 +87,7 @@ def picture(dialogue: Dialogue, frame: Frame) -> Picture:
     )
     above, below, fit = arrange(parts, frame.height, width)
     cards = [indent([cut(row, width) for row in rows], BAR) for rows in (above, below)]
-    return Picture(cards[0], cards[1], fit)
+    return CardView(cards[0], cards[1], fit)
 
 
 def story(dialogue: Dialogue, width: int) -> list[Line]:
@@ -141,7 +141,7 @@ def _reader(dialogue: Dialogue, width: int, height: int) -> tuple[list[Line], Fi
     return [*rows[first:last], line(("class:dim", keys))], Fit(first, last, len(rows), width)
 
 
-def _head(dialogue: Dialogue, frame: Frame, width: int) -> list[Line]:
+def _head(dialogue: Dialogue, frame: CardFrame, width: int) -> list[Line]:
     """What it is, who asks and how long it waits: on a second row where one is too narrow for all of it."""
     step = dialogue.step
     count = f" {step.place}" if step.place else ""
@@ -202,7 +202,7 @@ def _note(dialogue: Dialogue, width: int) -> list[Line]:
     return wrap(line(("class:warning", one_line(dialogue.note))), width) if dialogue.note else []
 
 
-def _keys(dialogue: Dialogue, frame: Frame, width: int) -> list[Line]:
+def _keys(dialogue: Dialogue, frame: CardFrame, width: int) -> list[Line]:
     if frame.waits:
         return [line(("class:dim", row)) for row in flow((frame.waits,), width)]
     if dialogue.writing is not None:
@@ -228,9 +228,9 @@ def _keys(dialogue: Dialogue, frame: Frame, width: int) -> list[Line]:
 
 
 def _permission(body: Permission, dialogue: Dialogue, width: int) -> list[Line]:
-    matter = dialogue.matter
-    edited = matter.edited_input(dialogue.given) if isinstance(matter, PermissionMatter) else None
-    key = matter.edits if isinstance(matter, PermissionMatter) else ""
+    flow = dialogue.flow
+    edited = flow.edited_input(dialogue.given) if isinstance(flow, PermissionFlow) else None
+    key = flow.edits if isinstance(flow, PermissionFlow) else ""
     shown = body.input if edited is None else edited
     rows: list[Line] = []
     if edited is None and body.diff:

@@ -63,29 +63,29 @@ class Step(Struct, frozen=True):
     """The rows that are marked to begin with."""
 
 
-class Given(Struct, frozen=True):
+class StepInput(Struct, frozen=True):
     """What was chosen or written at a step."""
 
     rows: tuple[str, ...] = ()
     text: str | None = None
 
 
-class Matter(Protocol):
+class AskFlow(Protocol):
     """What an ask of one kind wants to know."""
 
-    def steps(self, given: Mapping[str, Given]) -> tuple[Step, ...]:
+    def steps(self, given: Mapping[str, StepInput]) -> tuple[Step, ...]:
         """All steps, as far as they can be told from what was given."""
         ...
 
-    def editable(self, given: Mapping[str, Given], /) -> tuple[str, str]:
+    def editable(self, given: Mapping[str, StepInput], /) -> tuple[str, str]:
         """The text for the editor, and how its file's name ends."""
         ...
 
-    def check(self, step: Step, given: Given, /) -> None:
+    def check(self, step: Step, given: StepInput, /) -> None:
         """Raises Misfit if this cannot be taken."""
         ...
 
-    def answer(self, given: Mapping[str, Given]) -> Answer: ...
+    def answer(self, given: Mapping[str, StepInput]) -> Answer: ...
 
 
 class Send(Struct, frozen=True):
@@ -112,8 +112,8 @@ class Dialogue(Struct, frozen=True):
     """Where a person is with an ask. A value: each key gives another one."""
 
     ask: Ask
-    matter: Matter
-    given: Mapping[str, Given] = field(default_factory=dict)
+    flow: AskFlow
+    given: Mapping[str, StepInput] = field(default_factory=dict)
     at: int = 0
     pointer: int | None = None
     marked: frozenset[str] = frozenset()
@@ -127,7 +127,7 @@ class Dialogue(Struct, frozen=True):
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        return self.matter.steps(self.given)
+        return self.flow.steps(self.given)
 
     @property
     def step(self) -> Step:
@@ -144,9 +144,9 @@ class Dialogue(Struct, frozen=True):
         return "\n".join(text for text in self.drafts.values() if text.strip())
 
 
-def begin(ask: Ask, matter: Matter) -> Dialogue:
+def begin(ask: Ask, flow: AskFlow) -> Dialogue:
     """The dialogue at its first step."""
-    return _enter(Dialogue(ask, matter), 0)
+    return _enter(Dialogue(ask, flow), 0)
 
 
 def press(dialogue: Dialogue, key: str) -> tuple[Dialogue, Effect | None]:
@@ -191,13 +191,13 @@ def write(dialogue: Dialogue, text: str) -> Dialogue:
 
 def edited(dialogue: Dialogue, text: str) -> Dialogue:
     """The editor is closed. What it was left with is kept, and edited again from there."""
-    if text == dialogue.matter.editable(dialogue.given)[0]:
+    if text == dialogue.flow.editable(dialogue.given)[0]:
         return replace(dialogue, note="Nothing was changed in the editor.")
     first = dialogue.steps[0].name
-    given = Given((EDIT,), text)
+    given = StepInput((EDIT,), text)
     kept = replace(dialogue, drafts={**dialogue.drafts, (first, EDIT): text}, note="")
     try:
-        dialogue.matter.check(dialogue.steps[0], given)
+        dialogue.flow.check(dialogue.steps[0], given)
     except Misfit as error:
         return replace(kept, note=str(error))
     return _enter(replace(kept, given={first: given}), 1)
@@ -221,7 +221,7 @@ def _press_while_writing(dialogue: Dialogue, key: str) -> tuple[Dialogue, Effect
             marked = dialogue.marked | {row} if dialogue.draft.strip() else dialogue.marked - {row}
             return replace(dialogue, writing=None, marked=marked), None
         case "enter":
-            return _take(dialogue, Given((row,) if row else (), dialogue.draft))
+            return _take(dialogue, StepInput((row,) if row else (), dialogue.draft))
         case _:
             return dialogue, None
 
@@ -243,12 +243,12 @@ def _pick(dialogue: Dialogue, row: Row) -> tuple[Dialogue, Effect | None]:
         case "write" if not (dialogue.step.several and row.name in dialogue.marked):
             return replace(dialogue, writing=row.name), None
         case "edit":
-            text, suffix = dialogue.matter.editable(dialogue.given)
+            text, suffix = dialogue.flow.editable(dialogue.given)
             return dialogue, Edit(dialogue.drafts.get((dialogue.steps[0].name, EDIT), text), suffix)
         case _ if dialogue.step.several:
             return replace(dialogue, marked=dialogue.marked ^ {row.name}), None
         case _:
-            return _take(dialogue, Given((row.name,)))
+            return _take(dialogue, StepInput((row.name,)))
 
 
 def _confirm(dialogue: Dialogue) -> tuple[Dialogue, Effect | None]:
@@ -258,20 +258,20 @@ def _confirm(dialogue: Dialogue) -> tuple[Dialogue, Effect | None]:
         if not chosen and not step.optional:
             return replace(dialogue, note="Mark one or more with Space or their numbers."), None
         text = dialogue.drafts.get((step.name, FREE_TEXT)) if FREE_TEXT in chosen else None
-        return _take(dialogue, Given(chosen, text))
+        return _take(dialogue, StepInput(chosen, text))
     if dialogue.pointer is None:
         return replace(dialogue, note="Choose with the arrow keys or a number."), None
     return _pick(dialogue, step.rows[dialogue.pointer])
 
 
-def _take(dialogue: Dialogue, given: Given) -> tuple[Dialogue, Effect | None]:
+def _take(dialogue: Dialogue, given: StepInput) -> tuple[Dialogue, Effect | None]:
     step = dialogue.step
     try:
-        dialogue.matter.check(step, given)
+        dialogue.flow.check(step, given)
         taken = replace(dialogue, given={**dialogue.given, step.name: given})
         if taken.at + 1 < len(taken.steps):
             return _enter(taken, taken.at + 1), None
-        return replace(taken, sending=True), Send(taken.matter.answer(taken.given))
+        return replace(taken, sending=True), Send(taken.flow.answer(taken.given))
     except Misfit as error:
         return replace(dialogue, note=str(error)), None
 

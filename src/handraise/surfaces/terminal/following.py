@@ -14,31 +14,31 @@ from handraise.desk.interface import CutOff, Desk, Follower, LostPlace, NotFound
 from handraise.model.asks import Ask, Settlement
 from handraise.model.items import AskOpened, AskSettled, Item
 from handraise.surfaces.terminal import words
-from handraise.surfaces.terminal.board import Board
+from handraise.surfaces.terminal.board import ViewState
 from handraise.surfaces.terminal.dialogue import Dialogue
-from handraise.surfaces.terminal.front import Front
+from handraise.surfaces.terminal.front import TerminalIO
 from handraise.surfaces.terminal.lines import Line, line, wrap
 
 _AGAIN = (0.2, 0.5, 1.0, 2.0)
 """How long to wait before each next try to reach the hub; the last one again and again."""
 
 
-class Following:
+class FeedReader:
     """`changed` is called after each change of the board."""
 
     def __init__(
         self,
         desk: Desk,
-        front: Front,
+        io: TerminalIO,
         clock: Callable[[], datetime],
-        board: Board,
+        view: ViewState,
         cursor: int,
         changed: Callable[[], None],
     ) -> None:
         self._desk = desk
-        self._front = front
+        self._io = io
         self._clock = clock
-        self._board = board
+        self._view = view
         self._cursor = cursor
         self._changed = changed
         self._folded: dict[str, Settlement] = {}
@@ -68,14 +68,14 @@ class Following:
 
     def settle(self, ask: Ask) -> list[Line]:
         """Takes the card of a settled ask away, and gives the line that it leaves behind."""
-        gone = self._board.tray.remove(ask.id)
-        if ask.settlement is None or (gone is None and self._board.session is None):
+        gone = self._view.stack.remove(ask.id)
+        if ask.settlement is None or (gone is None and self._view.session is None):
             return []
         return self._fold(ask, ask.settlement, gone)
 
     @property
     def _session(self) -> str | None:
-        return self._board.session.id if self._board.session is not None else None
+        return self._view.session.id if self._view.session is not None else None
 
     async def _receive_all(self, follower: Follower) -> None:
         async for news in follower:
@@ -86,27 +86,27 @@ class Following:
             self._changed()
 
     def _preview(self, partial: Partial) -> None:
-        if self._board.session is not None:
-            width, _ = self._front.size
-            self._front.show(self._board.timeline.preview(partial, width))
+        if self._view.session is not None:
+            width, _ = self._io.size
+            self._io.show(self._view.timeline.preview(partial, width))
 
     async def _receive(self, news: Sequence[Item]) -> None:
-        width, _ = self._front.size
+        width, _ = self._io.size
         lines: list[Line] = []
-        self._front.take(news)
+        self._io.take(news)
         for item in news:
             # A hub that is newer than we are may say what we do not know.
             with contextlib.suppress(msgspec.ValidationError):
-                if self._board.session is not None:
-                    lines += self._board.timeline.receive(item, width)
+                if self._view.session is not None:
+                    lines += self._view.timeline.receive(item, width)
                 lines += await self._receive_ask(item)
             self._cursor = item.cursor
-        self._front.show(lines)
+        self._io.show(lines)
 
     async def _receive_ask(self, item: Item) -> list[Line]:
         content = item.read()
         if item.session is not None:
-            self._board.hear(item.session, content)
+            self._view.hear(item.session, content)
         try:
             match content:
                 case AskOpened(ask=told):
@@ -123,23 +123,23 @@ class Following:
     async def _look(self) -> None:
         """Reads which asks are open: before the first news, and after each gap."""
         asks = await self._desk.asks(state="open", session=self._session)
-        if self._board.session is None:
+        if self._view.session is None:
             for each in await self._desk.sessions():
-                self._board.know(each.session.id, each.session.title, each.session.phase)
-        for gone in self._board.tray.keep_only({ask.id for ask in asks}):
+                self._view.know(each.session.id, each.session.title, each.session.phase)
+        for gone in self._view.stack.keep_only({ask.id for ask in asks}):
             settled = await self._desk.ask(gone.ask.id)
             if settled.settlement is not None:
-                self._front.show(self._fold(settled, settled.settlement, gone))
+                self._io.show(self._fold(settled, settled.settlement, gone))
         for ask in asks:
             await self._open(ask)
-        self._board.looked = True
+        self._view.looked = True
 
     async def _open(self, ask: Ask) -> None:
-        if self._board.session is None and ask.session and ask.session not in self._board.titles:
+        if self._view.session is None and ask.session and ask.session not in self._view.titles:
             found = (await self._desk.session(ask.session)).session
-            self._board.know(found.id, found.title, found.phase)
-        if self._board.tray.add(ask, self._clock()):
-            self._front.call(ask)
+            self._view.know(found.id, found.title, found.phase)
+        if self._view.stack.add(ask, self._clock()):
+            self._io.call(ask)
             self._changed()
 
     def _fold(self, ask: Ask, settlement: Settlement, gone: Dialogue | None) -> list[Line]:
@@ -147,29 +147,29 @@ class Following:
         if self._folded.get(ask.id) == settlement:
             return []
         self._folded[ask.id] = settlement
-        width, _ = self._front.size
+        width, _ = self._io.size
         told = words.settled(ask, settlement, self._desk.person)
         mark = "✓" if ask.state == "answered" else "–"
         lines = wrap(line(("class:accent", f"{mark} "), told), width, 2)
         unsent = gone.unsent if gone is not None and not gone.sending else ""
         if unsent:
-            self._front.keep(unsent)
+            self._io.keep(unsent)
             lines += wrap(line(("class:warning", "  What you had written was not sent; it is kept.")), width, 2)
         return lines
 
     def _connect(self) -> None:
-        if not self._board.connected:
+        if not self._view.connected:
             self._tell("class:dim", "· The hub is back.")
-        self._board.connected = True
+        self._view.connected = True
         self._changed()
 
     def _lose(self) -> None:
-        if self._board.connected:
+        if self._view.connected:
             self._tell("class:warning", "! The hub went away. Nothing is lost: trying to reach it again.")
-        self._board.connected = False
-        self._board.timeline.forget_partial()
+        self._view.connected = False
+        self._view.timeline.forget_partial()
         self._changed()
 
     def _tell(self, style: str, text: str) -> None:
-        width, _ = self._front.size
-        self._front.show(wrap(line((style, text)), width, 2))
+        width, _ = self._io.size
+        self._io.show(wrap(line((style, text)), width, 2))

@@ -10,7 +10,7 @@ from handraise.model import fit
 from handraise.model.answers import Answer, Filled, Misfit
 from handraise.model.asks import Form
 from handraise.model.keys import key_of
-from handraise.surfaces.terminal.dialogue import Given, Row, Step, keyed
+from handraise.surfaces.terminal.dialogue import Row, Step, StepInput, keyed
 from handraise.surfaces.terminal.harmless import evidence, one_line
 
 _NOTHING = "leave empty"
@@ -23,12 +23,12 @@ _FORMATS = {
 }
 
 
-class FormMatter(Struct, frozen=True):
+class FormFlow(Struct, frozen=True):
     """Fill in or decline; then field by field; then a look at all of it before it is sent."""
 
     form: Form
 
-    def steps(self, given: Mapping[str, Given]) -> tuple[Step, ...]:
+    def steps(self, given: Mapping[str, StepInput]) -> tuple[Step, ...]:
         begin = Step(
             "begin",
             evidence(self.form.message),
@@ -39,15 +39,15 @@ class FormMatter(Struct, frozen=True):
                 keyed(key_of("form", "cancel"), "Dismiss without answering"),
             ),
         )
-        if given.get("begin", Given()).rows != ("fill",):
+        if given.get("begin", StepInput()).rows != ("fill",):
             return (begin,)
         fields = (self._step(number, name) for number, name in enumerate(self._fields, 1))
         return begin, *fields, self._review(given)
 
-    def editable(self, _given: Mapping[str, Given]) -> tuple[str, str]:
+    def editable(self, _given: Mapping[str, StepInput]) -> tuple[str, str]:
         raise Misfit("A form is filled here.")
 
-    def check(self, step: Step, given: Given) -> None:
+    def check(self, step: Step, given: StepInput) -> None:
         if step.name.startswith(_FIELD):
             name = step.name.removeprefix(_FIELD)
             value = self._value(name, given)
@@ -55,7 +55,7 @@ class FormMatter(Struct, frozen=True):
             schema = {"properties": {name: self._fields[name]}, "required": required}
             fit.check(Form("", "", schema), Filled("accept", {} if value is None else {name: value}))
 
-    def answer(self, given: Mapping[str, Given]) -> Answer:
+    def answer(self, given: Mapping[str, StepInput]) -> Answer:
         match given["begin"].rows[0]:
             case "fill":
                 return Filled("accept", self._content(given))
@@ -102,7 +102,7 @@ class FormMatter(Struct, frozen=True):
             marked=_marked(field) if several else frozenset(),
         )
 
-    def _review(self, given: Mapping[str, Given]) -> Step:
+    def _review(self, given: Mapping[str, StepInput]) -> Step:
         told = [
             f"{one_line(str(field.get('title') or name))}: {_shown(self._value(name, given.get(_FIELD + name)))}"
             for name, field in self._fields.items()
@@ -110,11 +110,11 @@ class FormMatter(Struct, frozen=True):
         rows = (Row("send", "Send it", digit=1),)
         return Step("review", "\n".join(told) or "An empty form.", "Ready to send", rows, first="send")
 
-    def _content(self, given: Mapping[str, Given]) -> dict[str, Any]:
+    def _content(self, given: Mapping[str, StepInput]) -> dict[str, Any]:
         values = {name: self._value(name, given.get(_FIELD + name)) for name in self._fields}
         return {name: value for name, value in values.items() if value is not None}
 
-    def _value(self, name: str, given: Given | None) -> object:
+    def _value(self, name: str, given: StepInput | None) -> object:
         """What was given as the field's own type; None for nothing."""
         field = self._fields[name]
         if given is None or given.rows == (_NOTHING,):

@@ -8,7 +8,7 @@ from handraise.model.items import Item
 from handraise.surfaces.terminal.lines import Line
 
 
-class Front(Protocol):
+class TerminalIO(Protocol):
     """A terminal, as far as staying needs one."""
 
     @property

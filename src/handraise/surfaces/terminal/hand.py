@@ -15,7 +15,7 @@ from handraise.model.intent import BURST, CALM, Act, Attention, Weight, is_typin
 from handraise.surfaces.terminal import cards
 from handraise.surfaces.terminal import dialogue as dialogues
 from handraise.surfaces.terminal.dialogue import Dialogue, Effect, PutAside, Row
-from handraise.surfaces.terminal.tray import Tray, milliseconds
+from handraise.surfaces.terminal.tray import CardStack, milliseconds
 
 Whose = Literal["card", "entry", "line", "nobody"]
 """Who gets a key: the card on top, the text that is written for it, the line to Claude, or nobody."""
@@ -50,7 +50,7 @@ class Held(Struct, frozen=True):
 class Hand(Struct):
     """One person's keys. `speaks`: there is a line to Claude."""
 
-    tray: Tray
+    stack: CardStack
     speaks: bool
     turned: str | None = None
     """The card that the person turned to, away from the line and what is written there."""
@@ -63,7 +63,7 @@ class Hand(Struct):
 
     def whose(self, now: datetime, line: str) -> Whose:
         """Who gets the next key. `line`: what stands in the line to Claude."""
-        current, attention, at = self.tray.current, self.tray.attention, milliseconds(now)
+        current, attention, at = self.stack.current, self.stack.attention, milliseconds(now)
         other: Whose = "line" if self.speaks else "nobody"
         if current is None or attention is None or current.sending:
             return other
@@ -77,7 +77,7 @@ class Hand(Struct):
         """Why keys do not count yet, or go elsewhere; empty where they count."""
         whose = self.whose(now, line)
         if whose in ("card", "entry"):
-            at, attention = milliseconds(now), self.tray.attention
+            at, attention = milliseconds(now), self.stack.attention
             # A word may still come of it; or the step has only just been reached.
             open_run = (whose == "entry" or self._held is not None) and is_typing(self._last, at)
             return UNDECIDED if open_run or (attention is not None and at < attention.calm_at()) else ""
@@ -87,7 +87,7 @@ class Hand(Struct):
 
     def wakes(self, now: datetime) -> timedelta | None:
         """After which time something changes by itself. A key that is held is never forgotten, however late it is."""
-        at, attention = milliseconds(now), self.tray.attention
+        at, attention = milliseconds(now), self.stack.attention
         if self._held is not None and self._held.at <= at:
             return timedelta(0)
         times = [*([self._last + BURST] if self._last else []), *([attention.calm_at()] if attention else [])]
@@ -100,23 +100,23 @@ class Hand(Struct):
         typed = self._run if self._run and is_typing(self._last, at) else ""
         if typed:
             self._take_back()
-        self.tray.touch(at)
+        self.stack.touch(at)
         self._forget()
         return typed if self.speaks else ""
 
     def turn_to_card(self) -> None:
         """The person turns from the line to the card."""
-        self.turned = self.tray.top
+        self.turned = self.stack.top
         self._forget()
 
     def press(self, key: str, now: datetime, size: tuple[int, int], *, pasted: bool = False) -> Pressed:
         """A key for the card on top: the name of one, or a character."""
-        current, attention = self.tray.current, self.tray.attention
+        current, attention = self.stack.current, self.stack.attention
         if current is None or attention is None or current.sending:
             return Pressed()
         if pasted and key not in _MOVES:
             self._take_back()
-            self.tray.touch(milliseconds(now))
+            self.stack.touch(milliseconds(now))
             self._forget()
             return Pressed(typed=" " if key == "space" else key if len(key) == 1 and self.speaks else "")
         text = " " if key == "space" else key if len(key) == 1 else ""
@@ -127,7 +127,7 @@ class Hand(Struct):
             return self._act(held.key, now)
         self._forget()
         if current.reading is not None:
-            self.tray.put(cards.read(current, key, *size), now)
+            self.stack.put(cards.read(current, key, *size), now)
             return Pressed()
         if key == "enter" and current.writing is None:
             return self._confirm(current, attention, now)
@@ -144,7 +144,7 @@ class Hand(Struct):
     def confirm(self, now: datetime, *, pasted: bool = False) -> Pressed:
         """Enter, at the end of a text that was written for the card."""
         self._forget()
-        current, attention = self.tray.current, self.tray.attention
+        current, attention = self.stack.current, self.stack.attention
         if current is None or attention is None:
             return Pressed()
         row = next((each for each in current.step.rows if each.name == current.writing), None)
@@ -153,7 +153,7 @@ class Hand(Struct):
 
     def due(self, now: datetime) -> Pressed:
         """What a held key does, when its time has come."""
-        held, current = self._held, self.tray.current
+        held, current = self._held, self.stack.current
         if held is None or milliseconds(now) < held.at:
             return Pressed()
         self._forget()
@@ -161,7 +161,7 @@ class Hand(Struct):
 
     def choose(self, keys: list[str], now: datetime) -> Pressed:
         """Keys that a typed line stands for, all at once: taken if the line was meant for this very card."""
-        current, attention, at = self.tray.current, self.tray.attention, milliseconds(now)
+        current, attention, at = self.stack.current, self.stack.attention, milliseconds(now)
         if current is None or attention is None:
             return Pressed()
         rows = [row for key in keys if (row := dialogues.named(current.step, key))]
@@ -187,22 +187,22 @@ class Hand(Struct):
         row = dialogues.named(current.step, key) if current.reading is None else None
         match key:
             case "j" | "k" if current.reading is None:
-                self.tray.turn(1 if key == "j" else -1)
+                self.stack.turn(1 if key == "j" else -1)
             case "v" if current.reading is None:
-                self.tray.put(cards.read(current, "open", *size), now)
+                self.stack.put(cards.read(current, "open", *size), now)
             case "g" if current.reading is None and row is None and self._may_go_on(current):
-                self.tray.attend(attention.go_on())
-                self.tray.put(replace(current, note="Going on without reading all of it."), now)
+                self.stack.attend(attention.go_on())
+                self.stack.put(replace(current, note="Going on without reading all of it."), now)
             case _ if current.reading is not None:
-                self.tray.put(cards.read(current, key, *size), now)
+                self.stack.put(cards.read(current, key, *size), now)
             case _ if row is not None and row.weight == "answer" and not self._is_meant(row.weight, at):
                 pass
             case _ if row is None:
                 # It means nothing here, so that it was meant for something else.
-                self.tray.put(replace(current, pointer=None, note=""), now)
-                self.tray.touch(at)
+                self.stack.put(replace(current, pointer=None, note=""), now)
+                self.stack.touch(at)
             case _ if _waits(current, row):
-                self.tray.put(dialogues.point(current, row), now)
+                self.stack.put(dialogues.point(current, row), now)
                 self._held = Held(key, at + BURST, current.ask.id)
             case _:
                 return self._act(key, now)
@@ -213,10 +213,10 @@ class Hand(Struct):
         typed = self._run + text
         at = milliseconds(now)
         self._take_back()
-        current = self.tray.current
+        current = self.stack.current
         if current is not None and not self.speaks:
-            self.tray.put(replace(current, note=TYPING), now)
-        self.tray.touch(at)
+            self.stack.put(replace(current, note=TYPING), now)
+        self.stack.touch(at)
         # What follows goes on from here, and is not part of it again.
         self._run, self._before, self._last, self._held = "", None, at, None
         self.turned = None
@@ -224,17 +224,17 @@ class Hand(Struct):
 
     def _take_back(self) -> None:
         before, self._before = self._before, None
-        if before is not None and self.tray.find(before.dialogue.ask.id) is not None:
-            self.tray.show(before.dialogue.ask.id)
-            self.tray.restore(before.dialogue, before.attention)
+        if before is not None and self.stack.find(before.dialogue.ask.id) is not None:
+            self.stack.show(before.dialogue.ask.id)
+            self.stack.restore(before.dialogue, before.attention)
 
     def _confirm(self, current: Dialogue, attention: Attention, now: datetime) -> Pressed:
         """Enter, on the choice that is pointed at or on all that are marked."""
         pointed = current.step.rows[current.pointer] if current.pointer is not None else None
         weight = pointed.weight if pointed is not None and not current.step.several else "answer"
-        if weight == "grant" and self.tray.fit.tiny:
-            self.tray.put(replace(current, note=LARGER), now)
-        elif weight == "grant" and self.tray.pointing != current.pointer:
+        if weight == "grant" and self.stack.fit.tiny:
+            self.stack.put(replace(current, note=LARGER), now)
+        elif weight == "grant" and self.stack.pointing != current.pointer:
             # The choice was not yet pointed at on the screen.
             pass
         else:
@@ -242,33 +242,33 @@ class Hand(Struct):
                 case "meant":
                     return self._act("enter", now)
                 case "unseen":
-                    self.tray.put(replace(current, note=self._unseen(current)), now)
+                    self.stack.put(replace(current, note=self._unseen(current)), now)
                 case _:
-                    self.tray.touch(milliseconds(now))
+                    self.stack.touch(milliseconds(now))
         return Pressed()
 
     @property
     def _has_turned(self) -> bool:
-        return self.turned is not None and self.turned == self.tray.top
+        return self.turned is not None and self.turned == self.stack.top
 
     def _is_meant(self, weight: Weight, at: int) -> bool:
-        return self.tray.attention is not None and self.tray.attention.judge(Act(weight, at)) == "meant"
+        return self.stack.attention is not None and self.stack.attention.judge(Act(weight, at)) == "meant"
 
     def _unseen(self, current: Dialogue) -> str:
         self._unread.add(current.ask.id)
-        hidden = self.tray.fit.hidden
+        hidden = self.stack.fit.hidden
         many = f"{hidden} line{' was' if hidden == 1 else 's were'} not shown."
         return f"{many} v to read, or g to go on without reading, then Enter."
 
     def _may_go_on(self, current: Dialogue) -> bool:
-        return current.ask.id in self._unread and not self.tray.fit.tiny
+        return current.ask.id in self._unread and not self.stack.fit.tiny
 
     def _act(self, key: str, now: datetime) -> Pressed:
-        current = self.tray.current
+        current = self.stack.current
         if current is None:
             return Pressed()
         moved, effect = dialogues.press(current, key)
-        self.tray.put(moved, now)
+        self.stack.put(moved, now)
         if isinstance(effect, PutAside):
             self.turned = None
         return Pressed(effect)

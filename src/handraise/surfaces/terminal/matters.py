@@ -12,10 +12,10 @@ from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Den
 from handraise.model.asks import Ask, Form, Permission, Plan, Prompt, Question
 from handraise.model.keys import key_of
 from handraise.model.trust import Trust
-from handraise.surfaces.terminal.dialogue import FREE_TEXT, Given, Matter, Row, Step, keyed
-from handraise.surfaces.terminal.forms import FormMatter
+from handraise.surfaces.terminal.dialogue import FREE_TEXT, AskFlow, Row, Step, StepInput, keyed
+from handraise.surfaces.terminal.forms import FormFlow
 from handraise.surfaces.terminal.harmless import evidence, one_line
-from handraise.surfaces.terminal.trusting import TrustMatter
+from handraise.surfaces.terminal.trusting import TrustFlow
 from handraise.surfaces.terminal.words import as_json, heading
 
 _REASON = "Why? Claude reads it. Enter alone denies without a reason."
@@ -27,49 +27,49 @@ _APPROVING = ("a, then Enter to approve", "d to send back")
 _REVISION = "What should be different?"
 
 
-def matter_of(ask: Ask) -> Matter:
+def flow_of(ask: Ask) -> AskFlow:
     """What an ask wants to know."""
     match ask.body:
         case Question(questions):
-            return QuestionMatter(questions)
+            return QuestionFlow(questions)
         case Permission():
-            return PermissionMatter(ask.body, heading(ask))
+            return PermissionFlow(ask.body, heading(ask))
         case Plan(plan):
-            return PlanMatter(plan)
+            return PlanFlow(plan)
         case Form():
-            return FormMatter(ask.body)
+            return FormFlow(ask.body)
         case Trust():
-            return TrustMatter(ask.body)
+            return TrustFlow(ask.body)
         case _:
             assert_never(ask.body)
 
 
-class QuestionMatter(Struct, frozen=True):
+class QuestionFlow(Struct, frozen=True):
     """One step for each prompt; with several, a look at all of them before they are sent."""
 
     prompts: tuple[Prompt, ...]
 
-    def steps(self, given: Mapping[str, Given]) -> tuple[Step, ...]:
+    def steps(self, given: Mapping[str, StepInput]) -> tuple[Step, ...]:
         asked = tuple(_prompt(number, prompt, len(self.prompts)) for number, prompt in enumerate(self.prompts))
         return asked if len(asked) == 1 else (*asked, self._review(given))
 
-    def editable(self, _given: Mapping[str, Given]) -> tuple[str, str]:
+    def editable(self, _given: Mapping[str, StepInput]) -> tuple[str, str]:
         raise Misfit("A question is answered here.")
 
-    def check(self, step: Step, given: Given) -> None:
+    def check(self, step: Step, given: StepInput) -> None:
         if step.name != "review" and given.text is not None and not given.text.strip():
             raise Misfit("Write something, or go back with Esc.")
 
-    def answer(self, given: Mapping[str, Given]) -> Answer:
+    def answer(self, given: Mapping[str, StepInput]) -> Answer:
         return Choices(tuple(self._choice(number, given) for number in range(len(self.prompts))))
 
-    def _choice(self, number: int, given: Mapping[str, Given]) -> Choice:
-        said = given.get(str(number), Given())
+    def _choice(self, number: int, given: Mapping[str, StepInput]) -> Choice:
+        said = given.get(str(number), StepInput())
         options = self.prompts[number].options
         text = said.text.strip() if said.text is not None else None
         return Choice(tuple(options[int(name)].label for name in said.rows if name != FREE_TEXT), text)
 
-    def _review(self, given: Mapping[str, Given]) -> Step:
+    def _review(self, given: Mapping[str, StepInput]) -> Step:
         told = []
         for number, prompt in enumerate(self.prompts):
             choice = self._choice(number, given)
@@ -79,29 +79,29 @@ class QuestionMatter(Struct, frozen=True):
         return Step("review", "\n".join(told), "Ready to send", rows, first="send")
 
 
-class PermissionMatter(Struct, frozen=True):
+class PermissionFlow(Struct, frozen=True):
     """Allow, for how long, with what; or deny, and why. What was edited is looked at once more."""
 
     body: Permission
     asked: str
 
-    def steps(self, given: Mapping[str, Given]) -> tuple[Step, ...]:
+    def steps(self, given: Mapping[str, StepInput]) -> tuple[Step, ...]:
         first = Step("decide", self.asked, "Permission", self._rows(), wants=_REASON, keys=_ALLOWING)
-        if given.get("decide", Given()).rows != ("edit",):
+        if given.get("decide", StepInput()).rows != ("edit",):
             return (first,)
         rows = (keyed(key_of("permission", "once"), "Allow it like this, once"), _again("permission"))
         return first, Step("edited", "Allow it as you changed it?", "Permission, edited", rows, keys=_ALLOWING[:1])
 
-    def editable(self, given: Mapping[str, Given]) -> tuple[str, str]:
-        before = given.get("decide", Given()).text
+    def editable(self, given: Mapping[str, StepInput]) -> tuple[str, str]:
+        before = given.get("decide", StepInput()).text
         text = self.body.input[self.edits] if self.edits else as_json(self.body.input)
         return (before if before is not None else text), self._suffix
 
-    def check(self, _step: Step, given: Given) -> None:
+    def check(self, _step: Step, given: StepInput) -> None:
         if given.rows == ("edit",):
             self._input(given.text or "")
 
-    def answer(self, given: Mapping[str, Given]) -> Answer:
+    def answer(self, given: Mapping[str, StepInput]) -> Answer:
         decided = given["decide"]
         match decided.rows[0]:
             case "once":
@@ -130,9 +130,9 @@ class PermissionMatter(Struct, frozen=True):
             case _:
                 return ""
 
-    def edited_input(self, given: Mapping[str, Given]) -> dict[str, Any] | None:
+    def edited_input(self, given: Mapping[str, StepInput]) -> dict[str, Any] | None:
         """What the input became in the editor."""
-        decided = given.get("decide", Given())
+        decided = given.get("decide", StepInput())
         return self._input(decided.text or "") if decided.rows == ("edit",) else None
 
     def _rows(self) -> tuple[Row, ...]:
@@ -171,12 +171,12 @@ class PermissionMatter(Struct, frozen=True):
         return read
 
 
-class PlanMatter(Struct, frozen=True):
+class PlanFlow(Struct, frozen=True):
     """Approve into a mode, edit first, send back, or have the steps outlined."""
 
     plan: str
 
-    def steps(self, given: Mapping[str, Given]) -> tuple[Step, ...]:
+    def steps(self, given: Mapping[str, StepInput]) -> tuple[Step, ...]:
         approve = (
             keyed(key_of("plan", "approve"), "Approve; Claude asks before each change"),
             keyed(key_of("plan", "free"), "Approve; Claude changes files without asking"),
@@ -188,22 +188,22 @@ class PlanMatter(Struct, frozen=True):
             keyed(key_of("plan", "outline"), "Pause: outline the steps first"),
         )
         first = Step("decide", "Claude has a plan.", "Plan", rows, wants=_REVISION, keys=_APPROVING)
-        if given.get("decide", Given()).rows != ("edit",):
+        if given.get("decide", StepInput()).rows != ("edit",):
             return (first,)
         edited = (*approve, _again("plan"))
         return first, Step("edited", "Approve the plan as you changed it?", "Plan, edited", edited, keys=_APPROVING[:1])
 
-    def editable(self, given: Mapping[str, Given]) -> tuple[str, str]:
-        before = given.get("decide", Given()).text
+    def editable(self, given: Mapping[str, StepInput]) -> tuple[str, str]:
+        before = given.get("decide", StepInput()).text
         return (before if before is not None else self.plan), ".md"
 
-    def check(self, _step: Step, given: Given) -> None:
+    def check(self, _step: Step, given: StepInput) -> None:
         if given.rows == ("edit",) and not (given.text or "").strip():
             raise Misfit("The plan was empty in the editor; send it back with a message instead.")
         if given.rows == ("revise",) and not (given.text or "").strip():
             raise Misfit("Say what should be different, or go back with Esc.")
 
-    def answer(self, given: Mapping[str, Given]) -> Answer:
+    def answer(self, given: Mapping[str, StepInput]) -> Answer:
         decided = given["decide"]
         match decided.rows[0]:
             case "approve":

@@ -13,15 +13,15 @@ from datetime import datetime
 from handraise.model.asks import Ask
 from handraise.model.items import Item
 from handraise.surfaces.terminal import cards
-from handraise.surfaces.terminal.board import Board
-from handraise.surfaces.terminal.cards import Frame
+from handraise.surfaces.terminal.board import ViewState
+from handraise.surfaces.terminal.cards import CardFrame
 from handraise.surfaces.terminal.dialogue import Dialogue, named
 from handraise.surfaces.terminal.editor import Editor
 from handraise.surfaces.terminal.harmless import seal
 from handraise.surfaces.terminal.lines import Line, text_of
 from handraise.surfaces.terminal.live import nothing_open
 from handraise.surfaces.terminal.room import Fit
-from handraise.surfaces.terminal.stay import Stay
+from handraise.surfaces.terminal.stay import TerminalSession
 
 _WHOLE = 10**6
 """Nothing is folded: a screen reader reads all of it."""
@@ -37,7 +37,7 @@ _PASTED = "Several lines at once are not an answer, so nothing was chosen."
 
 def told(dialogue: Dialogue, width: int, now: datetime, place: str, title: str = "") -> list[str]:
     """A card as lines of plain text."""
-    rows = cards.card(dialogue, Frame(width, _WHOLE, now, title, place, keys=False))
+    rows = cards.card(dialogue, CardFrame(width, _WHOLE, now, title, place, keys=False))
     return [text_of(row).removeprefix(cards.BAR[1]).rstrip() for row in rows]
 
 
@@ -70,13 +70,13 @@ def keys_of(dialogue: Dialogue, typed: str) -> list[str]:
     return [*(word for word, _ in wanted), *([] if writes else ["enter"])]
 
 
-def standing(board: Board) -> str:
+def standing(view: ViewState) -> str:
     """What a person can do while no card is on top; empty while Claude works."""
-    if board.session is None or not board.looked:
-        return nothing_open(board)
-    if board.tray.aside:
+    if view.session is None or not view.looked:
+        return nothing_open(view)
+    if view.stack.aside:
         return "Put aside. What you type is said to Claude; > comes back to it."
-    return "" if board.timeline.working else "What you type is said to Claude. Ctrl-D leaves."
+    return "" if view.timeline.working else "What you type is said to Claude. Ctrl-D leaves."
 
 
 class Plain:
@@ -86,7 +86,7 @@ class Plain:
         self._clock = clock
         self._keyboard = keyboard
         self._editor = Editor(keyboard)
-        self._stay: Stay | None = None
+        self._stay: TerminalSession | None = None
         self._typed = b""
         self._shown: tuple[object, ...] | None = None
         self._stood = ""
@@ -110,22 +110,22 @@ class Plain:
         """Tells the card on top, if it is another one, or stands otherwise, than the one told last."""
         if self._stay is None or self._taking:
             return
-        board = self._stay.board
-        current = board.tray.current
+        view = self._stay.view
+        current = view.stack.current
         if current is None or current.sending:
             self._shown = None
             if current is None:
-                self._stand(standing(board))
+                self._stand(standing(view))
             return
         stands = (current.ask.id, current.at, current.writing, current.marked, current.note, current.given)
         if stands != self._shown:
             self._shown, self._stood = stands, ""
             width, _ = self.size
-            title = board.titles.get(current.ask.session or "", "") if board.session is None else ""
-            for each in told(current, width, self._clock(), board.tray.place, title):
+            title = view.titles.get(current.ask.session or "", "") if view.session is None else ""
+            for each in told(current, width, self._clock(), view.stack.place, title):
                 self._print(each)
             now = self._clock()
-            board.tray.drawn(Fit(), now)
+            view.stack.drawn(Fit(), now)
             # Said as soon as a line counts: what was typed before was meant for something else.
             wakes = self._stay.hand.wakes(now)
             wait = wakes.total_seconds() + _MARGIN if wakes is not None else 0.0
@@ -151,7 +151,7 @@ class Plain:
             for each in held:
                 self._print(each)
 
-    async def run(self, stay: Stay) -> None:
+    async def run(self, stay: TerminalSession) -> None:
         """Until somebody leaves, or the process is told to end."""
         self._stay = stay
         loop = asyncio.get_running_loop()
@@ -191,10 +191,10 @@ class Plain:
     def _take(self, typed: str, *, pasted: bool) -> None:
         if self._stay is None:
             return
-        now, tray = self._clock(), self._stay.board.tray
-        current = tray.current
+        now, stack = self._clock(), self._stay.view.stack
+        current = stack.current
         if current is None:
-            if typed.strip() == _LATER and tray.aside:
+            if typed.strip() == _LATER and stack.aside:
                 self._stay.look_aside()
             else:
                 self._stay.say(typed)
@@ -206,7 +206,7 @@ class Plain:
             self._stay.confirm()
         elif whose in ("card", "entry") and keys:
             self._press(self._stay, keys)
-        elif pasted or keys or self._stay.board.session is None:
+        elif pasted or keys or self._stay.view.session is None:
             early = whose not in ("card", "entry")
             self._stay.hand.stray(now)
             self._print(_PASTED if pasted else _EARLY if early else f"Nothing was chosen. {how(current)}")
@@ -215,7 +215,7 @@ class Plain:
             self._print(_SAID)
             self._stay.say(typed)
 
-    def _press(self, stay: Stay, keys: list[str]) -> None:
+    def _press(self, stay: TerminalSession, keys: list[str]) -> None:
         """One line is one step, however many keys it stands for: the card is told once, behind the last of them."""
         self._taking = True
         stay.choose(keys)

@@ -29,8 +29,8 @@ from handraise.surfaces.terminal.hand import Whose
 from handraise.surfaces.terminal.harmless import seal
 from handraise.surfaces.terminal.keyboard import NAMED, is_together, keyboard
 from handraise.surfaces.terminal.lines import Line
-from handraise.surfaces.terminal.stay import Stay
-from handraise.surfaces.terminal.tray import Tray
+from handraise.surfaces.terminal.stay import TerminalSession
+from handraise.surfaces.terminal.tray import CardStack
 
 _TICK = 1.0
 _NARROW = 20
@@ -49,7 +49,7 @@ class Screen:
         self._clock = clock
         self._lines: deque[Line] = deque()
         self._wake = asyncio.Event()
-        self._stay: Stay | None = None
+        self._stay: TerminalSession | None = None
         self._composer = Buffer(multiline=True)
         self._entry = Buffer(multiline=True, on_text_changed=self._written)
         self._entry_of: tuple[str, str, str] | None = None
@@ -113,7 +113,7 @@ class Screen:
         async with self._lending():
             return await self._editor.edit(text, suffix)
 
-    async def run(self, stay: Stay) -> None:
+    async def run(self, stay: TerminalSession) -> None:
         """Until somebody leaves, or the process is told to end."""
         self._stay = stay
         async with asyncio.TaskGroup() as tasks:
@@ -134,8 +134,8 @@ class Screen:
             self._stay.stop()
 
     @property
-    def _tray(self) -> Tray:
-        return self._stay.board.tray if self._stay is not None else Tray()
+    def _stack(self) -> CardStack:
+        return self._stay.view.stack if self._stay is not None else CardStack()
 
     @contextlib.asynccontextmanager
     async def _lending(self) -> AsyncIterator[None]:
@@ -172,8 +172,8 @@ class Screen:
         """Ages and countdowns go on."""
         while True:
             await asyncio.sleep(_TICK)
-            timeline = self._stay.board.timeline if self._stay is not None else None
-            if timeline is not None and (self._tray.top is not None or timeline.working or timeline.doing):
+            timeline = self._stay.view.timeline if self._stay is not None else None
+            if timeline is not None and (self._stack.top is not None or timeline.working or timeline.doing):
                 self._app.invalidate()
 
     def _drawn(self, app: Application[None]) -> None:
@@ -187,10 +187,10 @@ class Screen:
             return
         now = self._clock()
         waits = self._stay.hand.waits(now, self._composer.text)
-        above, below, fit = live.live(self._stay.board, now, *self.size, waits)
+        above, below, fit = live.live(self._stay.view, now, *self.size, waits)
         self._picture = _together(above), _together(below)
         narrow = self._app.output.get_size().columns < _NARROW
-        self._tray.drawn(replace(fit, tiny=True) if narrow else fit, now)
+        self._stack.drawn(replace(fit, tiny=True) if narrow else fit, now)
         self._set_alarm(now)
 
     def _set_alarm(self, now: datetime) -> None:
@@ -209,11 +209,11 @@ class Screen:
     def _hint(self) -> StyleAndTextTuples:
         if self._stay is None or self._composer.text:
             return []
-        return [("class:dim", live.hint(self._stay.board))]
+        return [("class:dim", live.hint(self._stay.view))]
 
     def _state(self) -> StyleAndTextTuples:
         width, _ = self.size
-        return [*live.state(self._stay.board, self._clock(), width)] if self._stay is not None else []
+        return [*live.state(self._stay.view, self._clock(), width)] if self._stay is not None else []
 
     def _entry_rows(self) -> int:
         found = self._app.output.get_size()
@@ -221,20 +221,20 @@ class Screen:
 
     def _composer_rows(self) -> int:
         """What the line to Claude takes below a card."""
-        if self._tray.current is None or not self._is_composing():
+        if self._stack.current is None or not self._is_composing():
             return 0
         found = self._app.output.get_size()
         return windows.rows_of(self._composer.text, found.columns, found.rows)
 
     def _has_entry(self) -> bool:
-        current = self._tray.current
+        current = self._stack.current
         return current is not None and current.writing is not None and current.reading is None
 
     def _is_writing(self) -> bool:
         return self._whose == "entry"
 
     def _is_composing(self) -> bool:
-        return self._stay is not None and self._stay.board.session is not None and self._whose == "line"
+        return self._stay is not None and self._stay.view.session is not None and self._whose == "line"
 
     def _is_choosing(self) -> bool:
         return self._whose == "card"
@@ -244,14 +244,14 @@ class Screen:
         if self._stay is None:
             return
         self._follow_dialogue()
-        if self._tray.current is not None and self._whose in ("line", "nobody"):
+        if self._stack.current is not None and self._whose in ("line", "nobody"):
             self._composer.insert_text(self._stay.hand.stray(self._clock()))
 
     def _follow_dialogue(self) -> None:
         """The focus is where the person writes, and the entry holds what the dialogue does."""
         if self._stay is not None:
             self._whose = self._stay.hand.whose(self._clock(), self._composer.text)
-        current = self._tray.current
+        current = self._stack.current
         if current is not None and current.writing is not None:
             place = (current.ask.id, current.step.name, current.writing)
             if place != self._entry_of:
@@ -276,7 +276,7 @@ class Screen:
         keys.add(Keys.Any, filter=choosing)(self._press)
         nobody, behind = (
             ~(choosing | writing | composing),
-            composing & Condition(lambda: self._tray.current is not None),
+            composing & Condition(lambda: self._stack.current is not None),
         )
         for nothing in (Keys.Any, "enter", Keys.BracketedPaste):
             keys.add(nothing, filter=nobody)(_ignore)
@@ -329,18 +329,18 @@ class Screen:
         """A paste is no choice."""
         if self._stay is not None:
             self._stay.hand.stray(self._clock())
-            if self._stay.board.session is not None:
+            if self._stay.view.session is not None:
                 self._composer.insert_text(event.data.replace("\r\n", "\n").replace("\r", "\n"))
             self.refresh()
 
     def _turn(self, event: KeyPressEvent) -> None:
         """To turn to another card answers nothing, and needs no calm."""
-        if self._stay is not None and self._stay.board.session is None and not is_together(self._input):
-            self._tray.turn(1 if event.data == "j" else -1)
+        if self._stay is not None and self._stay.view.session is None and not is_together(self._input):
+            self._stack.turn(1 if event.data == "j" else -1)
             self.refresh()
 
     def _later(self, _event: KeyPressEvent) -> None:
-        if self._stay is not None and self._tray.current is not None:
+        if self._stay is not None and self._stack.current is not None:
             self._stay.postpone()
 
     def _up(self, event: KeyPressEvent) -> None:
@@ -359,7 +359,7 @@ class Screen:
     def _aside(self, _event: KeyPressEvent) -> None:
         if self._stay is None:
             return
-        if self._tray.current is not None and self._whose == "line" and self._composer.text:
+        if self._stack.current is not None and self._whose == "line" and self._composer.text:
             self._stay.hand.turn_to_card()
             self.refresh()
         else:
@@ -368,7 +368,7 @@ class Screen:
     def _stop(self, event: KeyPressEvent) -> None:
         if self._stay is None:
             return
-        if not self._stay.board.timeline.working and self._is_composing() and self._composer.text:
+        if not self._stay.view.timeline.working and self._is_composing() and self._composer.text:
             self._composer.reset()
         else:
             self._stay.stop()

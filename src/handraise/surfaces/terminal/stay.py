@@ -10,11 +10,11 @@ from handraise.model.answers import Answer
 from handraise.model.asks import Ask
 from handraise.model.sessions import Session
 from handraise.surfaces.terminal import dialogue
-from handraise.surfaces.terminal.board import Board
+from handraise.surfaces.terminal.board import ViewState
 from handraise.surfaces.terminal.dialogue import Edit, Effect, PutAside, Send
 from handraise.surfaces.terminal.editor import EditorFailed
-from handraise.surfaces.terminal.following import Following
-from handraise.surfaces.terminal.front import Front
+from handraise.surfaces.terminal.following import FeedReader
+from handraise.surfaces.terminal.front import TerminalIO
 from handraise.surfaces.terminal.hand import Hand, Pressed
 from handraise.surfaces.terminal.harmless import one_line
 from handraise.surfaces.terminal.lines import line, wrap
@@ -23,14 +23,14 @@ TWICE = timedelta(seconds=3)
 """Two Ctrl-C within this time leave."""
 
 
-class Stay:
+class TerminalSession:
     """One person at one terminal, while it is entered: it follows the feed, until `leaving` is set or it is left."""
 
     def __init__(
-        self, desk: Desk, front: Front, clock: Callable[[], datetime], session: Session | None, cursor: int
+        self, desk: Desk, io: TerminalIO, clock: Callable[[], datetime], session: Session | None, cursor: int
     ) -> None:
-        self.board = Board(session)
-        self.hand = Hand(self.board.tray, speaks=session is not None)
+        self.view = ViewState(session)
+        self.hand = Hand(self.view.stack, speaks=session is not None)
         self.leaving = asyncio.Event()
         self.changed = asyncio.Event()
         """Set after each change, for those who wait for something to become true."""
@@ -39,9 +39,9 @@ class Stay:
         self.refused: DeskError | None = None
         """Why the hub will not have us any longer."""
         self._desk = desk
-        self._front = front
+        self._io = io
         self._clock = clock
-        self._following = Following(desk, front, clock, self.board, cursor, self._refresh)
+        self._following = FeedReader(desk, io, clock, self.view, cursor, self._refresh)
         self._stopped_at: datetime | None = None
         self._group = asyncio.TaskGroup()
         self._running: set[asyncio.Task[None]] = set()
@@ -67,7 +67,7 @@ class Stay:
 
     def press(self, key: str, *, pasted: bool = False) -> str:
         """A key for the card on top. Gives what belongs to the line for Claude instead."""
-        pressed = self.hand.press(key, self._clock(), self._front.size, pasted=pasted)
+        pressed = self.hand.press(key, self._clock(), self._io.size, pasted=pasted)
         return self._came_of(pressed)
 
     def confirm(self, *, pasted: bool = False) -> None:
@@ -83,7 +83,7 @@ class Stay:
         self._came_of(self.hand.due(self._clock()))
 
     def _came_of(self, pressed: Pressed) -> str:
-        current = self.board.tray.current
+        current = self.view.stack.current
         if current is not None:
             self._perform(current.ask, pressed.effect)
         self._refresh()
@@ -91,29 +91,29 @@ class Stay:
 
     def write(self, text: str) -> None:
         """The line that is being written for the card on top."""
-        if self.board.tray.current is not None:
-            self.board.tray.put(dialogue.write(self.board.tray.current, text), self._clock())
+        if self.view.stack.current is not None:
+            self.view.stack.put(dialogue.write(self.view.stack.current, text), self._clock())
 
     def look_aside(self) -> None:
         """Between the card and the line for Claude, and back."""
-        if self.board.tray.top is not None and (self.board.session is not None or self.board.tray.aside):
-            self.board.tray.put_aside(not self.board.tray.aside)
-            if not self.board.tray.aside:
+        if self.view.stack.top is not None and (self.view.session is not None or self.view.stack.aside):
+            self.view.stack.put_aside(not self.view.stack.aside)
+            if not self.view.stack.aside:
                 self.hand.turn_to_card()
         self._refresh()
 
     def postpone(self) -> None:
         """Esc, before keys count."""
-        if self.board.session is None:
-            self.board.tray.turn(1)
+        if self.view.session is None:
+            self.view.stack.turn(1)
             self._refresh()
         else:
             self.look_aside()
 
     def say(self, text: str) -> None:
         """Said to Claude, during a turn or between two."""
-        if text.strip() and self.board.session is not None:
-            self._start(self._say(self.board.session.id, text))
+        if text.strip() and self.view.session is not None:
+            self._start(self._say(self.view.session.id, text))
 
     def stop(self) -> None:
         """Ctrl-C: ends the turn; a second one leaves."""
@@ -123,9 +123,9 @@ class Stay:
             self.leaving.set()
             return
         self._stopped_at = now
-        if self.board.session is not None and self.board.timeline.working:
+        if self.view.session is not None and self.view.timeline.working:
             self._tell("class:warning", "Interrupting the turn. Ctrl-C again leaves; the session stays.")
-            self._start(self._interrupt(self.board.session.id))
+            self._start(self._interrupt(self.view.session.id))
         else:
             self._tell("class:dim", "Ctrl-C again, or Ctrl-D, leaves.")
 
@@ -144,16 +144,16 @@ class Stay:
 
     async def _edit(self, ask: str, text: str, suffix: str) -> None:
         try:
-            written = await self._front.edit(text, suffix)
+            written = await self._io.edit(text, suffix)
         except EditorFailed as error:
             self._not_sent(ask, str(error))
             self._refresh()
             return
-        found = self.board.tray.find(ask)
+        found = self.view.stack.find(ask)
         if found is not None:
-            self.board.tray.put(dialogue.edited(found, written), self._clock())
+            self.view.stack.put(dialogue.edited(found, written), self._clock())
         elif written != text:
-            self._front.keep(written)
+            self._io.keep(written)
             self._tell("class:warning", "Somebody was first while you edited; your text was not sent, and is kept.")
         self._refresh()
 
@@ -165,9 +165,9 @@ class Stay:
                 self._tell("class:warning", "Too late for the request itself; it was said to Claude as guidance.")
         except (Conflict, TooLate) as error:
             if error.ask.state == "open":
-                self.board.tray.begin_again(error.ask, self._clock())
+                self.view.stack.begin_again(error.ask, self._clock())
             else:
-                self._front.show(self._following.settle(error.ask))
+                self._io.show(self._following.settle(error.ask))
         except Unreached:
             self._not_sent(ask.id, "The hub did not respond, so nothing was answered. Choose again to try again.")
         except DeskError as error:
@@ -175,22 +175,22 @@ class Stay:
         self._refresh()
 
     def _not_sent(self, ask: str, why: str) -> None:
-        found = self.board.tray.find(ask)
+        found = self.view.stack.find(ask)
         if found is not None:
-            self.board.tray.put(dialogue.not_sent(found, why), self._clock())
+            self.view.stack.put(dialogue.not_sent(found, why), self._clock())
 
     async def _say(self, session: str, text: str) -> None:
         try:
-            if self.board.timeline.ended is not None:
+            if self.view.timeline.ended is not None:
                 await self._desk.resume(session, text)
             else:
                 await self._desk.say(session, text)
         except Unreached:
             self._tell("class:warning", "The hub did not respond, so nothing was said. Your text is kept.")
-            self._front.keep(text)
+            self._io.keep(text)
         except DeskError as error:
             self._tell("class:warning", one_line(str(error)))
-            self._front.keep(text)
+            self._io.keep(text)
 
     async def _interrupt(self, session: str) -> None:
         try:
@@ -201,12 +201,12 @@ class Stay:
             self._tell("class:warning", one_line(str(error)))
 
     def _tell(self, style: str, text: str) -> None:
-        width, _ = self._front.size
-        self._front.show(wrap(line((style, text)), width, 2))
+        width, _ = self._io.size
+        self._io.show(wrap(line((style, text)), width, 2))
 
     def _refresh(self) -> None:
         self.changed.set()
-        self._front.refresh()
+        self._io.refresh()
 
     def _start(self, work: Coroutine[None, None, None]) -> None:
         task = self._group.create_task(work)

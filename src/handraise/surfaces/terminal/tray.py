@@ -12,7 +12,7 @@ from handraise.model.asks import Ask
 from handraise.model.intent import Attention, attend
 from handraise.surfaces.terminal import dialogue as dialogues
 from handraise.surfaces.terminal.dialogue import Dialogue
-from handraise.surfaces.terminal.matters import matter_of
+from handraise.surfaces.terminal.matters import flow_of
 from handraise.surfaces.terminal.room import Fit
 
 _SEEN_ANEW = ("edited", "review")
@@ -24,7 +24,7 @@ def milliseconds(now: datetime) -> int:
     return int(now.timestamp() * 1000)
 
 
-class Tray(Struct):
+class CardStack(Struct):
     """Oldest first. `aside`: the person looks at something else, and no card is on top."""
 
     aside: bool = False
@@ -72,7 +72,7 @@ class Tray(Struct):
         if ask.state != "open":
             self._settled.add(ask.id)
             return False
-        self._open[ask.id] = dialogues.begin(ask, matter_of(ask))
+        self._open[ask.id] = dialogues.begin(ask, flow_of(ask))
         self._attention[ask.id] = attend("terminal", milliseconds(now))
         if self.top is None:
             self._show(ask.id)
@@ -156,7 +156,7 @@ class Tray(Struct):
         """The ask is another one than was shown: what was chosen and seen does not count."""
         if ask.id in self._open:
             note = "This request has changed. Review it again."
-            self._open[ask.id] = replace(dialogues.begin(ask, matter_of(ask)), note=note)
+            self._open[ask.id] = replace(dialogues.begin(ask, flow_of(ask)), note=note)
             self._attention[ask.id] = self._attention[ask.id].change(milliseconds(now))
             self._read = ("", 0, 0)
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from handraise.model.answers import Answer, Misfit, Trusting
 from handraise.model.keys import key_of
 from handraise.model.trust import Trust, TrustLevel, in_words, kind_in_words
-from handraise.surfaces.terminal.dialogue import Given, Step, keyed
+from handraise.surfaces.terminal.dialogue import Step, StepInput, keyed
 from handraise.surfaces.terminal.harmless import one_line
 from handraise.surfaces.terminal.lines import EMPTY, Line, line, wrap
 
@@ -18,23 +18,23 @@ EXACTLY = "Trust these exactly as they are"
 NEVER = "Never use them, and do not ask again here"
 
 
-class TrustMatter(Struct, frozen=True):
+class TrustFlow(Struct, frozen=True):
     """Run without them, trust them, or never. What cannot be shown whole cannot be trusted."""
 
     body: Trust
 
-    def steps(self, _given: Mapping[str, Given]) -> tuple[Step, ...]:
+    def steps(self, _given: Mapping[str, StepInput]) -> tuple[Step, ...]:
         trust = () if self.body.unreadable else (replace(keyed(key_of("trust", "exactly"), EXACTLY), danger=True),)
         refuse = (keyed(key_of("trust", "without"), WITHOUT), keyed(key_of("trust", "never"), NEVER))
         return (Step("decide", sentence(self.body), "Trust", (*trust, *refuse), first="without"),)
 
-    def editable(self, _given: Mapping[str, Given]) -> tuple[str, str]:
+    def editable(self, _given: Mapping[str, StepInput]) -> tuple[str, str]:
         raise Misfit("This cannot be edited.")
 
-    def check(self, _step: Step, _given: Given) -> None:
+    def check(self, _step: Step, _given: StepInput) -> None:
         """Every row is an answer."""
 
-    def answer(self, given: Mapping[str, Given]) -> Answer:
+    def answer(self, given: Mapping[str, StepInput]) -> Answer:
         return Trusting(cast(TrustLevel, given["decide"].rows[0]))
 
 

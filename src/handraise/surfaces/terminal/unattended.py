@@ -14,7 +14,7 @@ from handraise.surfaces.terminal.editor import EditorFailed
 from handraise.surfaces.terminal.harmless import seal
 from handraise.surfaces.terminal.lines import Line, text_of
 from handraise.surfaces.terminal.offered import how_to_answer
-from handraise.surfaces.terminal.stay import Stay
+from handraise.surfaces.terminal.stay import TerminalSession
 from handraise.surfaces.terminal.timeline import Timeline
 
 _QUEUE = "queue"
@@ -36,7 +36,7 @@ class Unattended:
         self._as_json = as_json
         self._patience = patience
         self._options = options
-        self._stay: Stay | None = None
+        self._stay: TerminalSession | None = None
 
     @property
     def size(self) -> tuple[int, int]:
@@ -70,7 +70,7 @@ class Unattended:
     async def edit(self, _text: str, _suffix: str) -> str:
         raise EditorFailed("There is no terminal for an editor.")
 
-    async def run(self, stay: Stay) -> None:
+    async def run(self, stay: TerminalSession) -> None:
         """Until the turn is over, the session has ended, or patience has."""
         self._stay = stay
         await self._wait(stay)
@@ -93,11 +93,11 @@ class Unattended:
             if self._stay is not None:
                 self._stay.leaving.set()
 
-    async def _wait(self, stay: Stay) -> None:
+    async def _wait(self, stay: TerminalSession) -> None:
         """Patience runs while an ask is open or the session is queued: a turn itself takes as long as it takes."""
         loop = asyncio.get_running_loop()
         waiting, since = _held_up_by(stay), loop.time()
-        while not (stay.leaving.is_set() or _is_over(stay.board.timeline)):
+        while not (stay.leaving.is_set() or _is_over(stay.view.timeline)):
             stay.changed.clear()
             if _held_up_by(stay) != waiting:
                 waiting, since = _held_up_by(stay), loop.time()
@@ -106,13 +106,13 @@ class Unattended:
                 async with asyncio.timeout_at(ends):
                     await _either(stay.changed, stay.leaving)
             except TimeoutError:
-                self.gave_up = "queued" if stay.board.timeline.queued else "unanswered"
+                self.gave_up = "queued" if stay.view.timeline.queued else "unanswered"
                 return
 
 
-def _held_up_by(stay: Stay) -> str | None:
+def _held_up_by(stay: TerminalSession) -> str | None:
     """The ask that nobody has answered, or the queue."""
-    return _QUEUE if stay.board.timeline.queued else stay.board.tray.top
+    return _QUEUE if stay.view.timeline.queued else stay.view.stack.top
 
 
 def _is_over(timeline: Timeline) -> bool:

@@ -15,7 +15,7 @@ from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
 from handraise.surfaces.web import administration_shapes as shapes
 from handraise.surfaces.web.shapes import Done
-from handraise.surfaces.web.visit import ORDER, BadRequest, Parameter, Visit, Way, answer
+from handraise.surfaces.web.visit import ORDER, ApiRequest, BadRequest, Parameter, Route, answer
 
 _ENTRIES = 500
 _TOKEN_STATES = ("good", "gone")
@@ -27,82 +27,82 @@ _BEFORE = Parameter(
 )
 
 
-async def list_projects(visit: Visit) -> Response:
-    return answer(shapes.Projects(await visit.desk.projects()))
+async def list_projects(request: ApiRequest) -> Response:
+    return answer(shapes.Projects(await request.desk.projects()))
 
 
-async def add_project(visit: Visit) -> Response:
-    wanted = visit.body(shapes.NewProject)
+async def add_project(request: ApiRequest) -> Response:
+    wanted = request.body(shapes.NewProject)
     _check(wanted.options)
-    return answer(await visit.desk.add_project(wanted.path, wanted.name, wanted.options), 201)
+    return answer(await request.desk.add_project(wanted.path, wanted.name, wanted.options), 201)
 
 
-async def change_project(visit: Visit) -> Response:
-    wanted = visit.body(shapes.ProjectChange)
+async def change_project(request: ApiRequest) -> Response:
+    wanted = request.body(shapes.ProjectChange)
     _check(wanted.options)
-    return answer(await visit.desk.change_project(visit.path("id"), wanted.name, wanted.options))
+    return answer(await request.desk.change_project(request.path("id"), wanted.name, wanted.options))
 
 
-async def list_rules(visit: Visit) -> Response:
-    return answer(shapes.Rules(await visit.desk.rules()))
+async def list_rules(request: ApiRequest) -> Response:
+    return answer(shapes.Rules(await request.desk.rules()))
 
 
-async def add_rule(visit: Visit) -> Response:
-    wanted = visit.body(shapes.NewRule)
+async def add_rule(request: ApiRequest) -> Response:
+    wanted = request.body(shapes.NewRule)
     if not any((wanted.tool, wanted.command, wanted.path, wanted.server)):
         raise BadRequest("A rule needs a tool, a command, a path or a server.", 422, "invalid")
     drafted = Rule(id="", **msgspec.structs.asdict(wanted))
-    return answer(await visit.desk.add_rule(drafted), 201)
+    return answer(await request.desk.add_rule(drafted), 201)
 
 
-async def revoke_rule(visit: Visit) -> Response:
-    await visit.desk.revoke(visit.path("id"))
+async def revoke_rule(request: ApiRequest) -> Response:
+    await request.desk.revoke(request.path("id"))
     return answer(Done())
 
 
-async def list_trust(visit: Visit) -> Response:
-    return answer(shapes.Trusts(await visit.desk.trusts()))
+async def list_trust(request: ApiRequest) -> Response:
+    return answer(shapes.Trusts(await request.desk.trusts()))
 
 
-async def revoke_trust(visit: Visit) -> Response:
-    directory = visit.text("directory")
+async def revoke_trust(request: ApiRequest) -> Response:
+    directory = request.text("directory")
     if directory is None:
         raise BadRequest("Name the directory.", 422, "invalid")
-    await visit.desk.revoke_trust(directory)
+    await request.desk.revoke_trust(directory)
     return answer(Done())
 
 
-async def list_tokens(visit: Visit) -> Response:
-    gone = visit.choice("state", _TOKEN_STATES) == "gone"
-    return answer(shapes.Tokens([_token(token) for token in await visit.gate.tokens(gone=gone)]))
+async def list_tokens(request: ApiRequest) -> Response:
+    gone = request.choice("state", _TOKEN_STATES) == "gone"
+    return answer(shapes.Tokens([_token(token) for token in await request.auth.tokens(gone=gone)]))
 
 
-async def make_token(visit: Visit) -> Response:
-    wanted = visit.body(shapes.NewToken)
-    if wanted.expires_at is not None and wanted.expires_at <= visit.gate.now():
+async def make_token(request: ApiRequest) -> Response:
+    wanted = request.body(shapes.NewToken)
+    if wanted.expires_at is not None and wanted.expires_at <= request.auth.now():
         raise BadRequest("This token would have expired already.", 422, "invalid")
     if wanted.project is not None and wanted.role != "agent":
         raise BadRequest("Only an agent's token can be bound to a project.", 422, "invalid")
-    made = await visit.gate.make(
+    made = await request.auth.make(
         wanted.name,
         wanted.role,
-        visit.desk.person,
-        visit.desk.source,
+        request.desk.person,
+        request.desk.source,
         expires_at=wanted.expires_at,
-        project=await _project(visit, wanted.project),
+        project=await _project(request, wanted.project),
     )
     return answer(shapes.MadeToken(_token(made.token), made.secret), 201)
 
 
-async def revoke_token(visit: Visit) -> Response:
-    await visit.gate.revoke(visit.path("id"), visit.desk.person, visit.desk.source)
+async def revoke_token(request: ApiRequest) -> Response:
+    await request.auth.revoke(request.path("id"), request.desk.person, request.desk.source)
     return answer(Done())
 
 
-async def audit(visit: Visit) -> Response:
-    limit = visit.number(_LIMIT)
-    search = _search(visit)
-    if visit.choice("as", ("lines",)) == "lines":
+async def audit(request: ApiRequest) -> Response:
+    limit = request.number(_LIMIT)
+    search = _search(request)
+    if request.choice("as", ("lines",)) == "lines":
         return StreamingResponse(_lines(search, limit), media_type=_LINES)
     limit = limit or _ENTRIES
     found = await search.read(None, limit + 1)
@@ -140,26 +140,26 @@ class _Search(Struct, frozen=True):
         return await self.desk.audit(after=after, before=before, **wanted)
 
 
-def _search(visit: Visit) -> _Search:
-    filters: dict[str, Any] = {name: visit.text(name) for name in ("session", "ask", "by")}
-    filters |= {"what": visit.choice("what", get_args(What))}
-    filters |= {"since": visit.moment("since"), "until": visit.moment("until")}
-    return _Search(visit.desk, visit.number(_AFTER) or 0, visit.number(_BEFORE), visit.newest_first(), filters)
+def _search(request: ApiRequest) -> _Search:
+    filters: dict[str, Any] = {name: request.text(name) for name in ("session", "ask", "by")}
+    filters |= {"what": request.choice("what", get_args(What))}
+    filters |= {"since": request.moment("since"), "until": request.moment("until")}
+    return _Search(request.desk, request.number(_AFTER) or 0, request.number(_BEFORE), request.newest_first(), filters)
 
 
-async def _project(visit: Visit, named: str | None) -> str | None:
+async def _project(request: ApiRequest, named: str | None) -> str | None:
     """The id of the project that is named by its id, name or path."""
     if named is None:
         return None
     for key in ("id", "name", "path"):
-        for project in await visit.desk.projects():
+        for project in await request.desk.projects():
             if getattr(project, key) == named:
                 return project.id
     raise BadRequest(f"There is no project {named}.", 404, "not_found")
 
 
-def _token(token: tokens.Token) -> shapes.Token:
-    return shapes.Token(
+def _token(token: tokens.Token) -> shapes.TokenSchema:
+    return shapes.TokenSchema(
         id=token.id,
         name=token.name,
         role=token.role,
@@ -197,28 +197,32 @@ _AUDIT = (
     Parameter("as", "`lines` for JSON lines", choices=("lines",)),
 )
 
-WAYS = (
-    Way("GET", "/api/projects", "viewer", list_projects, "The projects", gives=shapes.Projects, squeezes=True),
-    Way("POST", "/api/projects", "admin", add_project, "Add one", shapes.NewProject, Project, 201),
-    Way("PATCH", "/api/projects/{id}", "admin", change_project, "Change one", shapes.ProjectChange, Project),
-    Way("GET", "/api/rules", "viewer", list_rules, "The rules, in order", gives=shapes.Rules, squeezes=True),
-    Way("POST", "/api/rules", "admin", add_rule, "Add one", shapes.NewRule, Rule, 201),
-    Way("DELETE", "/api/rules/{id}", "admin", revoke_rule, "Revoke one", gives=Done),
-    Way("GET", "/api/trust", "viewer", list_trust, "Which directories are trusted", gives=shapes.Trusts, squeezes=True),
-    Way("DELETE", "/api/trust", "admin", revoke_trust, "Ask about one again", gives=Done, parameters=_WHICH_DIRECTORY),
-    Way("GET", "/api/tokens", "admin", list_tokens, "The tokens", gives=shapes.Tokens, parameters=_WHICH_TOKENS),
-    Way("POST", "/api/tokens", "admin", make_token, "Make one", shapes.NewToken, shapes.MadeToken, 201),
-    Way("DELETE", "/api/tokens/{id}", "admin", revoke_token, "Revoke one, at once", gives=Done),
-    Way(
+ROUTES = (
+    Route("GET", "/api/projects", "viewer", list_projects, "The projects", returns=shapes.Projects, compress=True),
+    Route("POST", "/api/projects", "admin", add_project, "Add one", shapes.NewProject, Project, 201),
+    Route("PATCH", "/api/projects/{id}", "admin", change_project, "Change one", shapes.ProjectChange, Project),
+    Route("GET", "/api/rules", "viewer", list_rules, "The rules, in order", returns=shapes.Rules, compress=True),
+    Route("POST", "/api/rules", "admin", add_rule, "Add one", shapes.NewRule, Rule, 201),
+    Route("DELETE", "/api/rules/{id}", "admin", revoke_rule, "Revoke one", returns=Done),
+    Route(
+        "GET", "/api/trust", "viewer", list_trust, "Which directories are trusted", returns=shapes.Trusts, compress=True
+    ),
+    Route(
+        "DELETE", "/api/trust", "admin", revoke_trust, "Ask about one again", returns=Done, parameters=_WHICH_DIRECTORY
+    ),
+    Route("GET", "/api/tokens", "admin", list_tokens, "The tokens", returns=shapes.Tokens, parameters=_WHICH_TOKENS),
+    Route("POST", "/api/tokens", "admin", make_token, "Make one", shapes.NewToken, shapes.MadeToken, 201),
+    Route("DELETE", "/api/tokens/{id}", "admin", revoke_token, "Revoke one, at once", returns=Done),
+    Route(
         "GET",
         "/api/audit",
         "admin",
         audit,
         "Who did what",
-        gives=shapes.Audit,
+        returns=shapes.Audit,
         parameters=_AUDIT,
-        or_media=_LINES,
-        squeezes=True,
-        lasts=True,
+        alternate_media=_LINES,
+        compress=True,
+        long_lived=True,
     ),
 )

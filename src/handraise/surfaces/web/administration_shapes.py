@@ -63,7 +63,7 @@ class NewRule(Struct, frozen=True, forbid_unknown_fields=True):
         check_time(self.expires_at)
 
 
-class Token(Struct, frozen=True):
+class TokenSchema(Struct, frozen=True):
     """A token, without what makes it one."""
 
     id: str
@@ -80,7 +80,7 @@ class Token(Struct, frozen=True):
 class Tokens(Struct, frozen=True):
     """Oldest first."""
 
-    tokens: list[Token]
+    tokens: list[TokenSchema]
 
 
 class NewToken(Struct, frozen=True, forbid_unknown_fields=True):
@@ -98,7 +98,7 @@ class NewToken(Struct, frozen=True, forbid_unknown_fields=True):
 class MadeToken(Struct, frozen=True):
     """The secret is shown this once."""
 
-    token: Token
+    token: TokenSchema
     secret: str
 
 

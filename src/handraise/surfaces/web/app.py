@@ -4,45 +4,45 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from starlette import routing
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 import handraise
 from handraise.surfaces.web import administration, asks, guards, sessions
-from handraise.surfaces.web.door import Door
-from handraise.surfaces.web.entering import Entrance
+from handraise.surfaces.web.door import ApiGuard
+from handraise.surfaces.web.entering import LoginRoutes
 from handraise.surfaces.web.openapi import document
-from handraise.surfaces.web.page import Page
+from handraise.surfaces.web.page import StaticPage
 from handraise.surfaces.web.stream import Streams
-from handraise.surfaces.web.visit import Visit, Way, answer, failed
+from handraise.surfaces.web.visit import ApiRequest, Route, answer, failed
 
 
 class WebApp:
-    """An ASGI application. `ways` is the whole API; `streams` end when their `closing` is set."""
+    """An ASGI application. `routes` is the whole API; `streams` end when their `closing` is set."""
 
     def __init__(
-        self, door: Door, entrance: Entrance, streams: Streams, page: Page, more: tuple[Way, ...] = ()
+        self, guard: ApiGuard, login: LoginRoutes, streams: Streams, page: StaticPage, more: tuple[Route, ...] = ()
     ) -> None:
         self.streams = streams
         self.answered: Counter[int] = Counter()
         """How many answers had which status."""
-        self.ways: tuple[Way, ...] = (
-            *entrance.ways(),
-            *sessions.WAYS,
-            *asks.WAYS,
-            *streams.ways(),
-            *administration.WAYS,
+        self.routes: tuple[Route, ...] = (
+            *login.routes(),
+            *sessions.ROUTES,
+            *asks.ROUTES,
+            *streams.routes(),
+            *administration.ROUTES,
             *more,
-            Way("GET", "/api/openapi.json", None, self._openapi, "This document", squeezes=True),
+            Route("GET", "/api/openapi.json", None, self._openapi, "This document", compress=True),
         )
-        self._door = door
+        self._guard = guard
         self._page = page
-        self.routes = [_route(door, way) for way in self.ways]
-        self._app = Starlette(routes=self.routes, exception_handlers={HTTPException: self._no_such_way})
+        self.served = [_route(guard, route) for route in self.routes]
+        self._app = Starlette(routes=self.served, exception_handlers={HTTPException: self._no_such_route})
         self._app.router.redirect_slashes = False
         self._app.router.default = self._otherwise
 
@@ -63,10 +63,10 @@ class WebApp:
         if "handraise.peer" in scope.get("extensions", {}):
             return True
         named = Request(scope).headers.getlist("host")
-        return len(named) == 1 and guards.host_is_ours(named[0], self._door.hosts)
+        return len(named) == 1 and guards.host_is_ours(named[0], self._guard.hosts)
 
     async def _otherwise(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Whatever is no way: a file of the page, or any address that the page itself makes sense of."""
+        """Anything that is no route: a file of the page, or any address that the page itself makes sense of."""
         path = scope["path"].removeprefix("/")
         response: Response | None = None
         if scope["method"] in ("GET", "HEAD"):
@@ -77,7 +77,7 @@ class WebApp:
         response = response or failed(404, "not_found", "There is nothing here.")
         await response(scope, receive, send)
 
-    async def _no_such_way(self, request: Request, error: Exception) -> Response:
+    async def _no_such_route(self, request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
         if status != 405:
             return failed(status, "not_found", "There is nothing here.")
@@ -86,22 +86,22 @@ class WebApp:
         return response
 
     def _methods(self, path: str) -> list[str]:
-        """All that can be done at a path: several ways may have it, each with a method of its own."""
-        return sorted({name for each in self.routes if each.path_regex.match(path) for name in each.methods or ()})
+        """All that can be done at a path: several routes may have it, each with a method of its own."""
+        return sorted({name for each in self.served if each.path_regex.match(path) for name in each.methods or ()})
 
-    async def _openapi(self, _: Visit) -> Response:
-        return answer(document(self.ways, handraise.__version__, self._door.cookie))
+    async def _openapi(self, _: ApiRequest) -> Response:
+        return answer(document(self.routes, handraise.__version__, self._guard.cookie))
 
 
-def _route(door: Door, way: Way) -> Route:
-    made = Route(way.path, _behind(door, way), methods=[way.method])
+def _route(guard: ApiGuard, route: Route) -> routing.Route:
+    made = routing.Route(route.path, _behind(guard, route), methods=[route.method])
     # What only wants to look at the head of an answer must not spend a one-time code, nor hold a stream open.
-    made.methods = {way.method}
+    made.methods = {route.method}
     return made
 
 
-def _behind(door: Door, way: Way) -> Callable[[Request], Awaitable[Response]]:
+def _behind(guard: ApiGuard, route: Route) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
-        return await door.enter(way, request)
+        return await guard.enter(route, request)
 
     return endpoint

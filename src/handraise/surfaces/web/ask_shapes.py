@@ -20,37 +20,37 @@ ASettlement = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": f"{REFER
 AnAsk = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": f"{REFERENCE}Ask"})]
 
 
-class Allow(answers.Allow, frozen=True, kw_only=True):
+class AllowSchema(answers.Allow, frozen=True, kw_only=True):
     """To a permission: yes."""
 
     allow: Literal[True]
 
 
-class Deny(answers.Deny, frozen=True, kw_only=True):
+class DenySchema(answers.Deny, frozen=True, kw_only=True):
     """To a permission: no, and why."""
 
     allow: Literal[False]
 
 
-class Approve(answers.Approve, frozen=True, kw_only=True):
+class ApproveSchema(answers.Approve, frozen=True, kw_only=True):
     """To a plan: go ahead."""
 
     approve: Literal[True]
 
 
-class Revise(answers.Revise, frozen=True, kw_only=True):
+class ReviseSchema(answers.Revise, frozen=True, kw_only=True):
     """To a plan: not like this, and why."""
 
     approve: Literal[False]
 
 
-class Outline(Struct, frozen=True, forbid_unknown_fields=True):
+class OutlineSchema(Struct, frozen=True, forbid_unknown_fields=True):
     """To a plan: pause, and write the steps down first."""
 
     outline: Literal[True]
 
 
-class Answered(Struct, frozen=True, tag_field="state", tag="answered"):
+class AnsweredSchema(Struct, frozen=True, tag_field="state", tag="answered"):
     """Somebody, or a rule, answered."""
 
     answer: AnAnswer
@@ -59,21 +59,21 @@ class Answered(Struct, frozen=True, tag_field="state", tag="answered"):
     at: datetime
 
 
-class Expired(Struct, frozen=True, tag_field="state", tag="expired"):
+class ExpiredSchema(Struct, frozen=True, tag_field="state", tag="expired"):
     """Patience ran out; a late answer was said to Claude as guidance."""
 
     at: datetime
-    late: Answered | None
+    late: AnsweredSchema | None
 
 
-class Withdrawn(Struct, frozen=True, tag_field="state", tag="withdrawn"):
+class WithdrawnSchema(Struct, frozen=True, tag_field="state", tag="withdrawn"):
     """The asker went away."""
 
     reason: str
     at: datetime
 
 
-class Ask(Struct, frozen=True, kw_only=True):
+class AskSchema(Struct, frozen=True, kw_only=True):
     """An ask. What its `body` is, and which answers fit, depends on its kind."""
 
     id: str
@@ -96,35 +96,35 @@ class Ask(Struct, frozen=True, kw_only=True):
     """Set in the reply to an answer that came too late for the request itself, and was said to Claude as guidance."""
 
 
-class QuestionAsk(Ask, frozen=True, kw_only=True):
+class QuestionAsk(AskSchema, frozen=True, kw_only=True):
     """Claude wants to know something."""
 
     kind: Literal["question"]
     body: asks.Question
 
 
-class PermissionAsk(Ask, frozen=True, kw_only=True):
+class PermissionAsk(AskSchema, frozen=True, kw_only=True):
     """Claude wants to use a tool."""
 
     kind: Literal["permission"]
     body: asks.Permission
 
 
-class PlanAsk(Ask, frozen=True, kw_only=True):
+class PlanAsk(AskSchema, frozen=True, kw_only=True):
     """Claude has a plan."""
 
     kind: Literal["plan"]
     body: asks.Plan
 
 
-class FormAsk(Ask, frozen=True, kw_only=True):
+class FormAsk(AskSchema, frozen=True, kw_only=True):
     """An MCP server wants a form filled."""
 
     kind: Literal["form"]
     body: asks.Form
 
 
-class TrustAsk(Ask, frozen=True, kw_only=True):
+class TrustAsk(AskSchema, frozen=True, kw_only=True):
     """A directory brings hooks, servers, permissions or helpers that Claude Code would use unasked."""
 
     kind: Literal["trust"]
@@ -147,8 +147,17 @@ class Answering(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 UNIONS: dict[str, tuple[type[Struct], ...]] = {
-    "Ask": (QuestionAsk, PermissionAsk, PlanAsk, FormAsk, TrustAsk),
-    "Settlement": (Answered, Expired, Withdrawn),
-    "Answer": (answers.Choices, Allow, Deny, Approve, Revise, Outline, answers.Filled, answers.Trusting),
+    "AskSchema": (QuestionAsk, PermissionAsk, PlanAsk, FormAsk, TrustAsk),
+    "Settlement": (AnsweredSchema, ExpiredSchema, WithdrawnSchema),
+    "Answer": (
+        answers.Choices,
+        AllowSchema,
+        DenySchema,
+        ApproveSchema,
+        ReviseSchema,
+        OutlineSchema,
+        answers.Filled,
+        answers.Trusting,
+    ),
 }
 """By the name of their component."""

@@ -35,7 +35,7 @@ class NewDevice(Struct, frozen=True, forbid_unknown_fields=True):
     replaces: Annotated[str, Meta(max_length=2048)] | None = None
 
 
-class Device(Struct, frozen=True):
+class DeviceSchema(Struct, frozen=True):
     """A browser that is told; `trouble` is why the last message could not be sent."""
 
     id: str
@@ -46,10 +46,10 @@ class Device(Struct, frozen=True):
     trouble: str | None
 
 
-class Devices(Struct, frozen=True):
+class DevicesSchema(Struct, frozen=True):
     """Your own, oldest first."""
 
-    devices: list[Device]
+    devices: list[DeviceSchema]
 
 
 class Tried(Struct, frozen=True):

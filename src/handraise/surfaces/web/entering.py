@@ -9,15 +9,15 @@ from urllib.parse import quote
 from starlette.responses import RedirectResponse, Response
 
 import handraise
-from handraise.desk.gate import BROWSER_LIFE, Made
+from handraise.desk.gate import BROWSER_LIFE, IssuedToken
 from handraise.model.actors import seat_of
 from handraise.model.tokens import Role
 from handraise.surfaces.web import shapes
-from handraise.surfaces.web.door import Unreachable, seat_cookie
+from handraise.surfaces.web.door import AccessDenied, seat_cookie
 from handraise.surfaces.web.forwarded import HEADER, address_of, client_of
 from handraise.surfaces.web.limits import Attempts
-from handraise.surfaces.web.page import Page
-from handraise.surfaces.web.visit import Parameter, Visit, Way, answer, failed
+from handraise.surfaces.web.page import StaticPage
+from handraise.surfaces.web.visit import ApiRequest, Parameter, Route, answer, failed
 
 _LARGEST_LOGIN = 4096
 _SEAT_LIFE = 400 * 24 * 3600
@@ -25,13 +25,13 @@ _SEAT_LIFE = 400 * 24 * 3600
 _ONE_TIME = (Parameter("code", "the one-time code"),)
 
 
-class Entrance:
+class LoginRoutes:
     """Counts tries, so that nobody can guess for long. `secure` is for hubs that speak TLS; what `proxies` say of where
     a request comes from is believed."""
 
     def __init__(
         self,
-        page: Page,
+        page: StaticPage,
         *,
         secure: bool,
         base: str,
@@ -48,55 +48,55 @@ class Entrance:
         self._cookie = cookie
         self._no_sandbox = no_sandbox
 
-    async def by_link(self, visit: Visit) -> Response:
-        code = visit.text("code")
+    async def by_link(self, request: ApiRequest) -> Response:
+        code = request.text("code")
         if code is None:
             return self._page.index() or failed(401, "login_needed", "Open the link that the hub printed.")
         try:
-            made = await self._login(visit, code)
-        except Unreachable as error:
+            made = await self._login(request, code)
+        except AccessDenied as error:
             return self._page.index(error.status) or failed(error.status, error.code, str(error))
         response = RedirectResponse("/", 303)
-        self._remember(response, made.secret, visit.gate.seconds_left(made.token))
-        self._give_seat(response, "" if visit.desk.person.seat else token_urlsafe(16))
+        self._remember(response, made.secret, request.auth.seconds_left(made.token))
+        self._give_seat(response, "" if request.desk.person.seat else token_urlsafe(16))
         return response
 
-    async def by_secret(self, visit: Visit) -> Response:
-        made = await self._login(visit, visit.body(shapes.Login).secret.strip())
-        response = self._told(visit, made.token.name, made.token.role, "web")
-        self._remember(response, made.secret, visit.gate.seconds_left(made.token))
+    async def by_secret(self, request: ApiRequest) -> Response:
+        made = await self._login(request, request.body(shapes.Login).secret.strip())
+        response = self._told(request, made.token.name, made.token.role, "web")
+        self._remember(response, made.secret, request.auth.seconds_left(made.token))
         return response
 
-    async def leave(self, visit: Visit) -> Response:
-        await visit.gate.logout(visit.visitor, visit.desk.source)
+    async def leave(self, request: ApiRequest) -> Response:
+        await request.auth.logout(request.principal, request.desk.source)
         response = answer(shapes.Done())
         response.delete_cookie(self._cookie, path="/", secure=self._secure, httponly=True, samesite="lax")
         return response
 
-    async def me(self, visit: Visit) -> Response:
-        return self._told(visit, visit.desk.person.name, visit.visitor.role, visit.desk.source)
+    async def me(self, request: ApiRequest) -> Response:
+        return self._told(request, request.desk.person.name, request.principal.role, request.desk.source)
 
-    async def health(self, _: Visit) -> Response:
+    async def health(self, _: ApiRequest) -> Response:
         return answer(shapes.Health(ok=True, version=handraise.__version__, sandbox=not self._no_sandbox))
 
-    async def make_link(self, visit: Visit) -> Response:
-        code = await visit.gate.make_code(visit.desk.person.name, "admin", visit.desk.person, visit.desk.source)
+    async def make_link(self, request: ApiRequest) -> Response:
+        code = await request.auth.make_code(request.desk.person.name, "admin", request.desk.person, request.desk.source)
         return answer(shapes.Link(f"{self._base}/login?code={quote(code)}"), 201)
 
-    def ways(self) -> tuple[Way, ...]:
+    def routes(self) -> tuple[Route, ...]:
         return (
-            Way(
+            Route(
                 "GET",
                 "/login",
                 None,
                 self.by_link,
                 "Log in by a one-time link; without a code, the page to log in at",
                 status=303,
-                or_status=200,
+                alternate_status=200,
                 parameters=_ONE_TIME,
                 media="text/html",
             ),
-            Way(
+            Route(
                 "POST",
                 "/api/login",
                 None,
@@ -106,47 +106,47 @@ class Entrance:
                 shapes.Me,
                 largest=_LARGEST_LOGIN,
             ),
-            Way("POST", "/api/logout", "viewer", self.leave, "Log out", gives=shapes.Done),
-            Way("GET", "/api/health", None, self.health, "The hub is up", gives=shapes.Health),
-            Way("GET", "/api/me", "viewer", self.me, "Who I am here", gives=shapes.Me),
-            Way(
+            Route("POST", "/api/logout", "viewer", self.leave, "Log out", returns=shapes.Done),
+            Route("GET", "/api/health", None, self.health, "The hub is up", returns=shapes.Health),
+            Route("GET", "/api/me", "viewer", self.me, "Who I am here", returns=shapes.Me),
+            Route(
                 "POST",
                 "/api/login-link",
                 "admin",
                 self.make_link,
                 "A link that logs one browser in",
-                gives=shapes.Link,
+                returns=shapes.Link,
                 status=201,
             ),
         )
 
-    async def _login(self, visit: Visit, secret: str) -> Made:
-        address = self._address(visit)
+    async def _login(self, request: ApiRequest, secret: str) -> IssuedToken:
+        address = self._address(request)
         client = client_of(address)
         now = asyncio.get_running_loop().time()
         leave = self._attempts.begin(client, now)
-        made = await visit.gate.login(secret, address) if leave != "none" else None
+        made = await request.auth.login(secret, address) if leave != "none" else None
         if made is not None:
             self._attempts.forgive(client, now)
             return made
-        await visit.gate.refused("to log in", visit.visitor, "web", address=address)
+        await request.auth.refused("to log in", request.principal, "web", address=address)
         if leave != "free":
-            raise Unreachable(429, "too_many_tries", "Too many failed logins; wait a minute.")
-        raise Unreachable(401, "unknown_token", "This link or token is not good, or was used before.")
+            raise AccessDenied(429, "too_many_tries", "Too many failed logins; wait a minute.")
+        raise AccessDenied(401, "unknown_token", "This link or token is not good, or was used before.")
 
-    def _told(self, visit: Visit, name: str, role: Role, source: str) -> Response:
+    def _told(self, request: ApiRequest, name: str, role: Role, source: str) -> Response:
         """Who somebody is here. A browser that has no seat yet gets one."""
-        fresh = "" if visit.desk.person.seat or source != "web" else token_urlsafe(16)
-        seat = visit.desk.person.seat or seat_of(fresh)
+        fresh = "" if request.desk.person.seat or source != "web" else token_urlsafe(16)
+        seat = request.desk.person.seat or seat_of(fresh)
         response = answer(shapes.Me(name, role, source, seat, self._no_sandbox))
         self._give_seat(response, fresh)
         return response
 
-    def _address(self, visit: Visit) -> str:
-        request = visit.request
-        if request.client is None:
+    def _address(self, request: ApiRequest) -> str:
+        client = request.http.client
+        if client is None:
             return "this machine"
-        return address_of(request.client.host, request.headers.getlist(HEADER), self._proxies)
+        return address_of(client.host, request.http.headers.getlist(HEADER), self._proxies)
 
     def _remember(self, response: Response, secret: str, seconds: float | None) -> None:
         longest = BROWSER_LIFE.total_seconds()

@@ -1,4 +1,4 @@
-"""The OpenAPI document, made of the table of ways and the shapes. Nothing in it is written twice."""
+"""The OpenAPI document, made of the table of routes and the shapes. Nothing in it is written twice."""
 
 from collections.abc import Sequence
 from typing import Any, get_args
@@ -9,15 +9,17 @@ from handraise.desk.interface import Partial
 from handraise.model import asks, items
 from handraise.surfaces.web import shapes
 from handraise.surfaces.web.ask_shapes import REFERENCE, UNIONS
-from handraise.surfaces.web.visit import Way
+from handraise.surfaces.web.visit import Route
 
 _IN_FEED = (*get_args(items.Content), *get_args(asks.Body), Partial, shapes.Reset)
 """What items and the bodies of asks are made of; their names begin with `Feed`."""
 
 
-def document(ways: Sequence[Way], version: str, cookie: str = "handraise") -> dict[str, Any]:
+def document(routes: Sequence[Route], version: str, cookie: str = "handraise") -> dict[str, Any]:
     """The whole API."""
-    used = {shape for way in ways for shape in (way.takes, way.gives) if shape is not None} | {shapes.Failed}
+    used = {shape for route in routes for shape in (route.body, route.returns) if shape is not None} | {
+        shapes.FailedSchema
+    }
     used |= {shape for alternatives in UNIONS.values() for shape in alternatives}
     ordered = sorted(used, key=lambda shape: shape.__name__)
     references, components = msgspec.json.schema_components(ordered, ref_template=REFERENCE + "{name}")
@@ -26,9 +28,9 @@ def document(ways: Sequence[Way], version: str, cookie: str = "handraise") -> di
         components[name] = {"title": name, "anyOf": [by_shape[shape] for shape in alternatives]}
     components |= _feed_components()
     paths: dict[str, Any] = {}
-    for way in ways:
-        paths.setdefault(way.path, {})[way.method.lower()] = _operation(way, by_shape)
-    return {
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, by_shape)
+    whole = {
         "openapi": "3.1.0",
         "info": {"title": "Handraise", "version": version},
         "paths": paths,
@@ -40,6 +42,17 @@ def document(ways: Sequence[Way], version: str, cookie: str = "handraise") -> di
             },
         },
     }
+    named: dict[str, Any] = _without_suffix(whole)
+    return named
+
+
+def _without_suffix(value: Any) -> Any:  # noqa: ANN401 (any part of a JSON document)
+    """Shapes that share their name with a noun of the model end in `Schema` in the code, and not in the document."""
+    if isinstance(value, dict):
+        return {key.removesuffix("Schema"): _without_suffix(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_without_suffix(each) for each in value]
+    return value.removesuffix("Schema") if isinstance(value, str) else value
 
 
 def _feed_components() -> dict[str, Any]:
@@ -49,12 +62,12 @@ def _feed_components() -> dict[str, Any]:
     return {f"Feed{name}": schema for name, schema in in_feed.items()}
 
 
-def _operation(way: Way, by_shape: dict[Any, Any]) -> dict[str, Any]:
-    names = [piece[1:-1] for piece in way.path.split("/") if piece.startswith("{")]
+def _operation(route: Route, by_shape: dict[Any, Any]) -> dict[str, Any]:
+    names = [piece[1:-1] for piece in route.path.split("/") if piece.startswith("{")]
     parameters: list[dict[str, Any]] = [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string"}} for name in names
     ]
-    for each in way.parameters:
+    for each in route.parameters:
         schema: dict[str, Any] = {"type": each.kind}
         if each.choices:
             schema["enum"] = list(each.choices)
@@ -62,22 +75,22 @@ def _operation(way: Way, by_shape: dict[Any, Any]) -> dict[str, Any]:
             schema["format"] = each.form
         if each.kind == "integer":
             schema |= {"minimum": each.least, "maximum": each.most}
-        parameters.append({"name": each.name, "in": "query", "description": each.says, "schema": schema})
-    content = {way.media: {"schema": by_shape[way.gives]} if way.gives else {}}
-    if way.or_media:
-        content[way.or_media] = {}
-    refusal = {"description": "why not", "content": {"application/json": {"schema": by_shape[shapes.Failed]}}}
+        parameters.append({"name": each.name, "in": "query", "description": each.description, "schema": schema})
+    content = {route.media: {"schema": by_shape[route.returns]} if route.returns else {}}
+    if route.alternate_media:
+        content[route.alternate_media] = {}
+    refusal = {"description": "why not", "content": {"application/json": {"schema": by_shape[shapes.FailedSchema]}}}
     operation: dict[str, Any] = {
-        "summary": way.says,
-        "operationId": f"{way.method.lower()}{way.path.replace('/', '_').replace('{', '').replace('}', '')}",
+        "summary": route.summary,
+        "operationId": f"{route.method.lower()}{route.path.replace('/', '_').replace('{', '').replace('}', '')}",
         "parameters": parameters,
-        "responses": {str(way.status): {"description": "done", "content": content}, "default": refusal},
-        "x-role": way.role,
+        "responses": {str(route.status): {"description": "done", "content": content}, "default": refusal},
+        "x-role": route.role,
     }
-    if way.or_status is not None:
-        operation["responses"][str(way.or_status)] = {"description": "the page", "content": {way.media: {}}}
-    if way.takes is not None:
-        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": by_shape[way.takes]}}}
-    if way.role is not None:
+    if route.alternate_status is not None:
+        operation["responses"][str(route.alternate_status)] = {"description": "the page", "content": {route.media: {}}}
+    if route.body is not None:
+        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": by_shape[route.body]}}}
+    if route.role is not None:
         operation["security"] = [{"token": []}, {"cookie": []}]
     return operation

@@ -13,7 +13,7 @@ _TWINS = (("br", ".br"), ("gzip", ".gz"))
 """Compressed when the page was built, best first."""
 
 
-class Page:
+class StaticPage:
     """`folder` has an `index.html`, if the page was built at all."""
 
     def __init__(self, folder: Path | None = None) -> None:

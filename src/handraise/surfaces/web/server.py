@@ -19,7 +19,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from handraise.surfaces.web import guards
-from handraise.surfaces.web.room import Room
+from handraise.surfaces.web.room import ConnectionLimit
 from handraise.surfaces.web.visit import failed
 
 LARGEST_HEAD = 64 * 1024
@@ -59,7 +59,7 @@ class Peer(NamedTuple):
     is_agent: bool
 
 
-class Listening:
+class Listener:
     """One server on one socket. `serve` returns after `stop`, quickly.
 
     `most` is how many clients there can be at once; `is_agent` tells of a process whether it is an agent of ours.
@@ -77,7 +77,7 @@ class Listening:
         self._listener = listener
         config = uvicorn.Config(
             app,
-            http=cast(type[asyncio.Protocol], partial(_Connection, room=Room(most), is_agent=is_agent)),
+            http=cast(type[asyncio.Protocol], partial(_Connection, room=ConnectionLimit(most), is_agent=is_agent)),
             ws="none",
             lifespan="off",
             loop="none",
@@ -148,7 +148,7 @@ class _Connection(HttpToolsProtocol):
     _unread = 0
     _reads: asyncio.TimerHandle | None = None
 
-    def __init__(self, *given: Any, room: Room, is_agent: Callable[[int], bool], **named: Any) -> None:  # noqa: ANN401
+    def __init__(self, *given: Any, room: ConnectionLimit, is_agent: Callable[[int], bool], **named: Any) -> None:  # noqa: ANN401
         super().__init__(*given, **named)
         self._room = room
         self._is_agent = is_agent

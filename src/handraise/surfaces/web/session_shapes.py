@@ -13,7 +13,7 @@ from handraise.model.sessions import Ended, Phase
 from handraise.surfaces.web.shapes import Name
 
 
-class Image(Struct, frozen=True, forbid_unknown_fields=True):
+class ImageSchema(Struct, frozen=True, forbid_unknown_fields=True):
     """A picture to go along with what is said."""
 
     media_type: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
@@ -24,13 +24,13 @@ class Image(Struct, frozen=True, forbid_unknown_fields=True):
         _check(self.data)
 
 
-class TextBlock(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="text"):
+class TextBlockSchema(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="text"):
     """A piece of text."""
 
     text: str
 
 
-class Source(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="base64"):
+class SourceSchema(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="base64"):
     """What a block carries, as Base64."""
 
     media_type: str
@@ -40,19 +40,19 @@ class Source(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", 
         _check(self.data)
 
 
-class ImageBlock(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="image"):
+class ImageBlockSchema(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="image"):
     """A picture."""
 
-    source: Source
+    source: SourceSchema
 
 
-class DocumentBlock(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="document"):
+class DocumentBlockSchema(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="document"):
     """A document, such as a PDF."""
 
-    source: Source
+    source: SourceSchema
 
 
-Blocks = tuple[TextBlock | ImageBlock | DocumentBlock, ...]
+Blocks = tuple[TextBlockSchema | ImageBlockSchema | DocumentBlockSchema, ...]
 
 
 class NewSession(Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,10 +65,10 @@ class NewSession(Struct, frozen=True, forbid_unknown_fields=True):
     title: str | None = None
     resume: str | None = None
     fork: str | None = None
-    images: tuple[Image, ...] = ()
+    images: tuple[ImageSchema, ...] = ()
 
 
-class Session(Struct, frozen=True):
+class SessionSchema(Struct, frozen=True):
     """A session; `state` is what a person would say of it."""
 
     id: str
@@ -95,7 +95,7 @@ class Session(Struct, frozen=True):
 class Sessions(Struct, frozen=True):
     """A page. `cursor` is the place in the feed that it was read at."""
 
-    sessions: list[Session]
+    sessions: list[SessionSchema]
     next: str | None
     cursor: int
 
@@ -105,7 +105,7 @@ class Words(Struct, frozen=True, forbid_unknown_fields=True):
 
     text: str | None = None
     content: Blocks | None = None
-    images: tuple[Image, ...] = ()
+    images: tuple[ImageSchema, ...] = ()
     id: UUID | None = None
 
 
@@ -113,10 +113,10 @@ class MaybeWords(Struct, frozen=True, forbid_unknown_fields=True):
     """Perhaps something to say."""
 
     say: str | Blocks | None = None
-    images: tuple[Image, ...] = ()
+    images: tuple[ImageSchema, ...] = ()
 
 
-class Said(Struct, frozen=True):
+class SaidSchema(Struct, frozen=True):
     """It is stored, and on its way."""
 
     say: str

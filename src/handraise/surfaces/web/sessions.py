@@ -5,11 +5,11 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
-from handraise.desk.interface import Refused, Seen
+from handraise.desk.interface import Refused, SessionSummary
 from handraise.model.sessions import state_of
 from handraise.surfaces.web import session_shapes as shapes
 from handraise.surfaces.web.shapes import Done
-from handraise.surfaces.web.visit import BadRequest, Parameter, Visit, Way, answer
+from handraise.surfaces.web.visit import ApiRequest, BadRequest, Parameter, Route, answer
 
 _SAYING = 40 * 1024 * 1024
 _PAGE = 200
@@ -20,10 +20,10 @@ _AFTER = Parameter("after", "the first ones after this cursor", "integer")
 _BEFORE = Parameter("before", "the last ones before this cursor", "integer")
 
 
-async def start(visit: Visit) -> Response:
-    wanted = visit.body(shapes.NewSession)
+async def start(request: ApiRequest) -> Response:
+    wanted = request.body(shapes.NewSession)
     words = _words(wanted.say, wanted.images)
-    desk = visit.desk
+    desk = request.desk
     if wanted.resume and wanted.fork:
         raise BadRequest("A session is resumed or forked, not both.", 422, "invalid")
     if wanted.resume:
@@ -37,10 +37,10 @@ async def start(visit: Visit) -> Response:
     return answer(_session(seen), 201)
 
 
-async def list_all(visit: Visit) -> Response:
-    cursor = await visit.desk.newest()
-    seen = [each for each in await visit.desk.sessions() if _fits(each, visit)]
-    after, limit = visit.text("after"), visit.number(_MOST_SESSIONS) or _PAGE
+async def list_all(request: ApiRequest) -> Response:
+    cursor = await request.desk.newest()
+    seen = [each for each in await request.desk.sessions() if _fits(each, request)]
+    after, limit = request.text("after"), request.number(_MOST_SESSIONS) or _PAGE
     if after is not None:
         ids = [each.session.id for each in seen]
         seen = seen[ids.index(after) + 1 :] if after in ids else []
@@ -49,72 +49,72 @@ async def list_all(visit: Visit) -> Response:
     return answer(shapes.Sessions([_session(each) for each in page], more, cursor))
 
 
-async def look(visit: Visit) -> Response:
-    return answer(_session(await visit.desk.session(visit.path("id"))))
+async def look(request: ApiRequest) -> Response:
+    return answer(_session(await request.desk.session(request.path("id"))))
 
 
-async def rename(visit: Visit) -> Response:
-    await visit.desk.rename(visit.path("id"), visit.body(shapes.Title).title)
-    return await look(visit)
+async def rename(request: ApiRequest) -> Response:
+    await request.desk.rename(request.path("id"), request.body(shapes.Title).title)
+    return await look(request)
 
 
-async def say(visit: Visit) -> Response:
-    wanted = visit.body(shapes.Words)
+async def say(request: ApiRequest) -> Response:
+    wanted = request.body(shapes.Words)
     if wanted.content and (wanted.text or wanted.images):
         raise BadRequest("Send `text` and `images`, or `content`, not both.", 422, "invalid")
     words = _words(wanted.content or wanted.text or "", wanted.images)
-    said = await visit.desk.say(visit.path("id"), words, str(wanted.id) if wanted.id else None)
-    return answer(shapes.Said(said.id, said.session, said.by, said.source, said.at), 202)
+    said = await request.desk.say(request.path("id"), words, str(wanted.id) if wanted.id else None)
+    return answer(shapes.SaidSchema(said.id, said.session, said.by, said.source, said.at), 202)
 
 
-async def interrupt(visit: Visit) -> Response:
-    await visit.desk.interrupt(visit.path("id"))
+async def interrupt(request: ApiRequest) -> Response:
+    await request.desk.interrupt(request.path("id"))
     return answer(Done(), 202)
 
 
-async def stop(visit: Visit) -> Response:
-    await visit.desk.stop(visit.path("id"))
+async def stop(request: ApiRequest) -> Response:
+    await request.desk.stop(request.path("id"))
     return answer(Done(), 202)
 
 
-async def change_mode(visit: Visit) -> Response:
-    await visit.desk.change_mode(visit.path("id"), visit.body(shapes.Mode).mode)
+async def change_mode(request: ApiRequest) -> Response:
+    await request.desk.change_mode(request.path("id"), request.body(shapes.Mode).mode)
     return answer(Done(), 202)
 
 
-async def change_model(visit: Visit) -> Response:
-    await visit.desk.change_model(visit.path("id"), visit.body(shapes.Model).model)
+async def change_model(request: ApiRequest) -> Response:
+    await request.desk.change_model(request.path("id"), request.body(shapes.Model).model)
     return answer(Done(), 202)
 
 
-async def resume(visit: Visit) -> Response:
-    wanted = visit.body(shapes.MaybeWords)
+async def resume(request: ApiRequest) -> Response:
+    wanted = request.body(shapes.MaybeWords)
     words = _words(wanted.say or "", wanted.images) if wanted.say is not None or wanted.images else None
-    return answer(_session(await visit.desk.resume(visit.path("id"), words)), 202)
+    return answer(_session(await request.desk.resume(request.path("id"), words)), 202)
 
 
-async def fork(visit: Visit) -> Response:
-    wanted = visit.body(shapes.MaybeWords)
+async def fork(request: ApiRequest) -> Response:
+    wanted = request.body(shapes.MaybeWords)
     if not wanted.say and not wanted.images:
         raise Refused("A fork begins with something to say.")
-    return answer(_session(await visit.desk.fork(visit.path("id"), _words(wanted.say or "", wanted.images))), 202)
+    return answer(_session(await request.desk.fork(request.path("id"), _words(wanted.say or "", wanted.images))), 202)
 
 
-async def items(visit: Visit) -> Response:
-    return await _page(visit, (await visit.desk.session(visit.path("id"))).session.id)
+async def items(request: ApiRequest) -> Response:
+    return await _page(request, (await request.desk.session(request.path("id"))).session.id)
 
 
-async def all_items(visit: Visit) -> Response:
-    return await _page(visit, visit.text("session"))
+async def all_items(request: ApiRequest) -> Response:
+    return await _page(request, request.text("session"))
 
 
-async def _page(visit: Visit, session: str | None) -> Response:
-    limit = visit.number(_MOST_ITEMS) or _ITEMS
-    cursor = await visit.desk.newest()
-    before, after = visit.number(_BEFORE), visit.number(_AFTER)
+async def _page(request: ApiRequest, session: str | None) -> Response:
+    limit = request.number(_MOST_ITEMS) or _ITEMS
+    cursor = await request.desk.newest()
+    before, after = request.number(_BEFORE), request.number(_AFTER)
     # Up to the cursor that is told, so that who follows from there gets nothing twice.
     before = min(cursor + 1, cursor + 1 if before is None else before)
-    found = await visit.desk.items(session, after=after, before=before, limit=limit + 1)
+    found = await request.desk.items(session, after=after, before=before, limit=limit + 1)
     backwards = after is None
     page = (found[-limit:] if backwards else found[:limit]) if len(found) > limit else found
     more = (page[0].cursor if backwards else page[-1].cursor) if len(found) > limit else None
@@ -123,20 +123,20 @@ async def _page(visit: Visit, session: str | None) -> Response:
     return Response(body, media_type="application/json")
 
 
-def _words(said: str | shapes.Blocks, images: tuple[shapes.Image, ...]) -> str | tuple[dict[str, Any], ...]:
+def _words(said: str | shapes.Blocks, images: tuple[shapes.ImageSchema, ...]) -> str | tuple[dict[str, Any], ...]:
     if not images and isinstance(said, str) and said.strip():
         return said
-    pictures = tuple(shapes.ImageBlock(shapes.Source(each.media_type, each.data)) for each in images)
-    text = (shapes.TextBlock(said),) if isinstance(said, str) and said.strip() else ()
+    pictures = tuple(shapes.ImageBlockSchema(shapes.SourceSchema(each.media_type, each.data)) for each in images)
+    text = (shapes.TextBlockSchema(said),) if isinstance(said, str) and said.strip() else ()
     blocks: tuple[dict[str, Any], ...] = msgspec.to_builtins((*(text if isinstance(said, str) else said), *pictures))
     if not blocks:
         raise BadRequest("There is nothing to say.", 422, "invalid")
     return blocks
 
 
-def _session(seen: Seen) -> shapes.Session:
+def _session(seen: SessionSummary) -> shapes.SessionSchema:
     session = seen.session
-    return shapes.Session(
+    return shapes.SessionSchema(
         id=session.id,
         project=session.project,
         directory=session.directory,
@@ -158,8 +158,8 @@ def _session(seen: Seen) -> shapes.Session:
     )
 
 
-def _fits(seen: Seen, visit: Visit) -> bool:
-    project, state, search = visit.text("project"), visit.text("state"), visit.text("q")
+def _fits(seen: SessionSummary, request: ApiRequest) -> bool:
+    project, state, search = request.text("project"), request.text("state"), request.text("q")
     session = seen.session
     if project is not None and project not in (session.project, session.directory):
         return False
@@ -183,44 +183,46 @@ _PLACE = (
 
 _PLACE_OF_ALL = (*_PLACE, Parameter("session", "only this session's"))
 
-WAYS = (
-    Way(
+ROUTES = (
+    Route(
         "POST",
         "/api/sessions",
         "admin",
         start,
         "Start, resume or fork a session",
         shapes.NewSession,
-        shapes.Session,
+        shapes.SessionSchema,
         201,
         largest=_SAYING,
     ),
-    Way(
+    Route(
         "GET",
         "/api/sessions",
         "viewer",
         list_all,
         "The sessions, newest first",
-        gives=shapes.Sessions,
+        returns=shapes.Sessions,
         parameters=_SEARCH,
-        squeezes=True,
+        compress=True,
     ),
-    Way("GET", "/api/sessions/{id}", "viewer", look, "One session", gives=shapes.Session),
-    Way("PATCH", "/api/sessions/{id}", "approver", rename, "Give it another title", shapes.Title, shapes.Session),
-    Way(
+    Route("GET", "/api/sessions/{id}", "viewer", look, "One session", returns=shapes.SessionSchema),
+    Route(
+        "PATCH", "/api/sessions/{id}", "approver", rename, "Give it another title", shapes.Title, shapes.SessionSchema
+    ),
+    Route(
         "POST",
         "/api/sessions/{id}/say",
         "approver",
         say,
         "Say something; during a turn it steers",
         shapes.Words,
-        shapes.Said,
+        shapes.SaidSchema,
         202,
         largest=_SAYING,
     ),
-    Way("POST", "/api/sessions/{id}/interrupt", "approver", interrupt, "End the turn", None, Done, 202),
-    Way("POST", "/api/sessions/{id}/stop", "admin", stop, "End Claude; it can be resumed", None, Done, 202),
-    Way(
+    Route("POST", "/api/sessions/{id}/interrupt", "approver", interrupt, "End the turn", None, Done, 202),
+    Route("POST", "/api/sessions/{id}/stop", "admin", stop, "End Claude; it can be resumed", None, Done, 202),
+    Route(
         "POST",
         "/api/sessions/{id}/mode",
         "admin",
@@ -230,47 +232,47 @@ WAYS = (
         Done,
         202,
     ),
-    Way("POST", "/api/sessions/{id}/model", "admin", change_model, "Change the model", shapes.Model, Done, 202),
-    Way(
+    Route("POST", "/api/sessions/{id}/model", "admin", change_model, "Change the model", shapes.Model, Done, 202),
+    Route(
         "POST",
         "/api/sessions/{id}/resume",
         "admin",
         resume,
         "Go on with one that has ended",
         shapes.MaybeWords,
-        shapes.Session,
+        shapes.SessionSchema,
         202,
         largest=_SAYING,
     ),
-    Way(
+    Route(
         "POST",
         "/api/sessions/{id}/fork",
         "admin",
         fork,
         "Begin a new one from here",
         shapes.MaybeWords,
-        shapes.Session,
+        shapes.SessionSchema,
         202,
         largest=_SAYING,
     ),
-    Way(
+    Route(
         "GET",
         "/api/sessions/{id}/items",
         "viewer",
         items,
         "Its timeline, a page",
-        gives=shapes.Items,
+        returns=shapes.Items,
         parameters=_PLACE,
-        squeezes=True,
+        compress=True,
     ),
-    Way(
+    Route(
         "GET",
         "/api/items",
         "viewer",
         all_items,
         "What the feed holds, a page",
-        gives=shapes.Items,
+        returns=shapes.Items,
         parameters=_PLACE_OF_ALL,
-        squeezes=True,
+        compress=True,
     ),
 )

@@ -70,7 +70,7 @@ class Problem(Struct, frozen=True, omit_defaults=True):
     ask: AnAsk | None = None
 
 
-class Failed(Struct, frozen=True):
+class FailedSchema(Struct, frozen=True):
     """Every error has this shape."""
 
     error: Problem

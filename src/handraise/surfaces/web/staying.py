@@ -9,7 +9,7 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from handraise.desk.gate import Visitor
+from handraise.desk.gate import Principal
 from handraise.surfaces.web.visit import BadRequest, failed
 
 MOST = 100
@@ -22,7 +22,7 @@ for all (see `room.py`): a token in the wrong hands takes no place away from the
 _FAREWELL = 1.0
 
 
-class TooMany(BadRequest):
+class TooManyRequests(BadRequest):
     """This token has as many requests open as it may."""
 
     def __init__(self, most: int) -> None:
@@ -30,14 +30,14 @@ class TooMany(BadRequest):
         super().__init__(message, 429, "too_many_open")
 
 
-class NoLongerLetIn(BadRequest):
+class AccessRevoked(BadRequest):
     """The token was revoked or has expired in the meantime."""
 
     def __init__(self) -> None:
         super().__init__("This token is not known, or no longer good.", 401, "unknown_token")
 
 
-class Stays:
+class LongRequests:
     """Counts what is open, for everybody but this machine's owner."""
 
     def __init__(self, most: int = MOST) -> None:
@@ -45,14 +45,14 @@ class Stays:
         self._open: Counter[str] = Counter()
 
     @contextmanager
-    def hold(self, visitor: Visitor) -> Iterator[None]:
+    def hold(self, principal: Principal) -> Iterator[None]:
         """One more is open as long as this is entered; raises TooMany."""
-        name = _name(visitor)
+        name = _name(principal)
         if name is None:
             yield
             return
         if self._open[name] >= self._most:
-            raise TooMany(self._most)
+            raise TooManyRequests(self._most)
         self._open[name] += 1
         try:
             yield
@@ -63,29 +63,29 @@ class Stays:
 
 
 @asynccontextmanager
-async def while_let_in(visitor: Visitor) -> AsyncIterator[None]:
+async def while_let_in(principal: Principal) -> AsyncIterator[None]:
     """Cancels what is inside when the visitor may no longer be here; raises NoLongerLetIn."""
     try:
-        async with asyncio.timeout(visitor.seconds) as stay:
-            with visitor.left.ending(stay) if visitor.left is not None else nullcontext():
+        async with asyncio.timeout(principal.seconds) as stay:
+            with principal.left.ending(stay) if principal.left is not None else nullcontext():
                 yield
     except TimeoutError:
         if stay.expired():
-            raise NoLongerLetIn from None
+            raise AccessRevoked from None
         raise
 
 
-class Staying(Response):
+class LongRequest(Response):
     """Another answer, for as long as its visitor is let in; `held` is left when it is over.
 
     Events have no end of their own, so that their stream can just end. Whatever else is cut off must not look whole.
     """
 
-    def __init__(self, inside: Response, visitor: Visitor, held: AbstractContextManager[object]) -> None:
+    def __init__(self, inside: Response, principal: Principal, held: AbstractContextManager[object]) -> None:
         super().__init__(status_code=inside.status_code)
         self.raw_headers = inside.raw_headers
         self._inside = inside
-        self._visitor = visitor
+        self._visitor = principal
         self._held = held
         self._begun: MutableMapping[str, Any] | None = None
 
@@ -98,7 +98,7 @@ class Staying(Response):
             try:
                 async with while_let_in(self._visitor):
                     await self._inside(scope, receive, send_noted)
-            except NoLongerLetIn as error:
+            except AccessRevoked as error:
                 if self._begun is None:
                     await failed(error.status, error.code, str(error))(scope, receive, send)
                 elif is_event_stream(self._begun):
@@ -129,10 +129,10 @@ def is_event_stream(begun: MutableMapping[str, Any]) -> bool:
     )
 
 
-def _name(visitor: Visitor) -> str | None:
+def _name(principal: Principal) -> str | None:
     """By which somebody is counted: tools of Claude together, whichever process they are; the owner not at all."""
-    if visitor.token is not None:
-        return f"token {visitor.token.id}"
-    if visitor.role == "agent":
+    if principal.token is not None:
+        return f"token {principal.token.id}"
+    if principal.role == "agent":
         return "agents"
-    return None if visitor.role == "admin" else f"person {visitor.person.name}"
+    return None if principal.role == "admin" else f"person {principal.person.name}"

@@ -15,7 +15,7 @@ from handraise.model.items import Item
 from handraise.model.tokens import may
 from handraise.surfaces.web import shapes
 from handraise.surfaces.web.staying import cut_off, end
-from handraise.surfaces.web.visit import Parameter, Visit, Way
+from handraise.surfaces.web.visit import ApiRequest, Parameter, Route
 
 KEEP_ALIVE = 15.0
 SLOW = 20.0
@@ -57,13 +57,13 @@ class Streams:
             self._previewed = partial, encoded
         return encoded
 
-    async def follow(self, visit: Visit) -> Response:
+    async def follow(self, request: ApiRequest) -> Response:
         """The act behind `/api/feed`."""
-        return EventStream(self, visit, await _place(visit), visit.text("session"))
+        return EventStream(self, request, await _place(request), request.text("session"))
 
-    def ways(self) -> tuple[Way, ...]:
+    def routes(self) -> tuple[Route, ...]:
         return (
-            Way(
+            Route(
                 "GET",
                 "/api/feed",
                 "viewer",
@@ -74,7 +74,7 @@ class Streams:
                     Parameter("session", "only this session's"),
                 ),
                 media="text/event-stream",
-                lasts=True,
+                long_lived=True,
             ),
         )
 
@@ -95,11 +95,11 @@ class EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, streams: Streams, visit: Visit, after: int, session: str | None) -> None:
+    def __init__(self, streams: Streams, request: ApiRequest, after: int, session: str | None) -> None:
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
         self._streams = streams
-        self._visit = visit
+        self._visit = request
         self._after = after
         self._session = session
         self._is_read = True
@@ -143,7 +143,7 @@ class EventStream(Response):
             return _PING
         if isinstance(news, Partial):
             return self._streams.encode_preview(news)
-        return self._streams.encode(news, for_answering=may(self._visit.visitor.role, "approver"))
+        return self._streams.encode(news, for_answering=may(self._visit.principal.role, "approver"))
 
 
 class _Pinged:
@@ -164,16 +164,16 @@ class _Pinged:
             return None
 
 
-async def _place(visit: Visit) -> int:
+async def _place(request: ApiRequest) -> int:
     """`Last-Event-ID` is where a browser was; it is newer than what its address says. Without either, the end."""
-    last = visit.request.headers.get("last-event-id")
+    last = request.http.headers.get("last-event-id")
     if last:
         # A browser gives up for good on anything but a stream, so that nonsense is told by a `reset` as well.
         return (
             int(last) if last.isascii() and last.isdigit() and len(last) < len(str(_NO_SUCH_PLACE)) else _NO_SUCH_PLACE
         )
-    after = visit.number(_AFTER)
-    return await visit.desk.newest() if after is None else after
+    after = request.number(_AFTER)
+    return await request.desk.newest() if after is None else after
 
 
 async def _until_first(*waits: Coroutine[Any, Any, object]) -> None:

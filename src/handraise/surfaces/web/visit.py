@@ -9,11 +9,11 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
-from handraise.desk.gate import Gate, Visitor
+from handraise.desk.gate import Auth, Principal
 from handraise.desk.interface import Desk
 from handraise.model.tokens import Role
 from handraise.surfaces.web.misspelled import explain
-from handraise.surfaces.web.shapes import Failed, Moment, Problem
+from handraise.surfaces.web.shapes import FailedSchema, Moment, Problem
 
 S = TypeVar("S", bound=Struct)
 
@@ -29,30 +29,30 @@ class BadRequest(Exception):
         self.code = code
 
 
-class Visit(Struct, frozen=True):
+class ApiRequest(Struct, frozen=True):
     """What an act gets."""
 
-    request: Request
-    visitor: Visitor
+    http: Request
+    principal: Principal
     desk: Desk
-    gate: Gate
-    sent: bytes
+    auth: Auth
+    content: bytes
 
     def body(self, shape: type[S]) -> S:
         """What was sent, as our type; raises BadRequest with what is wrong."""
         try:
-            return msgspec.json.decode(self.sent or b"{}", type=shape)
+            return msgspec.json.decode(self.content or b"{}", type=shape)
         except msgspec.ValidationError as error:
             raise BadRequest(explain(error, shape), 422, "invalid") from error
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise BadRequest("The body is not valid JSON.") from error
 
     def path(self, name: str) -> str:
-        return str(self.request.path_params[name])
+        return str(self.http.path_params[name])
 
     def text(self, name: str) -> str | None:
         """A query parameter; an empty one is none."""
-        return self.request.query_params.get(name) or None
+        return self.http.query_params.get(name) or None
 
     def choice(self, name: str, allowed: tuple[str, ...]) -> Any:  # noqa: ANN401 (the caller knows the literals)
         value = self.text(name)
@@ -81,14 +81,14 @@ class Visit(Struct, frozen=True):
         return bool(self.choice(ORDER.name, ORDER.choices) == "newest")
 
 
-Act = Callable[[Visit], Awaitable[Response]]
+Endpoint = Callable[[ApiRequest], Awaitable[Response]]
 
 
 class Parameter(Struct, frozen=True):
     """A query parameter; one that a way does not name is refused there."""
 
     name: str
-    says: str
+    description: str
     kind: str = "string"
     choices: tuple[str, ...] = ()
     form: str | None = None
@@ -101,31 +101,31 @@ class Parameter(Struct, frozen=True):
 ORDER = Parameter("order", "which come first; the oldest, unless it says otherwise", choices=("oldest", "newest"))
 
 
-class Way(Struct, frozen=True):
+class Route(Struct, frozen=True):
     """One route: who may use it, what it takes and gives. The table of these is the API."""
 
     method: str
     path: str
     role: Role | None
     """None: for everybody, without a login."""
-    act: Act
-    says: str
-    takes: type[Struct] | None = None
-    gives: type[Struct] | None = None
+    endpoint: Endpoint
+    summary: str
+    body: type[Struct] | None = None
+    returns: type[Struct] | None = None
     status: int = 200
     parameters: tuple[Parameter, ...] = ()
     largest: int = 1024 * 1024
     """How many bytes a body may have."""
     media: str = "application/json"
-    or_media: str | None = None
+    alternate_media: str | None = None
     """What it gives to who wants it so."""
-    squeezes: bool = False
+    compress: bool = False
     """Whether long answers may be compressed: none that shows a secret."""
-    lasts: bool = False
+    long_lived: bool = False
     """Whether its answer may be long in coming or go on for long: it ends when who asked may no longer be here."""
-    or_status: int | None = None
+    alternate_status: int | None = None
     """The status of its other answer, where it has two that are no refusal."""
-    own_guard: bool = False
+    authenticates_itself: bool = False
     """The act itself reads what was sent, and lets in who shows a secret there; no cookie speaks for anybody."""
 
 
@@ -136,4 +136,4 @@ def answer(value: object, status: int = 200) -> Response:
 
 def failed(status: int, code: str, message: str) -> Response:
     """Every error has this shape."""
-    return answer(Failed(Problem(code, message)), status)
+    return answer(FailedSchema(Problem(code, message)), status)
