@@ -1,4 +1,4 @@
-/** How the page calls when it is not looked at: the title, the icon, a notification, a short sound. */
+/** How the page asks for attention when it is not in view: the title, the icon, a notification, a short sound. */
 import { effect, signal } from "@preact/signals";
 import type { Ask } from "./feed/model";
 import { closeSettled, isPushed, openCard, thisDevice } from "./push";
@@ -39,7 +39,7 @@ export function watchAttention(): void {
   };
   effect(() => {
     void [openAsks.value, ready.value];
-    // Where somebody looks, the card comes first, and this when it is on the screen.
+    // On a visible page the card is drawn first, and this follows.
     if (document.hidden) attend();
     else soon ??= setTimeout(attend, SOON);
   });
@@ -111,7 +111,7 @@ function isNight(): boolean {
 }
 
 function ring(): void {
-  // Browsers let nothing sound in a page that nobody has touched yet.
+  // Browsers allow no sound in a page that was not touched yet.
   if (navigator.userActivation?.hasBeenActive === false) return;
   try {
     const audio = new AudioContext();

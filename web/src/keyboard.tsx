@@ -1,4 +1,4 @@
-/** The keyboard: what each key does, wherever somebody is. Never takes a key from somebody who writes. */
+/** The keyboard: what each key does, on every page. Never takes a key from a text field. */
 import { signal } from "@preact/signals";
 import { press } from "./cards/keys";
 import { isText, touchCurrent } from "./hands/all";
@@ -14,7 +14,7 @@ import { t } from "./texts";
 export const showKeys = signal(false);
 
 let afterG = 0;
-/** When somebody last wrote into a text and did not leave it: 0 if they have. */
+/** When a text field last received a key: 0 once it was left. */
 let wrote = 0;
 /** Keys that leave a text on purpose. */
 const LEAVING = ["Escape", "Enter", "Tab"];
@@ -36,7 +36,7 @@ export function watchKeyboard(): void {
   });
 }
 
-/** Somebody types words, and no field has them: they do nothing, besides asking for the reason of a refusal. */
+/** Words typed outside a field do nothing, except that `d` still opens the reason. */
 function isPartOfWord(key: string): boolean {
   return /^\p{L}$/u.test(key) && key !== "d" && !MOVING.includes(key) && Date.now() - afterG >= 1000;
 }
@@ -54,7 +54,7 @@ function isHeard(event: KeyboardEvent): boolean {
   return !event.repeat || MOVING.includes(event.key);
 }
 
-/** A card may be settled elsewhere while somebody writes into it: what they go on to write answers no other card. */
+/** A card may be settled elsewhere while a person writes into it: the rest of their words must not answer another card. */
 function isWritingOn(event: KeyboardEvent): boolean {
   const now = Date.now();
   if (isText(event.target)) wrote = LEAVING.includes(event.key) ? 0 : now;
@@ -65,7 +65,7 @@ function isWritingOn(event: KeyboardEvent): boolean {
   return false;
 }
 
-/** Who took it: the current card, the page, or nobody. */
+/** What handled it: the current card, the page, or nothing. */
 function take(key: string, event: KeyboardEvent): boolean | "card" {
   if (Date.now() - afterG < 1000 && (key === "i" || key === "s")) {
     afterG = 0;

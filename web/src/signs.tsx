@@ -1,4 +1,4 @@
-/** What stands on every page: how we are connected, who never asks, what was not used, and what a screen reader is told. */
+/** What every page shows: the connection, sessions that never ask, answers that were not used, and announcements for screen readers. */
 import { computed, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "./parts/Icons";
@@ -13,7 +13,7 @@ import { reveal } from "./text/reveal";
 import { span } from "./text/times";
 import { t } from "./texts";
 
-/** How we stand with the hub. As a strip it is there only while something is wrong. */
+/** The connection to the hub. As a strip it shows only while something is wrong. */
 export function ConnectionSign({ strip = false }: { strip?: boolean }) {
   const at = connection.value;
   if (strip && (at.state === "live" || at.state === "connecting")) return <span class={`connection ${at.state} unseen`}>{at.state === "live" ? t("page.connection.live") : ""}</span>;
@@ -33,7 +33,7 @@ export function ConnectionSign({ strip = false }: { strip?: boolean }) {
 
 const bypassing = computed(() => [...sessions.value.values()].filter(neverAsks));
 
-/** Red, and on every page, as long as a session does everything without asking. */
+/** Red, and on every page, while a session does everything without asking. */
 export function NeverAsks() {
   const [first, ...others] = bypassing.value;
   const here = place.value;
@@ -47,7 +47,7 @@ export function NeverAsks() {
   );
 }
 
-/** On every page, as long as the hub cannot keep Claude from its own files. */
+/** On every page, while the hub can't keep Claude away from its own files. */
 export function NoSandbox() {
   const why = me.value?.no_sandbox;
   if (!why) return null;
@@ -69,7 +69,7 @@ const unused = computed(() => {
   });
 });
 
-/** An answer that was not used, told wherever somebody is. */
+/** An answer that was not used, shown on every page. */
 export function NotUsed() {
   if (!unused.value.length) return null;
   return (
@@ -98,7 +98,7 @@ export function NotUsed() {
 
 const words = signal("");
 
-/** Says new asks to a screen reader, wherever it is. */
+/** Announces new asks to screen readers. */
 export function Announcer() {
   const heard = useRef<Set<string> | null>(null);
   const asks = openAsks.value;

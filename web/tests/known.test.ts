@@ -1,4 +1,4 @@
-/** What is settled stays settled, whatever is told again and in whatever order. */
+/** What is settled stays settled, whatever arrives again and in whatever order. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changeAsks, changeSessions, learnAsk, NO_ASKS } from "../src/feed/known";

@@ -29,7 +29,7 @@ export type Notice =
   | { kind: "ended"; device: string; session: string; title: string; body: string; path: string }
   | { kind: "trial"; device: string; title: string; body: string; path: string };
 
-/** What stays on the screen after an answer: the truth about it. `settled`: nobody waits for it any more. */
+/** What stays on the screen after an answer. `settled`: no answer is needed any more. */
 export interface Truth {
   title: string;
   body: string;
@@ -43,7 +43,7 @@ export function readNotice(data: unknown): Notice | null {
   return typeof data === "object" && data !== null && KINDS.includes((data as Notice).kind) ? (data as Notice) : null;
 }
 
-/** Whether a tap was meant for what is shown: not for what stood there a moment ago. Nobody knows when a notice of an older worker was shown. */
+/** Whether a tap was meant for what is shown: not for what was there a moment ago. A notice of an older worker has no time. */
 export function isMeant(offered: Offered, shownAt: unknown, at: number): boolean {
   const card = see(attend("push", typeof shownAt === "number" ? shownAt : at));
   return judge(card, { weight: offered.weight ?? "grant", at }) === "meant";

@@ -1,4 +1,4 @@
-/** Works while no page is open: shows what the hub pushes, sends the answer that is given there, and tells what became of it. Keeps nothing. */
+/** Works while no page is open: shows what the hub pushes, sends the answer, and shows its outcome. Stores nothing. */
 import { describe } from "../src/device";
 import { t } from "./texts";
 import { isDelivered, isMeant, readNotice, truth, type AskNotice, type Notice } from "./notices";
@@ -39,7 +39,7 @@ self.addEventListener("pushsubscriptionchange", (event) => (event as ExtendableE
 
 async function receive(data: PushMessageData | null): Promise<void> {
   const notice = readNotice(jsonOf(data));
-  // A newer hub may say what we do not know; that somebody is needed is what it is about.
+  // A newer hub may send what we don't know yet; a person is needed in any case.
   if (!notice) return show({ title: t("worker.needs_you"), body: "", tag: "handraise", data: null });
   if ("waiting" in notice) count(notice.waiting);
   switch (notice.kind) {
@@ -65,7 +65,7 @@ async function showAsk(notice: AskNotice): Promise<void> {
 /** What was shown for this ask says how it ended, and goes. */
 async function takeBack(ask: string, title: string, body: string): Promise<void> {
   const shown = await self.registration.getNotifications({ tag: ask });
-  // Where somebody has just answered, the outcome of that stands there.
+  // The outcome of an answer that was just given stays.
   if (shown.some((each) => each.data?.answered)) return;
   if (shown.length > 0 || STRICT) await showBriefly({ title: title || t("worker.no_longer_needed"), body, tag: ask, data: null, silent: true });
 }
@@ -112,7 +112,7 @@ async function open(notice: Notice | null): Promise<void> {
   await page.focus().catch(() => undefined);
 }
 
-/** The browser gave this device another address: the hub is told, so that nothing is lost. */
+/** The browser gave this device another address: the hub learns it, so that nothing is lost. */
 async function move({ oldSubscription, newSubscription }: Moved): Promise<void> {
   const push = (await ask("GET", "/api/push")).reply as { key?: string | null } | null;
   if (!push?.key) return;
@@ -153,7 +153,7 @@ function count(waiting: number): void {
   badge.setAppBadge?.(waiting).catch(() => undefined);
 }
 
-/** What the hub said; status 0 is nobody. */
+/** The hub's reply; status 0 means that there was none. */
 async function ask(method: string, path: string, body?: unknown): Promise<{ status: number; reply: unknown }> {
   try {
     const response = await fetch(path, {

@@ -9,7 +9,7 @@ export interface Resource<T> {
   value: Signal<T | null>;
   trouble: Signal<string | null>;
   again: () => void;
-  /** Does something, text what went wrong, and reads anew. */
+  /** Does something, shows what went wrong, and reads again. */
   act: (what: () => Promise<unknown>) => Promise<boolean>;
 }
 
@@ -19,7 +19,7 @@ export function useResource<T>(path: string): Resource<T> {
   const last = useRef(0);
   const again = () => {
     const number = (last.current += 1);
-    // What was asked for before and comes later is not shown any more.
+    // An older request that answers later is ignored.
     get<T>(path).then(
       (read) => number === last.current && (value.value = read),
       (error: unknown) => number === last.current && (trouble.value = explainError(error)),
@@ -45,7 +45,7 @@ export function Loading({ reading }: { reading: { trouble: Signal<string | null>
   return reading.trouble.value ? null : <p class="empty">{t("page.loading")}</p>;
 }
 
-/** It stands on top of its page, and whoever pressed a button further down is brought there. */
+/** Stands on top of its page, and scrolls into view: the button may be further down. */
 export function Trouble({ reading }: { reading: { trouble: Signal<string | null> } }) {
   const note = useRef<HTMLParagraphElement>(null);
   const text = reading.trouble.value;

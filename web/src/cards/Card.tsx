@@ -33,7 +33,7 @@ export function Card({ ask, where }: { ask: Ask; where: Where }) {
   const unfolded = useSignal(false);
   const isOpen = stage.is === "open" || stage.is === "sending" || stage.is === "queued" || stage.is === "sent";
   const wasOpen = useRef(isOpen);
-  // A person who writes an answer while the time runs out goes on writing, and is told that it is late.
+  // A person who writes an answer while the time runs out can finish it, and sees that it is late.
   if (wasOpen.current && stage.is === "expired" && document.getElementById(`card-${ask.id}`)?.contains(document.activeElement)) unfolded.value = true;
   wasOpen.current = isOpen;
   if (isOpen || unfolded.value) return <Whole ask={ask} stage={stage} where={where} fold={isOpen ? null : () => (unfolded.value = false)} />;

@@ -72,7 +72,7 @@ export function Changes({ before, after, what }: { before: string; after: string
   );
 }
 
-/** Where every line ends in the same way before and after, nobody needs to see how. */
+/** Where every line ends in the same way before and after, line endings need not be shown. */
 function withoutEndings(before: string, after: string): [string, string] {
   const alike = [before, after].every((text) => !/(^|[^\r])\n/.test(text));
   return alike ? [before.replaceAll("\r\n", "\n"), after.replaceAll("\r\n", "\n")] : [before, after];

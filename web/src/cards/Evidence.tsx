@@ -67,7 +67,7 @@ function Piece({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** The fields of a tool's input; as JSON where they can't be told apart. */
+/** The fields of a tool's input; as JSON where they can't be read. */
 function Input({ text, label }: { text: string; label: string }) {
   const fields = useMemo(() => readFields(text), [text]);
   return fields ? <Fields fields={fields} /> : <Machine evidence text={text} label={label || t("page.card.full_input")} />;

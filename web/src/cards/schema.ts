@@ -47,7 +47,7 @@ export function readFields(schema: SchemaObject): FieldSpec[] {
   });
 }
 
-/** The fields as they stand before anybody touched them: what the schema gives, shown. */
+/** The fields before anything is typed: the schema's defaults. */
 export function firstDraft(fields: readonly FieldSpec[]): FormDraft {
   return Object.fromEntries(fields.map((field) => [field.name, begin(field)]));
 }

@@ -1,4 +1,4 @@
-/** A conversation: history above, what is being written below, and nothing moves what somebody is reading. */
+/** A conversation: history above, what is being written below, and nothing moves what is being read. */
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "../parts/Icons";

@@ -21,7 +21,7 @@ export const everything = signal(false);
 /** Pixels of a quiet line, pixels of a row of words, letters in such a row. */
 const [LINE, ROW, WIDTH] = [40, 25, 84];
 
-/** A block of entries; runs of reads are one line. One that is far away is drawn when somebody comes near. */
+/** A block of entries; runs of reads are one line. One that is far away is drawn when it comes near. */
 export const Block = memo(({ entries, late }: { entries: readonly TimelineEntry[]; late: boolean }) => {
   const drawn = useSignal(!late || entries.some(waits));
   const frame = useRef<HTMLDivElement>(null);

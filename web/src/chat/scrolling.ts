@@ -41,7 +41,7 @@ export class ReadingPlace {
     this.settle();
   }
 
-  /** Somebody scrolled. */
+  /** The person scrolled. */
   moved(): void {
     const { frame } = this;
     if (!frame) return;

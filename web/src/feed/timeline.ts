@@ -61,7 +61,7 @@ export class Timeline {
   private readonly begins: ReadonlySet<number>;
   private mode: string | null = null;
   private size = 0;
-  /** While nobody has seen the blocks, they are changed in place. */
+  /** Until the blocks are shown, they are changed in place. */
   private unseen = true;
 
   /** `drawn` is what was made of the last of these items: it stays as it is when history is put before it. */

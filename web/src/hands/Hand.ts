@@ -120,7 +120,7 @@ export class Hand {
     const act: Act = { weight, at, repeated, letter };
     this.sample();
     this.drop();
-    // Whoever writes in this very card may send it from there, wherever the button is.
+    // A person writing in this very card may send it from there, wherever the button is.
     const writes = isText(document.activeElement) && this.root.contains(document.activeElement);
     if (weight !== "refuse" && !writes && !this.isInView(control)) return this.bring(control);
     let verdict = this.judge(act);

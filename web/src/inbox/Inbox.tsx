@@ -1,4 +1,4 @@
-/** Everything that waits for a person, from all sessions: oldest first, one open, the others a line each. */
+/** Everything that needs a person, from all sessions: oldest first, one open, the others a line each. */
 import { computed } from "@preact/signals";
 import { Card } from "../cards/Card";
 import { Icon } from "../parts/Icons";
@@ -42,7 +42,7 @@ export function Inbox() {
 
 const alarms = computed(() => [...sessions.value.values()].filter(isAlarm).sort((a, b) => (a.changed_at > b.changed_at ? -1 : 1)));
 
-/** Sessions that were stopped since something went around Handraise: above all else, until somebody resumes them. */
+/** Sessions that were stopped because something bypassed Handraise: above all else, until they are resumed. */
 export function Alarms() {
   return (
     <>
@@ -62,7 +62,7 @@ export function Alarms() {
   );
 }
 
-/** What became of the asks that stood here: who answered, and whether it was somebody else. */
+/** What became of the asks that were here, and who answered them. */
 function JustNow() {
   const asks = justSettled.value.map(askOf).filter((ask) => ask !== undefined && !missedAsks.value.includes(ask));
   if (!asks.length && !batch.value) return null;

@@ -7,7 +7,7 @@ export function Confirm({ label, really, act, disabled = false }: { label: strin
   const asked = useSignal(false);
   const first = useRef<HTMLButtonElement>(null);
   const touched = useRef(false);
-  // The button that was pressed is gone: whoever uses a keyboard goes on where it was.
+  // The button that was pressed is gone: the keyboard's focus moves to the one in its place.
   useEffect(() => {
     if (touched.current) first.current?.focus();
     touched.current = true;

@@ -7,7 +7,7 @@ import { t } from "../texts";
 import { Marked, More } from "./Folded";
 
 const MOST = 26;
-/** What somebody decides by is read where it stands, unless it is really long. */
+/** Evidence is shown in full, unless it is really long. */
 const MOST_EVIDENCE = 300;
 /** Two columns need this many pixels. */
 const ROOM = 640;
@@ -20,7 +20,7 @@ interface DiffProps {
   path: string;
   /** Whether the numbers of the lines are those of the file. */
   numbered?: boolean;
-  /** Somebody decides by it: what was not on the screen counts as unseen. */
+  /** Part of the evidence: what was not on the screen counts as unseen. */
   evidence?: boolean;
 }
 

@@ -6,10 +6,10 @@ import { t } from "../texts";
 import { Icon } from "./Icons";
 
 const MOST = 14;
-/** What somebody decides by is read where it stands, unless it is really long. */
+/** Evidence is shown in full, unless it is really long. */
 const MOST_EVIDENCE = 300;
 
-/** `evidence`: somebody decides by it, and what was not on the screen counts as unseen. */
+/** `evidence`: what was not on the screen counts as unseen. */
 export function Machine({ text, label, evidence = false, most = evidence ? MOST_EVIDENCE : MOST }: { text: string; most?: number; label?: string; evidence?: boolean }) {
   const open = useSignal(false);
   const lines = reveal(text.replace(/\n$/, "")).split("\n");

@@ -1,4 +1,4 @@
-/** A menu behind a button: closes when somebody chooses, presses Escape or goes elsewhere. */
+/** A menu behind a button: closes on a choice, on Escape, or when the focus leaves. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";

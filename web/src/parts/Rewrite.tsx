@@ -1,11 +1,11 @@
-/** A field for a text that somebody else wrote: hidden characters are marked in it, and line endings stay what they were. */
+/** A field for editing Claude's text: hidden characters are marked, and line endings stay as they are. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { markTyped } from "../text/editing";
 import { t } from "../texts";
 
 interface RewriteProps {
   label: string;
-  /** As `toField` made it, and somebody changed it. */
+  /** Made by `toField`, and changed since. */
   field: string;
   change: (field: string) => void;
   /** The text it began as. */

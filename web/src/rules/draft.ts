@@ -1,4 +1,4 @@
-/** A rule that somebody is about to make: drafted from an ask, put in words, and as the hub expects it. Pure. */
+/** A rule in the making: drafted from an ask, put in words, and as the hub expects it. Pure. */
 import type { NewRule, ProjectRule, Rule } from "../generated/api";
 import type { Ask, Project, Session } from "../feed/model";
 import { reveal } from "../text/reveal";
@@ -53,7 +53,7 @@ export function missing(draft: RuleDraft): string | null {
   return named ? null : t("admin.rules.empty");
 }
 
-/** In a sentence, before anybody grants it. Backquotes are around what was typed. */
+/** The rule in a sentence, before it is created. Backquotes are around what was typed. */
 export function sentenceOf(draft: RuleDraft, names: (draft: RuleDraft) => string): string {
   const what = subject(draft);
   const where = names(draft);

@@ -1,4 +1,4 @@
-/** The sessions: what needs somebody on top, with the question itself as the row's text. */
+/** The sessions: those that need a person on top, with the question itself as the row's text. */
 import { computed, signal, useComputed } from "@preact/signals";
 import type { Ask, Session } from "../feed/model";
 import { memo } from "../parts/memo";

@@ -11,7 +11,7 @@ export function modeName(mode: string): string {
   return textOr(`page.mode.name.${mode}`, reveal(mode));
 }
 
-/** As options of a select; `and` is one that is set and may be another. Who runs and asks cannot be told never to ask: Claude refuses it. */
+/** As options of a select. `and` is the mode that is set, which may be another. A running session can't be switched to never ask: Claude refuses that. */
 export function ModeChoices({ and, runs = false }: { and?: string | null; runs?: boolean }) {
   const offered = runs ? MODES.filter((mode) => mode !== NEVER_ASKS) : MODES;
   const all = and && !offered.includes(and) ? [...offered, and] : offered;

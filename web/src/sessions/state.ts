@@ -1,4 +1,4 @@
-/** What a person would say of a session, in words; and where it stands in the list. Pure. */
+/** The state of a session in words, and its place in the list. Pure. */
 import type { Ask, Session } from "../feed/model";
 import { span } from "../text/times";
 import { t } from "../texts";
@@ -31,7 +31,7 @@ export function isFailed(session: Session): boolean {
   return session.ended?.how === "failed" || session.ended?.how === "lost";
 }
 
-/** Stopped since something went around Handraise, and nobody has resumed it. */
+/** Stopped because something bypassed Handraise, and not resumed since. */
 export function isAlarm(session: Session): boolean {
   return session.ended?.alarm === true;
 }

@@ -27,7 +27,7 @@ const MISSED = 200;
 const asksById = new Map<string, ReadonlySignal<Ask | undefined>>();
 const sessionsById = new Map<string, ReadonlySignal<Session | undefined>>();
 
-/** One ask; who reads it is drawn again when that ask changes, and not for others. */
+/** One ask. A component that reads it is drawn again only when that ask changes. */
 export function askOf(id: string): Ask | undefined {
   return cached(asksById, id, () => known.value.asks.get(id));
 }
@@ -37,7 +37,7 @@ export function sessionOf(id: string | null): Session | undefined {
   return id === null ? undefined : cached(sessionsById, id, () => sessions.value.get(id));
 }
 
-/** Whether it was done from this very browser: the same account elsewhere is somebody else. */
+/** Whether it was done from this very browser: the same account elsewhere counts as someone else. */
 export function isMe(by: Actor): boolean {
   return by.kind === "person" && Boolean(by.seat) && by.seat === me.value?.seat && by.name === me.value?.name;
 }
@@ -85,7 +85,7 @@ export function may(role: "approver" | "admin"): boolean {
   return mine === "admin" || (role === "approver" && mine === "approver");
 }
 
-/** Reads everything anew. The cursor is the place in the feed to follow from. */
+/** Reads everything again. The cursor is the place in the feed to follow from. */
 export async function readSnapshot(): Promise<number> {
   const [who, listed, inbox, missed, places] = await Promise.all([
     readMe(),
@@ -116,7 +116,7 @@ async function readMe(): Promise<Me> {
   return who;
 }
 
-/** All of them, however many: an inbox that leaves some out would lie. */
+/** All of them, however many: an inbox must not leave any out. */
 async function readOpen(): Promise<{ asks: Ask[]; cursor: number }> {
   const first = await get<AsksPage>("/api/asks?state=open");
   const all = [...first.asks];
@@ -171,7 +171,7 @@ export async function meet(id: string): Promise<void> {
   }
 }
 
-/** An ask as the hub just told it, outside the feed: how it stands when an answer was refused. */
+/** An ask from outside the feed: its state when an answer was refused. */
 export function takeAsk(ask: Ask): void {
   if (ask.settlement) noteSettled(ask.id, ask.settlement);
   known.value = learnAsk(known.value, ask);

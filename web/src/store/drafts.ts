@@ -1,4 +1,4 @@
-/** What somebody began to write, by the ask or session it is for: it survives a reload, and goes when it was sent. */
+/** Unsent text, by the ask or session it is for: it survives a reload, and is dropped when it was sent. */
 import { useState } from "preact/hooks";
 
 const PREFIX = "handraise.draft.";

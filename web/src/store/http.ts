@@ -1,4 +1,4 @@
-/** Requests to the hub. An error is what the hub said, or that nobody answered. */
+/** Requests to the hub. An error is the hub's own, or that it could not be reached. */
 import type { Failed } from "../generated/api";
 import type { Ask, Settlement } from "../feed/model";
 import { t } from "../texts";
@@ -20,7 +20,7 @@ export class Refused extends Error {
   }
 }
 
-/** Nobody answered: the network or the hub is away. */
+/** No response: the network or the hub is down. */
 export class Unreachable extends Error {}
 
 const PATIENCE = 20_000;
@@ -32,7 +32,7 @@ export async function ask<T>(method: string, path: string, body?: unknown, patie
   });
   if (!response.ok) {
     const failure = read<Failed>(text);
-    // A proxy says so of a hub that is away. The hub itself, in trouble of its own, says which.
+    // A proxy reports a hub that is down. The hub's own errors carry a message.
     if (response.status >= 502 && response.status <= 504 && !failure?.error) throw new Unreachable(`${response.status}`);
     throw new Refused(response.status, failure);
   }
@@ -64,7 +64,7 @@ function read<T>(text: string): T | null {
   }
 }
 
-/** What to tell a person about something that was thrown. */
+/** What to show a person for something that was thrown. */
 export function explainError(error: unknown): string {
   if (error instanceof Unreachable) return t("page.unreachable");
   return error instanceof Error ? error.message : String(error);

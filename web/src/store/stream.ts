@@ -12,7 +12,7 @@ export const connection = signal<Connection>({ state: "connecting" });
 
 const GATHER_MS = 8;
 const QUIET_MS = 300;
-/** The hub pings every 15 seconds: after this long without a word, nobody is there. */
+/** The hub pings every 15 seconds: after this long without a ping, the connection is lost. */
 const SILENCE_MS = 40_000;
 const WATCH_MS = 5000;
 const LONGEST_PAUSE_MS = 5000;
@@ -93,7 +93,7 @@ class LiveFeed {
     }, QUIET_MS);
   }
 
-  /** Items that come together are drawn together. Asks wait for nobody; nor does a hidden page, whose timers hardly run. */
+  /** Items that come together are drawn together. Asks are drawn at once, and so is everything on a hidden page, whose timers hardly run. */
   private gather(item: Item): void {
     if (item.cursor <= this.cursor) return;
     this.cursor = item.cursor;

@@ -30,7 +30,7 @@ export function markTyped(field: string): string {
   return revealLetters(field);
 }
 
-/** A mark that somebody wrote out is told from one of ours: its bracket is marked. */
+/** A mark that was typed is kept apart from one of ours: its bracket is marked. */
 function markUp(text: string): string {
   return revealLetters(text.replace(MARK, (mark, code: string) => (isCode(code) ? `⟨U+27E8⟩${mark.slice(1)}` : mark)));
 }
