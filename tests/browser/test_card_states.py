@@ -124,9 +124,9 @@ STATES = {
     "mine": ["You allowed mine · web", "delivered"],
     "underway": ["You allowed underway · web", "answered, waiting for Claude"],
     "elsewhere": ["ann denied elsewhere: “No.” · terminal"],
-    "expired": ["Run expired? · Timed out", "Answer late"],
-    "late": ["You allowed late · web", "late; sent to Claude as a follow-up"],
-    "withdrawn": ["Run withdrawn? · Withdrawn: the turn was interrupted"],
+    "expired": ["Run expired? · No one answered in time", "Answer late"],
+    "late": ["Answered late: You allowed late · web", "late; sent to Claude as a follow-up"],
+    "withdrawn": ["Run withdrawn? · No longer needed: the turn was interrupted"],
 }
 
 

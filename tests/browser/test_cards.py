@@ -55,7 +55,7 @@ async def test_a_denial_an_edit_and_a_plan_sent_back_by_mouse(tmp_path: Path) ->
         page = await screen.open(up, f"/sessions/{session.id}")
 
         await armed(page, "question")
-        await page.locator("main").get_by_text("Other…").click()
+        await page.locator("main").get_by_text("Other").click()
         await page.get_by_label("Your own answer").fill("/alive")
         await page.reload()  # the draft survives
         await armed(page, "question")
@@ -66,12 +66,12 @@ async def test_a_denial_an_edit_and_a_plan_sent_back_by_mouse(tmp_path: Path) ->
         await page.get_by_role("button", name="Send answers").click()
 
         await armed(page, "plan")
-        await page.get_by_role("button", name="Send back…").click()
+        await page.get_by_role("button", name="Send back").click()
         await page.get_by_label("What should be different?").fill("Mention the port.")
         await page.get_by_role("button", name="Send back", exact=True).click()
         await expect(page.locator(".card.plan")).to_contain_text("Mention the port.")
         await armed(page, "plan")
-        await page.get_by_role("button", name="Approve and ask for each edit").click()
+        await page.get_by_role("button", name="Approve Claude asks before each edit").click()
 
         await expect(page.locator(".card .asked")).to_contain_text("service.py")
         await armed(page, "permission")

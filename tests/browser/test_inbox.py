@@ -48,7 +48,7 @@ async def test_the_oldest_is_first_and_the_count_stands_in_the_title_and_the_ico
         await armed(page, "form")
         await expect(page.locator(".over")).to_contain_text("ann allowed npm test · terminal")
         await withdraw(hub, "form", "the session was stopped")
-        await expect(page.locator(".over")).to_contain_text("Withdrawn: the session was stopped")
+        await expect(page.locator(".over")).to_contain_text("No longer needed: the session was stopped")
         await armed(page, "question")
         await page.keyboard.press("1")
         await page.keyboard.press("Enter")

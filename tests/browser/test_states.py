@@ -105,7 +105,7 @@ async def test_a_reload_in_every_state_shows_the_same(tmp_path: Path) -> None:  
         await page.get_by_label("More actions").click()
         await page.get_by_role("button", name="Stop…").click()
         await page.get_by_role("dialog").get_by_role("button", name="Stop").click()
-        await expect(page.locator(".line-card.stage-withdrawn")).to_contain_text("Withdrawn: owner stopped it")
+        await expect(page.locator(".line-card.stage-withdrawn")).to_contain_text("No longer needed: owner stopped it")
         await expect(page.locator(".event").get_by_text("Stopped")).to_be_visible()
         await expect(page.get_by_role("button", name="Resume")).to_be_visible()
         await page.reload()

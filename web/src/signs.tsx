@@ -1,6 +1,7 @@
 /** What every page shows: the connection, sessions that never ask, answers that were not used, and announcements for screen readers. */
 import { computed, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import type { Ask } from "./feed/model";
 import { Icon } from "./parts/Icons";
 import { Quoted } from "./parts/Quoted";
 import { now } from "./store/clock";
@@ -102,19 +103,16 @@ const words = signal("");
 export function Announcer() {
   const heard = useRef<Set<string> | null>(null);
   const asks = openAsks.value;
+  const isReady = ready.value;
   const state = connection.value.state;
   useEffect(() => {
-    if (!ready.value) return;
+    // As they were when this was drawn: an effect may run when more is here already.
+    if (!isReady) return;
     const before = heard.current;
     heard.current = new Set(asks.map((ask) => ask.id));
     const fresh = before ? asks.filter((ask) => !before.has(ask.id)) : [];
-    if (fresh.length)
-      words.value = fresh
-        .map((ask) =>
-          t("page.card.announcement", { question: ask.card.headline, title: reveal(sessionOf(ask.session)?.title ?? t("page.card.external_agent")) }),
-        )
-        .join(" ");
-  }, [asks, ready.value]);
+    if (fresh.length) words.value = fresh.map(announcementOf).join(" ");
+  }, [asks, isReady]);
   return (
     <>
       <p class="unseen" role="status" aria-live="polite">
@@ -125,4 +123,9 @@ export function Announcer() {
       </p>
     </>
   );
+}
+
+function announcementOf(ask: Ask): string {
+  const title = reveal(sessionOf(ask.session)?.title ?? t("page.card.external_agent"));
+  return t("page.card.announcement", { question: ask.card.headline, title });
 }

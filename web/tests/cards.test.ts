@@ -25,7 +25,13 @@ test("a stage tells the truth about an answer on its way", () => {
 
 test("a line is the hub's words, from where, and whether Claude has it", () => {
   const settled = { ...ask(permission("Bash", {}), null), card: { headline: "Run `ls`?", outcome: { text: "bob denied `ls`", yours: "You denied `ls`" } } } as unknown as Ask;
-  const settlement: Answered = { state: "answered", answer: { allow: false, message: "", interrupt: false }, by: { kind: "person", name: "bob", seat: "" }, from: "telegram", at: new Date().toISOString() };
+  const settlement: Answered = {
+    state: "answered",
+    answer: { allow: false, message: "", interrupt: false },
+    by: { kind: "person", name: "bob", seat: "" },
+    from: "telegram",
+    at: new Date().toISOString(),
+  };
   assert.match(lineOf(settled, { is: "answered", settlement, delivered: true, trouble: null }), /^bob denied `ls` · telegram · .* · delivered$/);
   assert.equal(lineOf(settled, { is: "open", trouble: null }), "Run `ls`?");
 });

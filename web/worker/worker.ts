@@ -1,6 +1,6 @@
 /** Works while no page is open: shows what the hub pushes, sends the answer, and shows its outcome. Stores nothing. */
 import { describe } from "../src/device";
-import { t } from "./texts";
+import { learnLanguage, t } from "./texts";
 import { isDelivered, isMeant, readNotice, truth, type AskNotice, type Notice } from "./notices";
 
 declare const self: ServiceWorkerGlobalScope;
@@ -40,6 +40,7 @@ self.addEventListener("pushsubscriptionchange", (event) => (event as ExtendableE
 async function receive(data: PushMessageData | null): Promise<void> {
   const notice = readNotice(jsonOf(data));
   // A newer hub may send what we don't know yet; a person is needed in any case.
+  if (!notice) await learnLanguage(read);
   if (!notice) return show({ title: t("worker.needs_you"), body: "", tag: "handraise", data: null });
   if ("waiting" in notice) count(notice.waiting);
   switch (notice.kind) {
@@ -84,7 +85,7 @@ async function answer(notice: AskNotice, action: string): Promise<void> {
   const offered = notice.answers.find((each) => each.name === action);
   if (!offered) return;
   const path = `/api/asks/${encodeURIComponent(notice.ask)}`;
-  const { status, reply } = await ask("POST", `${path}/answer`, { answer: offered.answer, digest: notice.digest });
+  const [{ status, reply }] = await Promise.all([ask("POST", `${path}/answer`, { answer: offered.answer, digest: notice.digest }), learnLanguage(read)]);
   const outcome = truth(notice, offered, status, reply);
   const shown = { body: outcome.body, tag: notice.ask, data: { answered: true, notice }, silent: true };
   await show({ ...shown, title: outcome.title });
@@ -167,6 +168,12 @@ async function ask(method: string, path: string, body?: unknown): Promise<{ stat
   } catch {
     return { status: 0, reply: null };
   }
+}
+
+/** What the hub has there, or null. */
+async function read(path: string): Promise<unknown> {
+  const { status, reply } = await ask("GET", path);
+  return status === 200 ? reply : null;
 }
 
 function jsonOf(data: PushMessageData | null): unknown {

@@ -9,6 +9,7 @@ import { Table } from "../parts/Table";
 import { may, sessionOf, sessions } from "../store/desk";
 import { get, explainError } from "../store/http";
 import { pathOf } from "../store/place";
+import { actorName, sourceName } from "../text/names";
 import { reveal } from "../text/reveal";
 import { moment } from "../text/times";
 import { t, textOr } from "../texts";
@@ -152,8 +153,8 @@ function LogRow({ entry }: { entry: Entry }) {
     <tr>
       <td class="nowrap">{moment(entry.at)}</td>
       <td class="nowrap">{nameOf(entry.what)}</td>
-      <td>{entry.by.kind === "rule" ? t("admin.audit.by_rule", { id: reveal(entry.by.rule) }) : reveal(entry.by.name)}</td>
-      <td>{reveal(entry.source)}</td>
+      <td>{actorName(entry.by)}</td>
+      <td>{sourceName(entry.source)}</td>
       <td class="detail">
         <LogDetail entry={entry} />
       </td>

@@ -9,7 +9,7 @@ import { may, projects } from "../store/desk";
 import { ask, post } from "../store/http";
 import { reveal } from "../text/reveal";
 import { moment } from "../text/times";
-import { t } from "../texts";
+import { t, textOr } from "../texts";
 import { durationOf } from "../rules/draft";
 import { Loading, Trouble, useResource, type Resource } from "./read";
 
@@ -53,7 +53,7 @@ function TokenList({ tokens, reading }: { tokens: readonly Token[]; reading: Res
             {token.project && <span class="quiet-text"> {t("admin.project", { name: reveal(projects.value.find((each) => each.id === token.project)?.name ?? token.project) })}</span>}
           </td>
           <td>{t(`admin.role.${token.role}`)}</td>
-          <td>{token.kind}</td>
+          <td>{textOr(`admin.tokens.kinds.${token.kind}`, token.kind)}</td>
           <td class="nowrap">{moment(token.created_at)}</td>
           <td class="nowrap">{token.last_used_at ? moment(token.last_used_at) : t("admin.tokens.never_used")}</td>
           <td class="nowrap">{expiryOf(token)}</td>

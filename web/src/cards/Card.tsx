@@ -7,7 +7,6 @@ import { enter } from "../hands/all";
 import { Hand } from "../hands/Hand";
 import { weightOf } from "../hands/weight";
 import { Unfolds } from "../parts/Folded";
-import { Icon } from "../parts/Icons";
 import { Quoted } from "../parts/Quoted";
 import { may, sessionOf } from "../store/desk";
 import { chosen, current } from "../store/place";

@@ -17,9 +17,11 @@ export function EvidenceList({ ask, directory }: { ask: AskOf<"permission">; dir
   const whole = useMemo(() => JSON.stringify(ask.body.input, null, 2), [ask.body]);
   return (
     <div class="evidence">
-      {evidence.filter((each) => !isRepeated(each, headline)).map((each, at) => (
-        <Exhibit key={at} evidence={each} path={path} />
-      ))}
+      {evidence
+        .filter((each) => !isRepeated(each, headline))
+        .map((each, at) => (
+          <Exhibit key={at} evidence={each} path={path} />
+        ))}
       <Unfolds title={t("page.card.full_input")}>{() => <Machine text={whole} most={40} label={t("page.card.full_input")} />}</Unfolds>
     </div>
   );

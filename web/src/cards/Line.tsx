@@ -4,6 +4,7 @@ import { Icon } from "../parts/Icons";
 import { Quoted } from "../parts/Quoted";
 import { Alert } from "../parts/Alert";
 import { isMe, sessionOf } from "../store/desk";
+import { sourceName } from "../text/names";
 import { reveal } from "../text/reveal";
 import { moment } from "../text/times";
 import { t } from "../texts";
@@ -48,5 +49,5 @@ export function lineOf(ask: Ask, stage: Stage): string {
 
 function answeredBy({ card: { headline, outcome } }: Ask, { by, from, at }: Answered): string[] {
   const text = isMe(by) ? outcome?.yours : outcome?.text;
-  return [text ?? headline, ...(by.kind === "rule" ? [] : [reveal(from)]), moment(at)];
+  return [text ?? headline, ...(by.kind === "rule" ? [] : [sourceName(from)]), moment(at)];
 }

@@ -40,9 +40,7 @@ export function PermissionCard(props: PermissionProps) {
   return (
     <>
       <EvidenceList ask={ask} directory={props.directory} />
-      {(step.value === "editing" || step.value === "reviewing") && (
-        <Edit ask={ask} edit={edit} reviewing={step.value === "reviewing"} review={go("reviewing")} leave={go("deciding")} />
-      )}
+      {(step.value === "editing" || step.value === "reviewing") && <Edit ask={ask} edit={edit} reviewing={step.value === "reviewing"} review={go("reviewing")} leave={go("deciding")} />}
       {step.value === "reviewing" && <ReviewBar {...props} decision={decision} />}
       {step.value === "denying" && <Denial {...props} decision={decision} />}
       {step.value === "deciding" && <DecideBar {...props} decision={decision} />}
@@ -143,9 +141,7 @@ function Longer({ ask, hand, disabled, choose }: Pick<PermissionProps, "ask" | "
     <div class="longer" data-own>
       {offers.map((choice) => button(choice, nameOf(choice), choice.label))}
       {suggestions.length > 0 && (
-        <Unfolds title={t("page.card.suggestions", { count: suggestions.length })}>
-          {() => suggestions.map((choice, index) => button(choice, `suggestion-${index}`, choice.detail))}
-        </Unfolds>
+        <Unfolds title={t("page.card.suggestions", { count: suggestions.length })}>{() => suggestions.map((choice, index) => button(choice, `suggestion-${index}`, choice.detail))}</Unfolds>
       )}
     </div>
   );

@@ -10,6 +10,7 @@ import { memo } from "../parts/memo";
 import { whenNear } from "../parts/near";
 import { askOf, isMe, known } from "../store/desk";
 import { modeName } from "../sessions/modes";
+import { actorName, sourceName } from "../text/names";
 import { reveal } from "../text/reveal";
 import { dollars, moment, span } from "../text/times";
 import { t, textOr } from "../texts";
@@ -110,7 +111,7 @@ function Message({ item }: { item: ItemOf<"said"> }) {
       <div class="said-text">{reveal(item.text)}</div>
       {item.images > 0 && <SentPictures item={item} />}
       <p class="said-by">
-        {isMe(item.by) ? t("page.chat.you") : `${reveal(item.by.name)} · ${item.source}`} · {moment(item.at)}
+        {isMe(item.by) ? t("page.chat.you") : `${actorName(item.by)} · ${sourceName(item.source)}`} · {moment(item.at)}
       </p>
     </div>
   );

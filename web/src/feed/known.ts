@@ -1,13 +1,19 @@
 /** What is known of sessions and asks, and how an item of the feed changes it. Pure; nothing settled opens again. */
-import type { Ask, Item, Session, Settlement } from "./model";
+import type { Ask, Card, Item, Session, Settlement } from "./model";
 
 export type KnownSessions = ReadonlyMap<string, Session>;
 
 export interface KnownAsks {
   readonly asks: ReadonlyMap<string, Ask>;
   /** Settlements and deliveries whose ask is not known yet: history comes in pages, newest first. */
-  readonly settled: ReadonlyMap<string, Settlement>;
+  readonly settled: ReadonlyMap<string, Ending>;
   readonly delivered: ReadonlyMap<string, string>;
+}
+
+/** How an ask ended, and its card since then. */
+interface Ending {
+  readonly settlement: Settlement;
+  readonly card: Card | null;
 }
 
 export const NO_ASKS: KnownAsks = { asks: new Map(), settled: new Map(), delivered: new Map() };
@@ -51,10 +57,11 @@ function changeSession(session: Session, item: Item): Session {
 /** Takes in an ask as the hub sent it; what is known as settled stays settled. */
 export function learnAsk(known: KnownAsks, fresh: Ask): KnownAsks {
   const before = known.asks.get(fresh.id);
-  const settlement = latest(before?.settlement ?? null, latest(known.settled.get(fresh.id) ?? null, fresh.settlement));
+  const ending = latest(before ? endingOf(before) : null, latest(known.settled.get(fresh.id) ?? null, endingOf(fresh)));
+  const settlement = ending?.settlement ?? null;
   const delivered = fresh.delivered_at ?? before?.delivered_at ?? known.delivered.get(fresh.id) ?? null;
   if (before && before.digest === fresh.digest && before.settlement === settlement && before.delivered_at === delivered) return known;
-  const ask: Ask = { ...fresh, settlement, state: settlement ? settlement.state : "open", delivered_at: delivered };
+  const ask: Ask = { ...fresh, settlement, card: ending?.card ?? fresh.card, state: settlement ? settlement.state : "open", delivered_at: delivered };
   return { ...known, asks: new Map(known.asks).set(ask.id, ask) };
 }
 
@@ -65,8 +72,9 @@ export function changeAsks(known: KnownAsks, item: Item): KnownAsks {
       return learnAsk(known, item.ask);
     case "ask.settled": {
       const ask = known.asks.get(item.ask);
-      if (!ask) return { ...known, settled: new Map(known.settled).set(item.ask, item.settlement) };
-      return learnAsk(known, { ...ask, settlement: item.settlement });
+      const { settlement, card } = item;
+      if (!ask) return { ...known, settled: new Map(known.settled).set(item.ask, { settlement, card }) };
+      return learnAsk(known, { ...ask, settlement, card: card ?? ask.card });
     }
     case "ask.delivered": {
       const ask = known.asks.get(item.ask);
@@ -78,9 +86,16 @@ export function changeAsks(known: KnownAsks, item: Item): KnownAsks {
   }
 }
 
+function endingOf({ settlement, card }: Ask): Ending | null {
+  return settlement && { settlement, card };
+}
+
 /** There is no way back from a settlement; only a late answer adds to one. */
-function latest(before: Settlement | null, after: Settlement | null): Settlement | null {
+function latest(before: Ending | null, after: Ending | null): Ending | null {
   if (before === null || after === null) return before ?? after;
-  if (before.state === "expired" && before.late === null && after.state === "expired" && after.late !== null) return after;
-  return before;
+  return isLate(after.settlement) && !isLate(before.settlement) && before.settlement.state === "expired" ? after : before;
+}
+
+function isLate(settlement: Settlement): boolean {
+  return settlement.state === "expired" && settlement.late !== null;
 }
