@@ -102,7 +102,7 @@ async def test_plurals_and_dates_are_right_in_the_hubs_language(tmp_path: Path) 
             forms = Catalogue(LANGUAGE).message("page.sessions.bypassing")
             assert not isinstance(forms, str | None)
             await expect(page.locator(".never-asks span")).to_have_text(forms["one"].replace("{count}", "1"))
-            await expect(page.locator(".said-by").first).to_contain_text("Mar 3, 2024 02:05 PM")
+            await expect(page.locator(".said-by").first).to_contain_text("Mar 3, 2024, 02:05 PM")
             assert await page.locator("html").get_attribute("lang") == LANGUAGE
 
             await hub.up.hub.store.apply([SaveSession(bypassing("s_more"))])

@@ -46,13 +46,14 @@ interface ControlProps {
   /** The key as it is shown, if it is not the name. */
   shown?: string | null;
   id?: string | undefined;
+  title?: string | undefined;
 }
 
 /** A button that gives an answer, or leads to one. Without `does` it sends its form. */
-export function Control({ hand, name, label, does, disabled, tag = "", shown = name, id }: ControlProps) {
+export function Control({ hand, name, label, does, disabled, tag = "", shown = name, id, title }: ControlProps) {
   const { value: refusal } = hand.refusal;
   return (
-    <button type={does ? "button" : "submit"} class={`act ${tag}${hand.pressed.value === name ? " pressed" : ""}`} data-control={name} id={id} disabled={disabled} onClick={does}>
+    <button type={does ? "button" : "submit"} class={`act ${tag}${hand.pressed.value === name ? " pressed" : ""}`} data-control={name} id={id} title={title} disabled={disabled} onClick={does}>
       <span>
         {label}
         {hand.warned.value === name && ` ${t("page.card.without_rest", { count: hand.unread.value })}`}
@@ -79,18 +80,20 @@ interface ChoiceProps {
   all?: number;
   /** Its key is not shown: it leads here, and does nothing else. */
   quiet?: boolean;
+  /** What it does stands below its name; otherwise it is a tooltip. */
+  explained?: boolean;
 }
 
 /** One of the card's choices, in the hub's words and with its key. */
-export function Choice({ choice, all = 0, quiet = false, ...rest }: ChoiceProps) {
+export function Choice({ choice, all = 0, quiet = false, explained = false, ...rest }: ChoiceProps) {
   if (!choice) return null;
   const label = (
     <>
       <Quoted text={forAll(choice.label, all)} />
-      {choice.detail && <small>{choice.detail}</small>}
+      {explained && choice.detail && <small>{choice.detail}</small>}
     </>
   );
-  return <Control {...rest} name={nameOf(choice)} label={label} shown={(!quiet && choice.key) || null} />;
+  return <Control {...rest} name={nameOf(choice)} label={label} title={explained ? undefined : choice.detail || undefined} shown={(!quiet && choice.key) || null} />;
 }
 
 /** The name of a choice's control. */

@@ -49,7 +49,7 @@ export function Exhibit({ evidence: { kind, text, label }, path = "" }: { eviden
     case "warning":
       return (
         <p class={kind === "warning" ? "note warning" : "says"} data-evidence>
-          {label && <span class="quiet-text">{label}: </span>}
+          {label && `${label}: `}
           <Quoted text={text} />
         </p>
       );

@@ -88,17 +88,12 @@ function DecideBar({ ask, hand, choose, disabled, all, decision }: PermissionPro
     <>
       <Bar hand={hand}>
         <Choice hand={hand} choice={once} all={all} tag="primary" disabled={disabled} does={() => choose(once)} />
-        <Choice hand={hand} choice={brief(choiceOf(ask, "deny"))} all={all} tag="danger" disabled={disabled} does={decision.deny(false)} />
-        <Choice hand={hand} choice={brief(choiceOf(ask, "edit"))} disabled={disabled} does={decision.go("editing")} />
+        <Choice hand={hand} choice={choiceOf(ask, "deny")} all={all} tag="danger" disabled={disabled} does={decision.deny(false)} />
+        <Choice hand={hand} choice={choiceOf(ask, "edit")} disabled={disabled} does={decision.go("editing")} />
       </Bar>
       {!all && <Longer ask={ask} hand={hand} disabled={disabled} choose={choose} />}
     </>
   );
-}
-
-/** A button that leads to a step which explains itself. */
-function brief(choice: CardChoice | undefined): CardChoice | undefined {
-  return choice && { ...choice, detail: "" };
 }
 
 function ReviewBar({ ask, hand, disabled, all, decision }: PermissionProps & { decision: Decision }) {
@@ -106,7 +101,7 @@ function ReviewBar({ ask, hand, disabled, all, decision }: PermissionProps & { d
   return (
     <Bar hand={hand}>
       <Control hand={hand} name="a" label={forAll(t("page.card.allow_edited"), all)} tag="primary" disabled={disabled || edit.input === null} does={allowEdited} />
-      <Choice hand={hand} choice={brief(choiceOf(ask, "deny"))} all={all} tag="danger" disabled={disabled} does={deny(false)} />
+      <Choice hand={hand} choice={choiceOf(ask, "deny")} all={all} tag="danger" disabled={disabled} does={deny(false)} />
       <Control hand={hand} name="e" label={t("page.card.edit_again")} disabled={disabled} does={go("editing")} />
       <Control hand={hand} name="cancel" label={t("page.cancel")} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
     </Bar>

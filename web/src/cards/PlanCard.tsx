@@ -81,8 +81,8 @@ function PlanBar({ ask, hand, choose, disabled, all, step, approve }: PlanProps 
   const go = (next: PlanStep) => () => (step.value = next);
   return (
     <Bar hand={hand} tag="explained">
-      <Choice hand={hand} choice={choiceOf(ask, "approve")} all={all} tag="primary" disabled={disabled} does={approve("approve")} />
-      <Choice hand={hand} choice={choiceOf(ask, "free")} all={all} disabled={disabled} does={approve("free")} />
+      <Choice explained hand={hand} choice={choiceOf(ask, "approve")} all={all} tag="primary" disabled={disabled} does={approve("approve")} />
+      <Choice explained hand={hand} choice={choiceOf(ask, "free")} all={all} disabled={disabled} does={approve("free")} />
       <Choice hand={hand} choice={choiceOf(ask, "revise")} disabled={disabled} does={go("revising")} />
       <Choice hand={hand} choice={outline} all={all} disabled={disabled} does={() => choose(outline)} />
       <Choice hand={hand} choice={choiceOf(ask, "edit")} disabled={disabled} does={go("editing")} />

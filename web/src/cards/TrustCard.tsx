@@ -24,9 +24,9 @@ export function TrustCard({ ask, choose, hand, disabled, all }: Acting & { ask: 
         ))}
       </div>
       <Bar hand={hand} tag="explained">
-        <Choice hand={hand} choice={without} all={all} tag="primary" disabled={disabled} does={() => choose(without)} />
-        <Choice hand={hand} choice={exactly} all={all} tag="danger" disabled={disabled || !may("admin")} does={() => choose(exactly)} />
-        <Choice hand={hand} choice={never} all={all} disabled={disabled} does={() => choose(never)} />
+        <Choice explained hand={hand} choice={without} all={all} tag="primary" disabled={disabled} does={() => choose(without)} />
+        <Choice explained hand={hand} choice={exactly} all={all} tag="danger" disabled={disabled || !may("admin")} does={() => choose(exactly)} />
+        <Choice explained hand={hand} choice={never} all={all} disabled={disabled} does={() => choose(never)} />
       </Bar>
       {!may("admin") && <p class="quiet-text">{t("page.card.trust_needs_admin")}</p>}
     </>

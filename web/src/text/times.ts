@@ -28,10 +28,10 @@ export function countdown(milliseconds: number): string {
 /** `14:02`; with the day where it is not today, and with the year where it is not this one. */
 export function moment(at: string, now = new Date()): string {
   const date = new Date(at);
-  const time = format({ hour: "2-digit", minute: "2-digit" }, date);
-  if (date.toDateString() === now.toDateString()) return time;
+  const time = { hour: "2-digit", minute: "2-digit" } as const;
+  if (date.toDateString() === now.toDateString()) return format(time, date);
   const year = date.getFullYear() === now.getFullYear() ? {} : ({ year: "numeric" } as const);
-  return `${format({ month: "short", day: "numeric", ...year }, date)} ${time}`;
+  return format({ month: "short", day: "numeric", ...year, ...time }, date);
 }
 
 /** An hour of the day, such as `22:00`. */
