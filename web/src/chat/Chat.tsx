@@ -82,12 +82,17 @@ function Scroller({ session, talk }: { session: Session; talk: Conversation }) {
           {session.phase === "queued" && session.open_asks === 0 && <p class="event">{t("page.chat.queued")}</p>}
         </div>
       </div>
-      {away && (
-        <button type="button" class={asks ? "pill needs" : "pill"} onClick={() => reading.toEnd()}>
-          {asks ? t("page.chat.needs_you") : news.value ? t("page.chat.new", { count: news.value }) : t("page.chat.jump")} <Icon name="down" />
-        </button>
-      )}
+      {away && <JumpPill asks={asks} news={news.value} jump={() => reading.toEnd()} />}
     </div>
+  );
+}
+
+/** The way to the end, and what is there. */
+function JumpPill({ asks, news, jump }: { asks: number; news: number; jump: () => void }) {
+  return (
+    <button type="button" class={asks ? "pill needs" : "pill"} onClick={jump}>
+      {asks ? t("page.chat.needs_you") : news ? t("page.chat.new", { count: news }) : t("page.chat.jump")} <Icon name="down" />
+    </button>
   );
 }
 

@@ -1,5 +1,5 @@
 /** What is known of sessions and asks, and how an item of the feed changes it. Pure; nothing settled opens again. */
-import type { Ask, Card, Item, Session, Settlement } from "./model";
+import type { Ask, Card, CardOutcome, Item, Session, Settlement } from "./model";
 
 export type KnownSessions = ReadonlyMap<string, Session>;
 
@@ -10,10 +10,10 @@ export interface KnownAsks {
   readonly delivered: ReadonlyMap<string, string>;
 }
 
-/** How an ask ended, and its card since then. */
+/** How an ask ended, and that in the hub's words. */
 interface Ending {
   readonly settlement: Settlement;
-  readonly card: Card | null;
+  readonly outcome: CardOutcome | null;
 }
 
 export const NO_ASKS: KnownAsks = { asks: new Map(), settled: new Map(), delivered: new Map() };
@@ -61,7 +61,8 @@ export function learnAsk(known: KnownAsks, fresh: Ask): KnownAsks {
   const settlement = ending?.settlement ?? null;
   const delivered = fresh.delivered_at ?? before?.delivered_at ?? known.delivered.get(fresh.id) ?? null;
   if (before && before.digest === fresh.digest && before.settlement === settlement && before.delivered_at === delivered) return known;
-  const ask: Ask = { ...fresh, settlement, card: ending?.card ?? fresh.card, state: settlement ? settlement.state : "open", delivered_at: delivered };
+  const card = { ...cardOf(fresh), outcome: ending?.outcome ?? null };
+  const ask: Ask = { ...fresh, settlement, card, state: settlement ? settlement.state : "open", delivered_at: delivered };
   return { ...known, asks: new Map(known.asks).set(ask.id, ask) };
 }
 
@@ -72,9 +73,9 @@ export function changeAsks(known: KnownAsks, item: Item): KnownAsks {
       return learnAsk(known, item.ask);
     case "ask.settled": {
       const ask = known.asks.get(item.ask);
-      const { settlement, card } = item;
-      if (!ask) return { ...known, settled: new Map(known.settled).set(item.ask, { settlement, card }) };
-      return learnAsk(known, { ...ask, settlement, card: card ?? ask.card });
+      const { settlement, outcome = null } = item;
+      if (!ask) return { ...known, settled: new Map(known.settled).set(item.ask, { settlement, outcome }) };
+      return learnAsk(known, { ...ask, settlement, card: { ...ask.card, outcome } });
     }
     case "ask.delivered": {
       const ask = known.asks.get(item.ask);
@@ -86,8 +87,13 @@ export function changeAsks(known: KnownAsks, item: Item): KnownAsks {
   }
 }
 
-function endingOf({ settlement, card }: Ask): Ending | null {
-  return settlement && { settlement, card };
+function endingOf(ask: Ask): Ending | null {
+  return ask.settlement && { settlement: ask.settlement, outcome: cardOf(ask).outcome };
+}
+
+/** An ask that an older hub stored may come without its card. */
+function cardOf(ask: Ask): Card {
+  return (ask.card as Card | undefined) ?? { headline: ask.tool, evidence: [], choices: [], why: ask.why, outcome: null, risk: { level: "medium", reason: "" } };
 }
 
 /** There is no way back from a settlement; only a late answer adds to one. */

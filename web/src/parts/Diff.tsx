@@ -27,35 +27,15 @@ interface DiffProps {
 export function Diff({ diff, note = "", path, numbered = true, evidence = false }: DiffProps) {
   const open = useSignal(false);
   const frame = useRef<HTMLDivElement>(null);
-  const room = useSignal(false);
-  useLayoutEffect(() => {
-    const watch = new ResizeObserver(([entry]) => (room.value = (entry?.contentRect.width ?? 0) >= ROOM));
-    if (frame.current) watch.observe(frame.current);
-    return () => watch.disconnect();
-  }, []);
+  const room = useRoom(frame);
   const rows = typeof diff === "string" ? readDiff(diff) : diff;
-  const { added, gone } = count(rows);
-  const two = preferred.value === "two" && gone > 0 && room.value;
+  const two = preferred.value === "two" && count(rows).gone > 0 && room;
   const most = evidence ? MOST_EVIDENCE : MOST;
   const rest = rows.length - most;
   const shown = rest > 3 && !open.value ? rows.slice(0, most) : rows;
-  const choose = () => {
-    preferred.value = preferred.value === "two" ? "one" : "two";
-    localStorage.setItem("handraise.diff", preferred.value);
-  };
   return (
     <div class="diff" ref={frame} data-evidence={evidence || undefined} data-rest={rest > 3 && !open.value ? rest : undefined}>
-      <div class="diff-head">
-        <code>{reveal(path)}</code>
-        <span class="count">
-          <span class="plus">+{added}</span> <span class="minus">−{gone}</span>
-        </span>
-        {gone > 0 && room.value && (
-          <button type="button" class="quiet" onClick={choose}>
-            {two ? t("page.diff.unified") : t("page.diff.side_by_side")}
-          </button>
-        )}
-      </div>
+      <DiffHead rows={rows} path={path} room={room} two={two} />
       {note && <p class="note">{reveal(note)}</p>}
       {rows.length === 0 && <p class="note">{t("page.diff.no_changes")}</p>}
       {rows.length > 0 && (
@@ -64,6 +44,38 @@ export function Diff({ diff, note = "", path, numbered = true, evidence = false 
         </div>
       )}
       {rest > 3 && <More open={open.value} rest={rest} toggle={() => (open.value = !open.value)} />}
+    </div>
+  );
+}
+
+/** Whether two columns fit into this element. */
+function useRoom(frame: { current: HTMLElement | null }): boolean {
+  const room = useSignal(false);
+  useLayoutEffect(() => {
+    const watch = new ResizeObserver(([entry]) => (room.value = (entry?.contentRect.width ?? 0) >= ROOM));
+    if (frame.current) watch.observe(frame.current);
+    return () => watch.disconnect();
+  }, []);
+  return room.value;
+}
+
+function DiffHead({ rows, path, room, two }: { rows: readonly Row[]; path: string; room: boolean; two: boolean }) {
+  const { added, gone } = count(rows);
+  const choose = () => {
+    preferred.value = preferred.value === "two" ? "one" : "two";
+    localStorage.setItem("handraise.diff", preferred.value);
+  };
+  return (
+    <div class="diff-head">
+      <code>{reveal(path)}</code>
+      <span class="count">
+        <span class="plus">+{added}</span> <span class="minus">−{gone}</span>
+      </span>
+      {gone > 0 && room && (
+        <button type="button" class="quiet" onClick={choose}>
+          {two ? t("page.diff.unified") : t("page.diff.side_by_side")}
+        </button>
+      )}
     </div>
   );
 }

@@ -12,7 +12,6 @@ from handraise.model import answers, asks
 from handraise.model.actors import Actor
 from handraise.model.asks import Kind, State
 from handraise.model.trust import Trust
-from handraise.present.cards import Card
 
 REFERENCE = "#/components/schemas/"
 
@@ -93,7 +92,6 @@ class AskSchema(Struct, frozen=True, kw_only=True):
     expires_at: datetime | None
     settlement: ASettlement | None
     delivered_at: datetime | None
-    card: Card
     late: bool = False
     """Set in the reply to an answer that came too late for the request itself, and was said to Claude as guidance."""
 

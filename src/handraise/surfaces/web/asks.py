@@ -6,10 +6,9 @@ from starlette.responses import Response
 
 from handraise.desk.interface import Unfit
 from handraise.model.answers import Answer, Misfit, Trusting, read_answer
-from handraise.model.asks import KINDS, STATES
+from handraise.model.asks import KINDS, STATES, ask_as_json
 from handraise.model.tokens import may
 from handraise.surfaces.web.ask_shapes import Answering, Asks, AskSchema
-from handraise.surfaces.web.carded import with_card
 from handraise.surfaces.web.visit import ORDER, ApiRequest, BadRequest, Parameter, Route, answer
 
 _PAGE = 2_000
@@ -30,11 +29,11 @@ async def list_all(request: ApiRequest) -> Response:
     )
     page = found[:limit]
     more = page[-1].id if len(found) > limit else None
-    return answer({"asks": [await with_card(request.desk, ask) for ask in page], "next": more, "cursor": cursor})
+    return answer({"asks": [ask_as_json(ask) for ask in page], "next": more, "cursor": cursor})
 
 
 async def look(request: ApiRequest) -> Response:
-    return answer(await with_card(request.desk, await request.desk.ask(request.path("id"))))
+    return answer(ask_as_json(await request.desk.ask(request.path("id"))))
 
 
 async def give_answer(request: ApiRequest) -> Response:
@@ -48,7 +47,7 @@ async def give_answer(request: ApiRequest) -> Response:
         raise Unfit(str(error)) from error
     await _check_trust(request, read, ask.id)
     given = await request.desk.answer(ask.id, read, wanted.digest)
-    told: dict[str, Any] = await with_card(request.desk, given.ask)
+    told: dict[str, Any] = ask_as_json(given.ask)
     return answer({**told, "late": True}, 202) if given.late else answer(told)
 
 

@@ -15,7 +15,6 @@ from handraise.desk.gate import Auth, Principal
 from handraise.desk.local import LocalDesk
 from handraise.model.actors import Person, seat_of
 from handraise.model.asks import ask_as_json
-from handraise.present.cards import card_as_json, card_of
 from handraise.model.tokens import Role, hash_of, may
 from handraise.surfaces.web import guards, shapes
 from handraise.surfaces.web.forwarded import HEADER, address_of, client_of, spelled
@@ -231,7 +230,7 @@ def _neighbour(process: int, is_agent: bool) -> Principal:
 def _told(error: interface.DeskError) -> Response:
     status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 400)
     ask = getattr(error, "ask", None)
-    told = {**ask_as_json(ask), "card": card_as_json(card_of(ask, None))} if ask is not None else None
+    told = ask_as_json(ask) if ask is not None else None
     problem = shapes.Problem(error.code, str(error), told["settlement"] if told else None, told)
     return answer(shapes.FailedSchema(problem), status)
 

@@ -12,7 +12,6 @@ import handraise
 from handraise.desk.gate import BROWSER_LIFE, IssuedToken
 from handraise.model.actors import seat_of
 from handraise.model.tokens import Role
-from handraise.texts import language, whole
 from handraise.surfaces.web import shapes
 from handraise.surfaces.web.door import AccessDenied, seat_cookie
 from handraise.surfaces.web.forwarded import HEADER, address_of, client_of
@@ -77,9 +76,6 @@ class LoginRoutes:
     async def me(self, request: ApiRequest) -> Response:
         return self._told(request, request.desk.person.name, request.principal.role, request.desk.source)
 
-    async def texts(self, _: ApiRequest) -> Response:
-        return answer(whole())
-
     async def health(self, _: ApiRequest) -> Response:
         return answer(shapes.Health(ok=True, version=handraise.__version__, sandbox=not self._no_sandbox))
 
@@ -112,7 +108,6 @@ class LoginRoutes:
             ),
             Route("POST", "/api/logout", "viewer", self.leave, "Log out", returns=shapes.Done),
             Route("GET", "/api/health", None, self.health, "The hub is up", returns=shapes.Health),
-            Route("GET", "/api/texts", "viewer", self.texts, "All texts", returns=shapes.Done),
             Route("GET", "/api/me", "viewer", self.me, "Who I am here", returns=shapes.Me),
             Route(
                 "POST",
@@ -143,7 +138,7 @@ class LoginRoutes:
         """Who somebody is here. A browser that has no seat yet gets one."""
         fresh = "" if request.desk.person.seat or source != "web" else token_urlsafe(16)
         seat = request.desk.person.seat or seat_of(fresh)
-        response = answer(shapes.Me(name, role, source, seat, self._no_sandbox, language()))
+        response = answer(shapes.Me(name, role, source, seat, self._no_sandbox))
         self._give_seat(response, fresh)
         return response
 

@@ -9,7 +9,6 @@ from handraise.desk.interface import Refused, SessionSummary
 from handraise.model.sessions import state_of
 from handraise.surfaces.web import session_shapes as shapes
 from handraise.surfaces.web.shapes import Done
-from handraise.surfaces.web.carded import as_json
 from handraise.surfaces.web.visit import ApiRequest, BadRequest, Parameter, Route, answer
 
 _SAYING = 40 * 1024 * 1024
@@ -119,7 +118,7 @@ async def _page(request: ApiRequest, session: str | None) -> Response:
     backwards = after is None
     page = (found[-limit:] if backwards else found[:limit]) if len(found) > limit else found
     more = (page[0].cursor if backwards else page[-1].cursor) if len(found) > limit else None
-    inside = b",".join([await as_json(request.desk, item) for item in page])
+    inside = b",".join(item.as_json() for item in page)
     body = b'{"items":[%s],"next":%s,"cursor":%d}' % (inside, msgspec.json.encode(more), cursor)
     return Response(body, media_type="application/json")
 

@@ -59,7 +59,6 @@ class Me(Struct, frozen=True, omit_defaults=True):
     """Which browser or terminal this is: what was done from here has the same `seat` in its `by`."""
     no_sandbox: str = ""
     """Why Claudes cannot be sandboxed on this machine; empty where they can."""
-    language: str = ""
 
 
 class Problem(Struct, frozen=True, omit_defaults=True):

@@ -14,7 +14,6 @@ from handraise.desk.interface import CutOff, DeskError, Follower, LostPlace, Par
 from handraise.model.items import Item
 from handraise.model.tokens import may
 from handraise.surfaces.web import shapes
-from handraise.surfaces.web.carded import as_json
 from handraise.surfaces.web.staying import cut_off, end
 from handraise.surfaces.web.visit import ApiRequest, Parameter, Route
 
@@ -79,18 +78,6 @@ class Streams:
             ),
         )
 
-    async def learn(self, desk: Any, news: Any) -> None:
-        if news is None or isinstance(news, Partial):
-            return
-        for item in news:
-            if item.cursor not in self._encoded:
-                self._keep(item, b"id: %d\ndata: %s\n\n" % (item.cursor, await as_json(desk, item)))
-
-    def _keep(self, item: Item, encoded: bytes) -> None:
-        self._encoded[item.cursor] = encoded
-        if len(self._encoded) > _SHARED:
-            self._encoded.popitem(last=False)
-
     def _encode(self, item: Item) -> bytes:
         encoded = b"id: %d\ndata: %s\n\n" % (item.cursor, item.as_json())
         self._encoded[item.cursor] = encoded
@@ -134,7 +121,6 @@ class EventStream(Response):
             async with self._visit.desk.follow(self._after, self._session) as follower:
                 await self._send(send, _PLACE % (self._after, self._after))
                 async for news in _Pinged(follower, self._streams.keep_alive):
-                    await self._streams.learn(self._visit.desk, news)
                     await self._send(send, self._encode(news))
         except LostPlace as lost:
             told = msgspec.json.encode(shapes.Reset(oldest=lost.oldest, newest=lost.newest))
