@@ -9,9 +9,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # The page is built anew when something it is made of has changed.
 PAGE := web/node_modules/.built
 PAGE_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/src/generated/*') \
-  dev/page $(wildcard src/handraise/surfaces/web/*shapes.py) \
-  src/handraise/surfaces/web/openapi.py src/handraise/model/answers.py \
-  src/handraise/model/items.py src/handraise/model/asks.py $(wildcard src/handraise/texts/en/*.json)
+  dev/page $(wildcard src/handraise/api/*.py) $(wildcard src/handraise/model/*.py) \
+  $(wildcard src/handraise/present/*.py) $(wildcard src/handraise/texts/en/*.json)
 
 .PHONY: help run test slowest check lint types fmt page wheel bench torture fuzz lock clean
 
@@ -66,7 +65,7 @@ lock: $(READY)  ## pin what pyproject.toml asks for
 	@dev/lock
 
 clean:  ## remove what was installed and built
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache dist web/node_modules src/handraise/surfaces/web/page
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache dist web/node_modules src/handraise/api/page
 
 $(READY): requirements-dev.lock pyproject.toml dev/setup
 	@dev/setup

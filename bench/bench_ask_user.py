@@ -15,7 +15,7 @@ from typing import Any
 from handraise.desk.interface import Partial
 from handraise.model.answers import Choice, Choices
 from handraise.model.items import AskOpened
-from handraise.serving import RunningHub, ServeConfig, serving
+from handraise.serving.serve import RunningHub, ServeConfig, serving
 
 CALLS = 100
 SHOWN, ANSWERED = 3.0, 2.0

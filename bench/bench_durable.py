@@ -17,7 +17,7 @@ import uvloop
 
 from bench_ingest import as_users_read_it, theirs
 from handraise.desk.interface import Desk, Follower, Partial
-from handraise.hub import hub
+from handraise.hub.hub import hub
 from handraise.model.items import SessionEnded
 from stream import stream
 

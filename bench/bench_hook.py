@@ -20,8 +20,8 @@ from handraise.claude.locate import locate
 from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
-from handraise.hub import hub
+from handraise.demo.request import Conversation
+from handraise.hub.hub import hub
 from handraise.model.rules import Rule
 from handraise.session import machine
 

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from handraise.claude.folder import RunFolder
-from handraise.hub import Hub, hub
+from handraise.hub.hub import Hub, hub
 
 SESSIONS = 300
 TARGET_KB = 200

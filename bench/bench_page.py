@@ -24,7 +24,7 @@ from handraise.model.answers import Allow
 from handraise.model.asks import Answered, Ask, Origin, Permission
 from handraise.model.items import ActionEnded, ActionStarted, Text
 from handraise.model.sessions import Session
-from handraise.serving import RunningHub, ServeConfig, serving
+from handraise.serving.serve import RunningHub, ServeConfig, serving
 from handraise.store.changes import Change, OpenAsk, PublishItems, SaveSession, SettleAsk
 
 SESSIONS, ITEMS, ANSWERED, ASKS = 20, 10_000, 300, 40
@@ -33,7 +33,7 @@ TARGET_MS = 50
 FIRST_VISIT = 150_000
 # Between asks nothing is going on, as on a real desk.
 PAUSE = 0.2
-BUILT = Path(str(files("handraise.surfaces.web"))) / "page"
+BUILT = Path(str(files("handraise.api"))) / "page"
 LONG = "s_0"
 _WORDS = "Some **words** about `file_{0}.py`, and what to do next.\n\n- one\n- two\n\n```python\nx = {0}\n```"
 # Notes when an ask's event was made, and asks the browser to say when the words of its card were painted.

@@ -37,7 +37,7 @@ await server.connect(new StdioServerTransport());
 _HUB = """
 import asyncio, sys
 from pathlib import Path
-from handraise.serving import Service, serving
+from handraise.serving.serve import Service, serving
 
 async def main():
     async with serving(Service(Path(sys.argv[1]), Path("/bin/false"), {}, port=0)):

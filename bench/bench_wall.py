@@ -14,13 +14,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from handraise.claude.family import descendants
 from handraise.claude.locate import locate
+from handraise.claude.process_tree import descendants
 from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
-from handraise.hub import Hub, hub
+from handraise.demo.request import Conversation
+from handraise.hub.hub import Hub, hub
 from handraise.model.projects import Options
 from stories.house import seen
 

@@ -18,7 +18,7 @@ import uvicorn
 import uvloop
 
 from handraise.model.actors import Person
-from handraise.serving import ServeConfig, serving, signals
+from handraise.serving.serve import ServeConfig, serving, signals
 
 CHILD = Path(__file__).with_name("child.py")
 

@@ -14,54 +14,39 @@ TABLE: dict[str, set[str]] = {
     "model": set(),
     "texts": set(),
     "wire": set(),
+    "demo": set(),
     "present": {"model", "texts"},
     "policy": {"model"},
     "store": {"model"},
-    "feed": {"model", "store"},
-    "inbox": {"model", "store", "feed", "policy"},
     "claude": {"model"},
-    "session": {"model", "wire", "claude", "inbox", "feed", "store"},
-    "askers": {"model", "inbox"},
-    "desk": {"model"},
-    "surfaces": {"model", "texts", "present", "desk"},
-    "demo": set(),
     "workspace": {"model"},
+    "desk": {"model"},
+    "feed": {"model", "store"},
+    "auth": {"model", "store", "desk"},
+    "inbox": {"model", "texts", "present", "store", "feed", "policy"},
+    "agents": {"model", "inbox"},
+    "session": {"model", "texts", "present", "wire", "claude", "inbox", "feed", "store"},
+    "hub": {"model", "store", "feed", "inbox", "claude", "session", "desk", "auth"},
+    "surfaces": {"model", "texts", "present", "desk", "auth"},
+    "api": {"model", "texts", "present", "desk", "auth", "agents", "store", "inbox", "session", "workspace", "hub"},
+    "config": {"model", "texts", "policy"},
+    "doctor": {"model", "config", "claude", "store", "hub", "api"},
 }
-# One implementation of the desk makes straight calls; the other has only HTTP.
-MORE = {
-    "desk/local.py": {"session", "inbox", "feed", "store"},
-    "desk/wording.py": {"session", "inbox", "feed"},
-}
-# They put the parts together, and are the only ones that know every part.
-COMPOSITION = {"hub", "cli", "config", "__init__", "__main__"}
-# Not in the design's table. Each wants a row there, or another place.
-MORE |= {"desk/gate.py": {"store"}}
-COMPOSITION |= {
-    "serving",
-    "demonstration",
-    "doctor",
-    "logs",
-    "metrics",
-    "outside",
-    "pictures",
-    "retention",
-    "workspaces",
-}
+# These put the parts together, and are the only ones that know every part.
+COMPOSITION = {"serving", "cli", "__init__", "__main__"}
 # The person's own editor is started at the person's own terminal.
 EDITOR = PurePosixPath("surfaces/terminal/editor.py")
 # Each surface stands alone: none knows another.
-SURFACES = {"web", "terminal", "telegram", "push"}
+SURFACES = {"terminal", "telegram", "push"}
 
 # Pure: no await, no clock, no chance, no I/O; time and ids are arguments. Whole stations, and of others what is named.
 PURE_STATIONS = {"model", "wire", "policy", "present"}
 IMPURE = {
-    "session": {"runner", "supervisor", "crew", "keeper", "writing", "surroundings", "links", "trusting"},
+    "session": {"runner", "supervisor", "pool", "writers", "surroundings", "trust_check"},
     "demo": {"model"},
 }
 # In stations that do something, the files that only decide.
-PURE_FILES = {
-    f"surfaces/push/{name}.py" for name in ("due", "endpoints", "ledger", "letters", "notices", "sealing", "glance")
-}
+PURE_FILES = {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "glance", "notices", "sealing")}
 # A list of what is allowed, so that a module nobody thought of is not. Each of these computes and does nothing else.
 # `datetime` has both sides: its types may be used, what looks at a clock may not.
 ALLOWED = {
@@ -100,7 +85,7 @@ def wrong_imports(source: str, path: PurePosixPath) -> list[str]:
         return []
     if own not in TABLE:
         return [f"{path}: the station {own} is not in the table"]
-    may = TABLE[own] | MORE.get(str(path), set()) | {own}
+    may = TABLE[own] | {own}
     wrong = []
     for line, module in imports(source, path):
         words = module.split(".")
@@ -185,12 +170,13 @@ def test_only_claude_starts_programs() -> None:
         ("store/memory/store.py", "from ...feed import publish"),
         ("inbox/inbox.py", "from handraise.session import machine"),
         ("claude/fifo.py", "from handraise.wire.encode import line"),
-        ("session/runner.py", "from handraise.desk.local import Local"),
-        ("askers/mcp.py", "from handraise.store import interface"),
+        ("session/runner.py", "from handraise.hub.desk import Local"),
+        ("agents/mcp_server.py", "from handraise.store import interface"),
         ("desk/remote.py", "from handraise.inbox import inbox"),
-        ("surfaces/web/app.py", "from handraise.inbox import inbox"),
-        ("surfaces/web/app.py", "from handraise.surfaces.terminal import screen"),
-        ("surfaces/web/app.py", "from handraise.surfaces import telegram"),
+        ("api/app.py", "from handraise.claude import claude"),
+        ("api/app.py", "from handraise.surfaces.terminal import screen"),
+        ("surfaces/push/due.py", "from handraise.surfaces import telegram"),
+        ("hub/hub.py", "from handraise.api import app"),
         ("demo/model.py", "if True:\n    import handraise.wire.frames as frames"),
         ("newcomer/thing.py", "import json"),
     ],
@@ -204,12 +190,12 @@ def test_the_table_finds_what_is_forbidden(path: str, source: str) -> None:
     [
         ("model/asks.py", "from handraise.model.ids import AskId\nimport msgspec"),
         ("feed.py", "from handraise.store.interface import Store"),
-        ("desk/local.py", "from handraise.inbox import inbox"),
-        ("surfaces/web/app.py", "from handraise.surfaces.web import pages\nfrom handraise.desk import interface"),
+        ("hub/desk.py", "from handraise.inbox import inbox"),
+        ("api/app.py", "from handraise.api import asks\nfrom handraise.desk import interface"),
         ("session/runner.py", "from handraise import wire, claude, __version__"),
-        ("hub.py", "from handraise.surfaces.web import app\nfrom handraise.store import sqlite"),
+        ("serving/serve.py", "from handraise.api import app\nfrom handraise.store import sqlite"),
         ("cli/main.py", "from handraise.demo import model"),
-        ("demo/play.py", "from handraise.demo.told import Told"),
+        ("demo/play.py", "from handraise.demo.request import Told"),
         ("store/memory/store.py", "from .shelves import Shelf\nfrom ..interface import Store"),
     ],
 )
@@ -254,7 +240,7 @@ def test_what_is_pure_is_said_of_the_right_files() -> None:
     assert is_pure(PurePosixPath("session/translate.py"))
     assert is_pure(PurePosixPath("demo/play.py"))
     assert is_pure(PurePosixPath("surfaces/push/due.py"))
-    assert not is_pure(PurePosixPath("surfaces/push/bell.py"))
+    assert not is_pure(PurePosixPath("surfaces/push/notifier.py"))
     assert not is_pure(PurePosixPath("session/runner.py"))
     assert not is_pure(PurePosixPath("demo/model.py"))
     assert not is_pure(PurePosixPath("store/interface.py"))

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 
-const PAGE = "../src/handraise/surfaces/web/page";
+const PAGE = "../src/handraise/api/page";
 const TEXTUAL = /\.(js|css|html|svg|webmanifest)$/;
 
 function twins(): Plugin {

@@ -4,7 +4,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 import { drawIcons } from "./dev/icons.mjs";
 
-const PAGE = "../src/handraise/surfaces/web/page";
+const PAGE = "../src/handraise/api/page";
 
 function beside(): Plugin {
   return {

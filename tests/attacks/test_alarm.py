@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from handraise.demo.pieces import Script, hold, say, use
-from handraise.demo.told import Conversation
-from handraise.desk.local import LocalDesk
+from handraise.demo.request import Conversation
+from handraise.hub.desk import LocalDesk
 from handraise.model.answers import Allow
 from handraise.model.asks import Withdrawn
 from handraise.model.items import Notice, SessionEnded

@@ -16,11 +16,11 @@ from handraise.claude.locate import locate
 from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.model.items import SessionEnded
 from handraise.model.projects import Options
 from handraise.model.rules import Rule
-from handraise.serving import ServeConfig, serving
+from handraise.serving.serve import ServeConfig, serving
 from stories.house import seen
 
 __all__ = ["sandboxed"]

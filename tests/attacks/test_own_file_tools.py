@@ -7,7 +7,7 @@ and to read `/dev/stdout` and the like by these names. It would read its output,
 from pathlib import Path
 
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation, ToolOutcome
+from handraise.demo.request import Conversation, ToolOutcome
 from handraise.model.items import Content, SessionEnded, TurnEnded
 from handraise.model.projects import Options
 from handraise.policy.decide import OPEN_FILE as DENIED

@@ -8,8 +8,8 @@ import pytest
 
 from attacks.repositories import USED, git, lay, marked
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
-from handraise.hub import Hub
+from handraise.demo.request import Conversation
+from handraise.hub.hub import Hub
 from handraise.model.answers import Allow, Deny, Trusting
 from handraise.model.asks import Ask, Permission
 from handraise.model.projects import Options, Patience

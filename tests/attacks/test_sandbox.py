@@ -19,9 +19,9 @@ from pathlib import Path
 import pytest
 
 from attacks.assault import ATTACKS, UNCONTROLLED, alive
-from handraise.claude import wall
-from handraise.claude.family import descendants
+from handraise.claude import sandbox_support
 from handraise.claude.folder import RunFolder
+from handraise.claude.process_tree import descendants
 
 ASSAULT = Path(__file__).with_name("assault.py")
 BY_CHOICE = {"the shell's profile", "files elsewhere", "the network"}
@@ -83,7 +83,7 @@ def fallen(results: dict[str, str]) -> set[str]:
 
 @pytest.fixture
 def sandboxed() -> None:
-    if missing := asyncio.run(wall.look()).missing:
+    if missing := asyncio.run(sandbox_support.look()).missing:
         pytest.skip(f"no sandbox can be made here: {missing}")
 
 

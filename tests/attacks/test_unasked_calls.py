@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from handraise.demo.pieces import Script, Use, agent, hold, say, use
-from handraise.demo.told import Conversation, ToolOutcome
-from handraise.desk.local import LocalDesk
+from handraise.demo.request import Conversation, ToolOutcome
+from handraise.hub.desk import LocalDesk
 from handraise.model.actors import ByRule
 from handraise.model.answers import Allow, Choice, Choices, Deny
 from handraise.model.asks import Answered, Ask

@@ -11,11 +11,11 @@ from typing import Any
 
 from playwright.async_api import Locator, Page, ViewportSize, expect
 
+from api.served import Served, served
 from browser.window import PAGE, PATIENCE, Window, log_in, window
 from handraise.model.answers import Answer
 from handraise.model.asks import Answered, Ask, Body, Origin, Permission, Withdrawn
 from handraise.store.changes import OpenAsk, SettleAsk
-from surfaces.web.served import Served, served
 
 TICK = 4
 LOW = ViewportSize(width=1366, height=650)

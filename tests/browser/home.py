@@ -12,7 +12,7 @@ from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Scripted
 from handraise.demo.toy import FILES
-from handraise.serving import RunningHub, ServeConfig, serving
+from handraise.serving.serve import RunningHub, ServeConfig, serving
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from typing import Any
 
 from playwright.async_api import Page, expect
 
+from api.served import Served
 from browser.showroom import BYPASS, Showroom
 from browser.talk import LONG
 from browser.window import PAGE, PHONE, WIDE, Window, window
-from handraise.serving import RunningHub, ServeConfig, serving
-from surfaces.web.served import Served
+from handraise.serving.serve import RunningHub, ServeConfig, serving
 
 Act = Callable[[Page], Awaitable[None]]
 

@@ -13,11 +13,11 @@ import pyte
 from playwright.async_api import Page, expect
 
 from browser.window import PHONE, WIDE, Window, window
-from handraise.demonstration import demonstration
-from handraise.desk.local import LocalDesk
+from handraise.hub.desk import LocalDesk
 from handraise.model.answers import Allow, Answer
 from handraise.model.asks import Ask
-from handraise.serving import RunningHub
+from handraise.serving.demo import demonstration
+from handraise.serving.serve import RunningHub
 from surfaces.terminal.pseudo import Pseudo, handraise
 from surfaces.terminal.svg import picture
 

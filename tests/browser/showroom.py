@@ -13,7 +13,7 @@ from handraise.model.asks import Answered, Ask, Body, Expired, Form, Origin, Per
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
 from handraise.model.sessions import Ended, Phase, Session
-from handraise.serving import RunningHub
+from handraise.serving.serve import RunningHub
 from handraise.store.changes import Change, DeliverAsk, OpenAsk, SaveProject, SaveSession, SettleAsk
 
 BYPASS = "s_bypass"

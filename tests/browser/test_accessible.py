@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, ViewportSize, expect
 
+from api.served import served
 from browser.showroom import BYPASS, Showroom
 from browser.talk import LONG
 from browser.window import PAGE, PHONE, WIDE, armed, needs_browser, window
-from surfaces.web.served import served
 
 pytestmark = needs_browser
 

@@ -8,19 +8,19 @@ from typing import get_args
 import httpx2
 from playwright.async_api import Locator, Page, expect
 
+from api.served import served
 from browser.home import home
 from browser.showroom import Showroom
 from browser.wares import NOW
 from browser.window import PAGE, armed, needs_browser, window
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.model.actors import ByRule, Person
 from handraise.model.asks import Answered, Ask
 from handraise.model.audit import Entry, What
 from handraise.model.projects import Options, Patience
 from handraise.model.rules import ProjectRule
 from handraise.store.changes import Record
-from surfaces.web.served import served
 
 pytestmark = needs_browser
 

@@ -8,7 +8,7 @@ from playwright.async_api import expect
 from browser.home import home
 from browser.window import armed, needs_browser, window
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 
 pytestmark = needs_browser
 

@@ -8,7 +8,7 @@ from playwright.async_api import Error, Page, expect
 from browser.home import home
 from browser.window import needs_browser, window
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.model.tools import ASK_USER, qualified
 
 pytestmark = needs_browser

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from playwright.async_api import Page, expect
 
+from api.served import served
 from browser.window import PAGE, armed, needs_browser, window
 from handraise.model.actors import Person
 from handraise.model.answers import Allow
 from handraise.model.asks import Permission
-from surfaces.web.served import served
 
 pytestmark = needs_browser
 

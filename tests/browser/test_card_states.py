@@ -9,10 +9,11 @@ from pathlib import Path
 
 from playwright.async_api import Page, expect
 
+from api.served import served
 from browser.home import home
 from browser.window import PAGE, armed, needs_browser, window
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Deny
 from handraise.model.asks import (
@@ -25,7 +26,6 @@ from handraise.model.asks import (
 )
 from handraise.model.projects import Options
 from handraise.store.changes import DeliverAsk, OpenAsk, RecordLate, SettleAsk
-from surfaces.web.served import served
 
 pytestmark = needs_browser
 

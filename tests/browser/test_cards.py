@@ -4,13 +4,13 @@ from pathlib import Path
 
 from playwright.async_api import expect
 
+from api.served import served
 from browser.home import home
 from browser.wares import DATABASE, NPM_TEST
 from browser.window import PAGE, armed, needs_browser, nothing_waits, window
 from handraise.demo.pieces import Script, say, use
+from handraise.demo.request import Conversation
 from handraise.demo.scenarios import SCENARIOS
-from handraise.demo.told import Conversation
-from surfaces.web.served import served
 
 pytestmark = needs_browser
 

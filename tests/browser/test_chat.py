@@ -8,7 +8,7 @@ from playwright.async_api import Locator, Page, expect
 from browser.home import home
 from browser.window import needs_browser, window
 from handraise.demo.pieces import Script, agent, say, think, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.model.projects import Options
 
 pytestmark = needs_browser

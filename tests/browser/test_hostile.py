@@ -6,6 +6,7 @@ from pathlib import Path
 
 from playwright.async_api import Page, expect
 
+from api.served import Served, served
 from browser.hostile import TEXTS
 from browser.window import PAGE, PHONE, WIDE, needs_browser, window
 from handraise.desk.interface import Unfit
@@ -19,7 +20,6 @@ from handraise.model.says import Say
 from handraise.model.sessions import Ended, Phase, Session
 from handraise.model.tokens import Token
 from handraise.store.changes import PublishItems, QueueSay, Record, SaveProject, SaveSession, SaveToken, TakeSay
-from surfaces.web.served import Served, served
 
 pytestmark = needs_browser
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from msgspec.structs import replace
 from playwright.async_api import Locator, Page, Route, expect
 
+from api.served import WHICH, Served, served
 from browser.window import PAGE, armed, needs_browser, nothing_waits, window
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Deny
 from handraise.model.asks import Answered, Form, Permission, Plan, Withdrawn
 from handraise.store.changes import SettleAsk
-from surfaces.web.served import WHICH, Served, served
 
 pytestmark = needs_browser
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from playwright.async_api import Page, expect
 
+from api.served import Served, served
 from browser.window import PAGE, armed, needs_browser, nothing_waits, window
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise
 from handraise.model.asks import Answered, Body, Expired, Form, Option, Permission, Plan, Prompt, Question
 from handraise.store.changes import SettleAsk
-from surfaces.web.served import Served, served
 
 pytestmark = needs_browser
 

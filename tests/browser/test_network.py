@@ -5,18 +5,18 @@ from pathlib import Path
 
 from playwright.async_api import Page, Route, expect
 
+from api.served import served
 from browser.home import free_port, home
 from browser.relay import relay
 from browser.window import PAGE, armed, needs_browser, window
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.model.actors import Person
 from handraise.model.answers import Deny
 from handraise.model.asks import Answered, Permission
 from handraise.store.sqlite.store import SqliteStore
 from stories.serving_house import desk, serve, settle_in, stop_all, surroundings
-from surfaces.web.served import served
 
 pytestmark = needs_browser
 

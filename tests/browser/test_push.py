@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 from playwright.async_api import BrowserContext, Page, Route, expect
 
+from api.served import Served, served
 from browser.home import home
 from browser.window import PAGE, PHONE, Window, log_in, needs_browser, window
 from browser.worker import Screen, screen_of, subscribing
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.model.asks import Permission
 from handraise.model.tokens import Role
-from handraise.serving import RunningHub
-from handraise.surfaces.push.bell import PushConfig
+from handraise.serving.serve import RunningHub
+from handraise.surfaces.push.notifier import PushConfig
 from surfaces.push.vendor import Phone, vendor
-from surfaces.web.served import Served, served
 
 pytestmark = needs_browser
 

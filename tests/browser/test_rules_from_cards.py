@@ -6,14 +6,14 @@ from pathlib import Path
 
 from playwright.async_api import Locator, Page, Route, expect
 
+from api.served import served
 from browser.home import home
 from browser.window import PAGE, armed, needs_browser, window
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.model.asks import Offer, Permission
 from handraise.model.projects import Options
 from handraise.model.rules import Rule
-from surfaces.web.served import served
 
 pytestmark = needs_browser
 

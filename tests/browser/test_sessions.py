@@ -4,14 +4,14 @@ from pathlib import Path
 
 from playwright.async_api import Locator, Page, Route, expect
 
+from api.served import served
 from browser.home import home
 from browser.showroom import Showroom
 from browser.window import PAGE, armed, needs_browser, window
 from handraise.demo.model import EACH_SESSION
 from handraise.demo.pieces import Script, hold, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.model.projects import Options
-from surfaces.web.served import served
 
 pytestmark = needs_browser
 

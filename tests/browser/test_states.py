@@ -10,7 +10,7 @@ from playwright.async_api import expect
 from browser.home import home
 from browser.window import PAINTED, armed, needs_browser, window
 from handraise.demo.pieces import Script, hold, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.model.projects import Options, Patience
 from handraise.session.machine import SessionLimits
 from stories.timeline import claude_of

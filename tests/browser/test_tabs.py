@@ -5,9 +5,9 @@ from pathlib import Path
 
 from playwright.async_api import expect
 
+from api.served import served
 from browser.wares import BRANCH, NPM_TEST
 from browser.window import PAGE, armed, needs_browser, window
-from surfaces.web.served import served
 
 pytestmark = needs_browser
 

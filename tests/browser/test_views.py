@@ -5,9 +5,9 @@ from typing import Any
 
 from playwright.async_api import expect
 
+from api.served import Served, served
 from browser.window import PAGE, PHONE, armed, needs_browser, window
 from handraise.model.asks import Form, Permission, Plan
-from surfaces.web.served import Served, served
 
 pytestmark = needs_browser
 

@@ -22,14 +22,14 @@ from playwright.async_api import (
 
 from handraise.model.actors import TheHub
 from handraise.model.tokens import Role
-from handraise.serving import RunningHub
+from handraise.serving.serve import RunningHub
 
 PROGRAM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
 )
 SHELL = shutil.which("chromium-headless-shell")
 """The same engine without the browser around it: it takes half the time, and shows no notifications."""
-PAGE = Path(str(files("handraise.surfaces.web"))) / "page"
+PAGE = Path(str(files("handraise.api"))) / "page"
 WIDE = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=390, height=844)
 PATIENCE = 45_000

@@ -18,8 +18,7 @@ from handraise.claude import claude
 from handraise.claude.claude import Claude, NobodyThere, NotStarted
 from handraise.claude.command import Launch
 from handraise.claude.fifo import ChildGone
-from handraise.claude.folder import RunFolder
-from handraise.claude.lock import SessionBusy
+from handraise.claude.folder import RunFolder, SessionBusy
 from handraise.claude.watch import FileWatch, watch
 
 # Says what it found at its start, then echoes each line.

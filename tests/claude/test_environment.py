@@ -1,6 +1,6 @@
 import pytest
 
-from handraise.claude.environment import environment
+from handraise.claude.command import environment
 
 
 def test_what_would_bill_an_account_is_left_out() -> None:  # lesson 25

@@ -13,9 +13,9 @@ import pytest
 
 from claude.children import gone, identity
 from claude.test_claude import Place, lines, place
-from handraise.claude import claude, sandbox, wall
+from handraise.claude import claude, sandbox, sandbox_support
 from handraise.claude.claude import Claude
-from handraise.claude.family import descendants
+from handraise.claude.process_tree import descendants
 
 ORPHANS = 200
 MANY = 50
@@ -52,7 +52,7 @@ os.read(0, 1)
 
 @pytest.fixture(autouse=True)
 def sandboxed() -> None:
-    if missing := asyncio.run(wall.look()).missing:
+    if missing := asyncio.run(sandbox_support.look()).missing:
         pytest.skip(f"no sandbox can be made here: {missing}")
 
 

@@ -54,7 +54,7 @@ def stage() -> Iterator[Stage]:
 def main() -> None:
     for module in {*COMMANDS.values(), "seat", "answering", "background", "service"}:
         importlib.import_module(f"handraise.cli.{module}")
-    importlib.import_module("handraise.demonstration")
+    importlib.import_module("handraise.serving.demo")
     for line in sys.stdin:
         sys.stdout.write(json.dumps([run(case) for case in json.loads(line)]) + "\n")
         sys.stdout.flush()

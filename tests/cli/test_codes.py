@@ -2,7 +2,7 @@
 
 import pytest
 
-from handraise.cli.seat import code_of
+from handraise.cli.interactive_session import code_of
 from handraise.model.items import SessionEnded
 from handraise.surfaces.terminal.timeline import Timeline
 

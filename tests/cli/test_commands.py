@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from api.served import Served, served
 from handraise.cli.main import main
 from handraise.model.asks import Answered, Body, Form, Option, Permission, Plan, Prompt, Question
-from surfaces.web.served import Served, served
 
 
 async def typed(hub: Served | Path, *words: str) -> Result:

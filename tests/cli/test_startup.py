@@ -42,7 +42,7 @@ def test_the_hubs_folder_is_where_the_platform_keeps_state(monkeypatch: pytest.M
 
 
 def test_the_commands_import_no_terminal_and_no_server_before_they_are_called() -> None:
-    found = imported_by("import handraise.cli.main, handraise.cli.staying, handraise.cli.ps, handraise.cli.steer")
+    found = imported_by("import handraise.cli.main, handraise.cli.staying, handraise.cli.ps, handraise.cli.steering")
     assert not found & {"asyncio", "http.client", "httpx2", "rich", "prompt_toolkit", "uvicorn", "starlette", "apsw"}
 
 
@@ -78,7 +78,7 @@ def test_staying_without_a_terminal_draws_nothing_and_imports_nothing_that_draws
 
 
 def test_a_hub_imports_what_few_hubs_need_when_they_need_it() -> None:
-    found = imported_by("import handraise.serving")
+    found = imported_by("import handraise.serving.serve")
     assert not found & {"prometheus_client", "http.server", "httpx2", "cryptography", "mcp", "rich", "prompt_toolkit"}
 
 

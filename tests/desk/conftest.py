@@ -9,9 +9,9 @@ import pytest
 
 from handraise.desk.interface import Desk
 from handraise.desk.remote import RemoteDesk
-from handraise.hub import Hub
+from handraise.hub.hub import Hub
 from handraise.model.actors import Person
-from handraise.serving import ServeConfig, reachable
+from handraise.serving.serve import ServeConfig, reachable
 
 Sit = Callable[[Person, str], Awaitable[Desk]]
 """Seats a person at a surface."""

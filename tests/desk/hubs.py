@@ -7,7 +7,7 @@ from pathlib import Path
 from posixpath import normpath
 from typing import Any
 
-from handraise.hub import Hub, hub
+from handraise.hub.hub import Hub, hub
 from handraise.inbox.considering import Surroundings
 from handraise.model.asks import Ask, Body, Option, Origin, Permission, Prompt, Question
 from handraise.model.items import Text

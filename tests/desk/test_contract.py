@@ -19,7 +19,7 @@ from handraise.desk.interface import (
     Unfit,
 )
 from handraise.feed import Preview
-from handraise.hub import Hub
+from handraise.hub.hub import Hub
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Choice, Choices, Deny
 from handraise.model.asks import Answered, Expired, Origin

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 import handraise
+from api.served import TESTER, served
 from handraise.desk.interface import DeskError, Follower, LostPlace, NotLetIn, Partial, Unreached
 from handraise.desk.remote import FOR_EVER, RemoteDesk
 from handraise.model.answers import Allow
 from handraise.model.asks import Permission
 from handraise.store.changes import Prune
-from surfaces.web.served import TESTER, served
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import apsw
 import pytest
 
+from api.certificates import make_certificate
 from handraise.config.settings import ClaudeSettings, WebSettings
 from handraise.doctor import checks
 from handraise.doctor.findings import Finding, Verdict
-from handraise.hub import hub
+from handraise.hub.hub import hub
 from handraise.store.sqlite.store import SqliteStore
-from surfaces.web.certificates import make_certificate
 
 SECRET = "sk-ant-hunter2"
 

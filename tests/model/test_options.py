@@ -3,8 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from handraise.model.options import MODES, BadOption, check
-from handraise.model.projects import Options, Patience, Project, innermost
+from handraise.model.projects import MODES, BadOption, Options, Patience, Project, check, innermost
 from handraise.model.rules import ProjectRule
 
 ASK = ProjectRule("ask")

@@ -6,10 +6,10 @@ import pytest
 
 from handraise.config.narrowing import MAX_CONDITION, MAX_RULES
 from handraise.model.rules import Rule
-from handraise.policy.bounds import MAX_SIGNS, MAX_WORDS
 from handraise.policy.calls import Call
 from handraise.policy.decide import decide
 from handraise.policy.diff import MAX_COMPARED, diff_of
+from handraise.policy.doubts import MAX_SIGNS, MAX_WORDS
 from handraise.policy.shell import MAX_PARTS, Opaque, Script, parse
 from handraise.policy.suggest import suggest
 from policy.steps import steps

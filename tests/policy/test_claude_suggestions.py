@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handraise.policy.claude_suggestions import in_words
+from handraise.policy.suggest import in_words
 
 
 def rules(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from handraise.policy.notebooks import NotANotebook, read_cell
+from handraise.policy.diff import NotANotebook, read_cell
 
 NOTEBOOK = '{"cells": [{"id": "a", "source": ["x\\n", "y"]}, {"source": "z"}]}'
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from handraise.policy.globs import read_name
 from handraise.policy.patterns import read_pattern, spell_pattern
-from handraise.policy.words import Word
+from handraise.policy.shell_words import Word
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from handraise.claude.locate import locate, version
 from handraise.demo.pieces import Script, Scripted, agent, fail, say, think, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.wire import mcp
 from handraise.wire.frames import ControlCancel, ControlRequest, Lifecycle, Result
 from stories import own_tool

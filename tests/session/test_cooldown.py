@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from handraise.session.cooldown import Cooldown
+from handraise.session.memory import Cooldown
 from session.claude_says import NOON
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from handraise.model.says import Say
-from handraise.session import costs
+from handraise.session import ending
 from handraise.session.commands import Terminate
 from handraise.session.facts import ProcessStarted, Speak
 from handraise.session.machine import SessionLimits, WishRefused
@@ -41,7 +41,7 @@ def test_a_session_that_has_cost_its_limit_before_it_is_greeted_is_stopped_and_t
 
 
 def test_the_refusal_names_what_it_cost_and_the_limit_and_how_to_raise_it() -> None:
-    assert costs.refusal(1.2, 1.0, "'my shop'") == (
+    assert ending.refusal(1.2, 1.0, "'my shop'") == (
         "The session takes nothing more: it has cost $1.20, and the project's limit is $1.00. "
         "Raise the limit first (handraise project set 'my shop' cost_limit_usd=3)."
     )

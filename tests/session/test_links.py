@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from handraise.session.links import follow
+from handraise.session.surroundings import follow
 
 OF_A_PROCESS = ["/proc/self/fd/0", "/proc/thread-self/fd/0", "/proc/1/root/etc/passwd", "/proc/self/cwd/../x"]
 
@@ -33,7 +33,7 @@ def test_what_belongs_to_a_process_keeps_its_name(tmp_path: Path, path: str) -> 
 def test_stdin_is_never_the_file_that_ours_is(tmp_path: Path) -> None:
     (tmp_path / "ordinary").write_text("")
     (tmp_path / "link").symlink_to("/dev/stdin")
-    source = "import sys\nfrom handraise.session.links import follow\nprint(follow(sys.argv[1]))"
+    source = "import sys\nfrom handraise.session.surroundings import follow\nprint(follow(sys.argv[1]))"
     with (tmp_path / "ordinary").open() as ours:
         said = subprocess.check_output([sys.executable, "-c", source, str(tmp_path / "link")], stdin=ours, text=True)
     assert said == "/proc/self/fd/0\n"

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handraise.model.sessions import Ended
-from handraise.session.cooldown import Cooldown
-from handraise.session.memory import Memory, Pending
+from handraise.session.memory import Cooldown, Memory, Pending
 from handraise.session.translate import Action
 from session.claude_says import NOON
 

@@ -18,7 +18,7 @@ from handraise.claude.watch import FileWatch, watch
 from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, Scripted, say
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.wire.connection import Connection
 from handraise.wire.frames import Acknowledged, ControlRequest, ControlResponse, Frame, Lifecycle, Result
 from handraise.wire.requests import CanUseTool

@@ -10,9 +10,9 @@ from handraise.claude.locate import locate
 from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Scripted
-from handraise.desk.local import LocalDesk
 from handraise.desk.remote import RemoteDesk
-from handraise.hub import Hub, hub
+from handraise.hub.desk import LocalDesk
+from handraise.hub.hub import Hub, hub
 from handraise.model.asks import Ask
 from handraise.model.items import Content, Item
 from handraise.model.sessions import Session

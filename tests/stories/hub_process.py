@@ -19,8 +19,8 @@ import msgspec
 from msgspec import Struct
 
 from handraise.desk.interface import Partial, Refused
-from handraise.desk.local import LocalDesk
-from handraise.hub import hub
+from handraise.hub.desk import LocalDesk
+from handraise.hub.hub import hub
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Revise, Trusting
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
 from handraise.model.items import AskOpened, Item, SessionEnded, TurnEnded

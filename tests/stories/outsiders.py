@@ -13,11 +13,11 @@ from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Scripted
 from handraise.desk.interface import Partial
-from handraise.desk.local import LocalDesk
+from handraise.hub.desk import LocalDesk
 from handraise.model.actors import Person
 from handraise.model.asks import Ask
 from handraise.model.items import TurnEnded
-from handraise.serving import RunningHub, ServeConfig, serving
+from handraise.serving.serve import RunningHub, ServeConfig, serving
 
 DEADLINE = 60.0
 RELAY = "from handraise.cli.entry import main; main()"

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from handraise.desk.interface import Refused
-from handraise.hub import hub
+from handraise.hub.hub import hub
 from stories.hub_process import Order, die_at
 
 

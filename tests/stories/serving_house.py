@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from handraise.cli.neighbour import HubClient
+from handraise.cli.client import HubClient
 from handraise.demo.environment import environment
 from handraise.desk.remote import RemoteDesk
 from surfaces.terminal.pseudo import handraise

@@ -12,9 +12,9 @@ from typing import IO
 from handraise.claude.locate import locate
 from handraise.demo import pieces
 from handraise.demo.pieces import Scripted, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.model.asks import Ask, Body
-from handraise.serving import RunningHub, ServeConfig, serving
+from handraise.serving.serve import RunningHub, ServeConfig, serving
 from stories.house import House
 from surfaces.terminal.pseudo import Pseudo, handraise
 from surfaces.terminal.ready import Started, start

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from handraise.demo.model import EACH_SESSION
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.desk.interface import Desk
 from handraise.model.answers import Allow, Choice, Choices
 from handraise.model.asks import Ask, Withdrawn

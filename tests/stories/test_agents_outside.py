@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from handraise.cli.neighbour import HubClient
+from handraise.cli.client import HubClient
 from handraise.demo.pieces import Script, Scripted, say, use
+from handraise.demo.request import Conversation
 from handraise.demo.scenarios import propose
-from handraise.demo.told import Conversation
 from handraise.model.actors import ByRule
+from handraise.model.agent_replies import NOBODY, NOBODY_ALLOWED
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Revise
 from handraise.model.asks import Answered, Ask, Permission, Plan, Question
 from handraise.model.projects import Options, OwnFile, Patience
 from handraise.model.rules import Rule
 from handraise.model.tools import APPROVAL_PROMPT, ASK_USER, qualified
-from handraise.model.wording import NOBODY, NOBODY_ALLOWED
-from handraise.serving import RunningHub
+from handraise.serving.serve import RunningHub
 from stories.outsiders import Yard, next_ask, until_settled
 
 ALLOWED = f"--allowedTools={qualified(ASK_USER)}"

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.wire import mcp
 from handraise.wire.connection import WasCancelled
 from handraise.wire.frames import Init, Result

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
-from handraise.desk.local import LocalDesk
+from handraise.demo.request import Conversation
+from handraise.hub.desk import LocalDesk
+from handraise.model.agent_replies import ASK_USER_EXPIRED
 from handraise.model.answers import Choice, Choices, Trusting
 from handraise.model.asks import Ask, Expired, Option, Prompt, Question
 from handraise.model.items import AskDelivered, SaidTaken, TurnEnded
 from handraise.model.projects import Options
 from handraise.model.tools import ASK_USER, qualified
-from handraise.model.wording import ASK_USER_EXPIRED
 from handraise.workspace.syncing import sync
 from handraise.workspace.wanted import files_for
 from stories.bed import parts

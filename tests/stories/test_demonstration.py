@@ -3,12 +3,12 @@
 import asyncio
 from pathlib import Path
 
-from handraise.demonstration import SESSIONS, demonstration
-from handraise.desk.local import LocalDesk
+from handraise.hub.desk import LocalDesk
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Filled, Trusting
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
 from handraise.model.items import Text
 from handraise.model.trust import Trust
+from handraise.serving.demo import SESSIONS, demonstration
 
 DEADLINE = 120.0
 

@@ -12,19 +12,19 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from api.served import Served
+from handraise.api.guard import TrustedProxy
 from handraise.claude.locate import locate
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, Scripted, say, use
-from handraise.demo.told import Conversation
-from handraise.hub import hub
+from handraise.demo.request import Conversation
+from handraise.hub.hub import hub
 from handraise.model.items import TurnEnded
 from handraise.model.projects import Options
 from handraise.model.rules import Rule
-from handraise.serving import ServeConfig, serving
-from handraise.surfaces.web.door import TrustedProxy
+from handraise.serving.serve import ServeConfig, serving
 from stories.house import seen
 from stories.serving_house import command, surroundings
-from surfaces.web.served import Served
 
 SPEAKER = """
 import json, sys, urllib.error, urllib.request

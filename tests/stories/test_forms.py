@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.wire.frames import ControlCancel, ControlRequest, Result
 from handraise.wire.requests import Elicitation
 from stories.bed import Bed, Talk, answered, parts

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from handraise.cli.main import main
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.desk.interface import Conflict, Unfit
 from handraise.model.answers import Allow, Choice, Choices, Deny
 from handraise.model.asks import Permission, Question

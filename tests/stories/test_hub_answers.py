@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from handraise.demo.pieces import Script, say, use
+from handraise.demo.request import Conversation
 from handraise.demo.scenarios import propose
-from handraise.demo.told import Conversation
 from handraise.desk.interface import Refused
-from handraise.desk.local import LocalDesk
+from handraise.hub.desk import LocalDesk
 from handraise.model.actors import ByRule, Person
+from handraise.model.agent_replies import NOBODY
 from handraise.model.answers import Allow, Approve, Choice, Choices, Outline
 from handraise.model.asks import Answered, Ask, Expired, Permission, Plan, Withdrawn
 from handraise.model.items import (
@@ -28,9 +29,8 @@ from handraise.model.items import (
     SessionChanged,
 )
 from handraise.model.projects import Options, Patience
-from handraise.model.wording import NOBODY
 from handraise.session.machine import SessionLimits
-from handraise.session.replying import COOLING
+from handraise.session.replies import COOLING
 from stories.bed import parts
 from stories.house import DEADLINE, house, next_ask, seen
 from stories.timeline import Stay, claude_of, only, texts, until_turn

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from handraise.claude.locate import locate
 from handraise.claude.process import Identity
 from handraise.demo.pieces import Script, hold, say, use
-from handraise.demo.told import Conversation
-from handraise.hub import Hub
+from handraise.demo.request import Conversation
+from handraise.hub.hub import Hub
 from handraise.model.actors import Person, TheHub
 from handraise.model.answers import Choice, Choices
 from handraise.model.items import Content, Notice, Said, SaidTaken, SessionEnded, SessionStarted, Text

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from handraise.demo.pieces import Script, say, spend
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.desk.interface import Refused
 from handraise.model.items import Said, SessionEnded, SessionStarted
 from handraise.model.projects import Options

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from handraise.claude.process import Identity
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.desk.interface import Refused
-from handraise.hub import Hub, HubRunning, StateExposed
+from handraise.hub.hub import Hub, HubRunning, StateExposed
 from handraise.model.actors import Person
 from handraise.model.answers import Choice, Choices
 from handraise.model.asks import Ask, Withdrawn

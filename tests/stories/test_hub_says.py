@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from handraise.demo.pieces import Script, hold, say, use
-from handraise.demo.told import Conversation
-from handraise.hub import Hub
+from handraise.demo.request import Conversation
+from handraise.hub.hub import Hub
 from handraise.model.answers import Trusting
 from handraise.model.items import Notice, Said, SaidTaken, SessionEnded
 from handraise.model.sessions import Session

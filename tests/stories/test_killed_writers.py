@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from handraise.demo.pieces import Script, say
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.wire.frames import ControlResponse, Result, Unreadable
 from stories.bed import Bed, Talk, answered
 

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from handraise.claude.folder import RunFolder
-from handraise.claude.lock import SessionBusy
+from handraise.claude.folder import RunFolder, SessionBusy
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.wire.frames import Result, Unreadable, User
 from stories.bed import Bed, Talk, answered, read
 

@@ -10,7 +10,7 @@ import pytest
 
 from handraise.claude.fifo import WANTED_SIZE
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.wire import mcp
 from handraise.wire.frames import ControlResponse, Result, User
 from stories import own_tool

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from handraise.cli.main import main
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.desk.interface import Desk, Partial
 from handraise.model.answers import Allow, Choice, Choices
 from handraise.model.asks import Ask

@@ -17,7 +17,7 @@ import pytest
 
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.model.items import Notice, SessionEnded, TurnEnded
 from handraise.model.projects import Options
 from stories.house import seen

@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.desk.interface import Refused
-from handraise.hub import Hub
+from handraise.hub.hub import Hub
 from handraise.model.answers import Choice, Choices
 from handraise.model.items import Notice, SessionEnded
 from handraise.model.projects import Options

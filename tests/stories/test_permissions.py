@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from handraise.demo.pieces import Script, Scripted, agent, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.wire import encode
 from handraise.wire.frames import Assistant, ControlRequest, Result, Task, User
 from stories.bed import Bed, Talk, answered, parts, read

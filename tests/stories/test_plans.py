@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from handraise.demo.pieces import Script, Scripted, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.wire.frames import Result, Status
 from stories.bed import Bed, Talk, answered, parts, read
 

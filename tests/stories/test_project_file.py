@@ -8,7 +8,7 @@ import pytest
 
 from handraise.demo.model import EACH_SESSION, ScriptedModel
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.desk.interface import Desk, Partial
 from handraise.model.answers import Choice, Choices, Deny
 from handraise.model.asks import Answered, Ask, Kind

@@ -15,10 +15,10 @@ from click.testing import CliRunner, Result
 from handraise.claude.locate import locate
 from handraise.cli.main import main
 from handraise.demo.pieces import Script, say, use, wait
-from handraise.demo.told import Conversation
-from handraise.desk.local import LocalDesk
+from handraise.demo.request import Conversation
+from handraise.hub.desk import LocalDesk
 from handraise.model.answers import Choice, Choices
-from handraise.model.options import MODES
+from handraise.model.projects import MODES
 from handraise.model.tools import ASK_USER, qualified
 from stories.outsiders import Agent, Yard, next_ask, until_turn_ended
 
@@ -290,7 +290,7 @@ class _ByHand:
 
 
 def _post(state: Path, body: dict[str, Any]) -> str:
-    from handraise.cli.neighbour import HubClient, HubError
+    from handraise.cli.client import HubClient, HubError
 
     try:
         HubClient(state).post("/api/projects", body)

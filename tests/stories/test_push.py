@@ -9,7 +9,7 @@ import httpx2
 
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.model.items import TurnEnded
 from stories.serving_house import Process, command, desk, serve, settle_in, surroundings
 from stories.test_serve import QUESTION, next_ask, until

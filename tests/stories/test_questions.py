@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.wire.frames import Result
 from stories.bed import Bed, Talk, answered, parts, read
 

@@ -16,18 +16,18 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
-from handraise.cli.neighbour import HubClient
+from handraise.cli.client import HubClient
 from handraise.model.answers import Choice, Choices
 from handraise.model.asks import Ask, Question, Withdrawn
 from handraise.model.projects import Options
 from handraise.model.tools import APPROVAL_PROMPT, ASK_USER
-from handraise.serving import ServeConfig, serving
+from handraise.serving.serve import ServeConfig, serving
 from stories.outsiders import DEADLINE, RELAY, next_ask, until_settled
 
 HUB = """
 import asyncio, sys
 from pathlib import Path
-from handraise.serving import Service, serving
+from handraise.serving.serve import Service, serving
 
 async def main():
     async with serving(Service(Path(sys.argv[1]), Path("/bin/false"), {}, port=0)):

@@ -12,21 +12,21 @@ import httpx2
 import pexpect
 import pytest
 
+from api.certificates import make_certificate
+from api.events import feed
 from cli.hostile_process import stage
 from handraise.claude.locate import locate
 from handraise.claude.process import Identity
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.desk.interface import Desk
 from handraise.desk.remote import RemoteDesk
-from handraise.hub import hub
+from handraise.hub.hub import hub
 from handraise.model.answers import Choice, Choices
 from handraise.model.asks import Ask
 from handraise.model.items import Content, Text, TurnEnded
 from stories.serving_house import Process, command, desk, serve, settle_in, surroundings
-from surfaces.web.certificates import make_certificate
-from surfaces.web.events import feed
 
 QUESTION = {
     "question": "Which database?",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from handraise.claude.locate import locate
 from handraise.demo.pieces import Script, say
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.model.items import Notice, SessionStarted, Text, TurnEnded
 from stories.house import House, seen
 from stories.timeline import only

@@ -3,7 +3,7 @@
 import pytest
 
 from handraise.demo.pieces import Script, hold, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.wire.connection import WasCancelled
 from handraise.wire.frames import ControlCancel, Init, Lifecycle, Result, Status, User
 from stories.bed import Bed, Talk, answered, parts

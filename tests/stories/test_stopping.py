@@ -10,7 +10,7 @@ import pytest
 
 from handraise.claude.process import Identity
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.wire.frames import Result
 from stories.bed import DEADLINE, Bed
 

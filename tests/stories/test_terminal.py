@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from handraise.demo.pieces import Script, Scripted, hold, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from stories.house import House
 from stories.terminal_desk import READY, Desk, choose_then_run, desk
 from surfaces.terminal.pseudo import BACKSPACE, CTRL_C, CTRL_D, CTRL_U, ENTER

@@ -7,12 +7,12 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
-from handraise.cli.neighbour import HubClient
+from handraise.cli.client import HubClient
 from handraise.demo.pieces import Script, say, use
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.model.actors import Person
 from handraise.model.asks import Answered, Permission, Question
-from handraise.serving import RunningHub
+from handraise.serving.serve import RunningHub
 from stories.house import House
 from stories.terminal_desk import QUESTION, READY, Desk, choose_then_run, desk, opened
 from surfaces.terminal.pseudo import CTRL_C

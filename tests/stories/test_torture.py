@@ -18,9 +18,9 @@ from handraise.claude.locate import locate
 from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, Scripted, say, use
+from handraise.demo.request import Conversation, Request
 from handraise.demo.scenarios import propose
-from handraise.demo.told import Conversation, Request
-from handraise.hub import Hub, hub
+from handraise.hub.hub import Hub, hub
 from handraise.model.actors import Person
 from handraise.model.asks import Answered, Ask
 from handraise.model.items import Content, Frame, Notice, SessionChanged, SessionEnded, SessionStarted, TurnEnded

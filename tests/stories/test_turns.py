@@ -3,7 +3,7 @@
 import base64
 
 from handraise.demo.pieces import Script, fail, say, think
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.wire.blocks import TextBlock, ThinkingBlock
 from handraise.wire.frames import ApiRetry, Assistant, Init, Lifecycle, Result, StreamEvent, User
 from stories.bed import Bed, Talk, answered, parts

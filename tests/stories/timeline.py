@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from handraise.desk.local import LocalDesk
-from handraise.hub import Hub
+from handraise.hub.desk import LocalDesk
+from handraise.hub.hub import Hub
 from handraise.model.asks import Ask
 from handraise.model.items import Content, Text, TurnEnded
 from handraise.model.sessions import Session

@@ -9,10 +9,10 @@ from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any, Self
 
-from handraise.claude import family, fifo, journal, launcher, lock
+from handraise.claude import fifo, journal, launcher, process_tree
 from handraise.claude.command import Launch, command_line
 from handraise.claude.fifo import ChildGone, Fifo
-from handraise.claude.folder import LaunchRecord, RunFolder
+from handraise.claude.folder import LaunchRecord, RunFolder, take_lock
 from handraise.claude.process import Identity, Process
 from handraise.claude.watch import FileWatch
 
@@ -71,13 +71,13 @@ class Claude:
 
     async def stop(self, farewell: bytes | None = None, *, grace: float = 2.0, patience: float = 10.0) -> None:
         """Asks first, if there is a line for it; then SIGTERM, `patience` seconds, SIGKILL; descendants included."""
-        kin = await family.seek(self.process.identity)
+        kin = await process_tree.seek(self.process.identity)
         if farewell is not None and not self.ended.is_set():
             with suppress(ChildGone, TimeoutError):
                 async with asyncio.timeout(grace):
                     await self.write(farewell)
                     await self.ended.wait()
-        await family.stop(self.process, kin, patience=patience)
+        await process_tree.stop(self.process, kin, patience=patience)
 
 
 async def start(
@@ -117,7 +117,7 @@ def _spawn(
 ) -> tuple[RunFolder, int]:
     if not os.path.isdir(launch.directory):
         raise NotStarted(f"There is no directory {launch.directory}.")
-    opened = [lock.take(locks, launch.session_id)]
+    opened = [take_lock(locks, launch.session_id)]
     try:
         run = RunFolder.make(folder)
         run.order(command_line(str(program), launch), launch.session_id, launch.directory, sandbox)

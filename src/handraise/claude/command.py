@@ -1,4 +1,4 @@
-"""The command line for Claude. Pure; what a person says never stands on it."""
+"""The command line and the environment for Claude. Pure; what a person says never stands on the command line."""
 
 import json
 from collections.abc import Mapping
@@ -6,8 +6,35 @@ from typing import Any
 
 from msgspec import Struct
 
+_BILLING = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+_OURS = ("HANDRAISE_TELEGRAM_TOKEN",)
+# Set by Claude Code for its own children: a Claude that finds them believes it runs inside another one.
+_NESTED = (
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CLAUDE_CODE_CHILD_SESSION",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_EXECPATH",
+    "CLAUDE_CODE_MESSAGING_SOCKET",
+    "CLAUDE_CODE_MESSAGING_TOKEN",
+    "CLAUDE_CODE_SESSION_ATTENDED",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_CODE_SSE_PORT",
+    "CLAUDE_EFFORT",
+    "CLAUDE_PID",
+)
+
 _WATCHED = "project_settings|local_settings|skills"
 _BLOCK = {"type": "command", "command": "exit 2"}
+
+
+def environment(
+    ours: Mapping[str, str], *, api_billing: bool = False, more: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Ours without our secrets and what would bill an API account unasked; no colours; `more` on top."""
+    stripped = (*_NESTED, *_OURS, *(() if api_billing else _BILLING))
+    kept = {name: value for name, value in ours.items() if name not in stripped}
+    return {**kept, "FORCE_COLOR": "0", **(more or {})}
 
 
 class Launch(Struct, frozen=True, kw_only=True):

@@ -7,8 +7,8 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 
 from handraise.claude import syscalls
-from handraise.claude.family import descendants
 from handraise.claude.process import Identity, open_pidfd
+from handraise.claude.process_tree import descendants
 
 Address = tuple[str, int]
 

@@ -1,5 +1,6 @@
-"""The folder of one process of a session: its FIFO, journal, stderr and launch record. Private to the user."""
+"""The folder of one process of a session, and the lock that keeps two processes off one conversation."""
 
+import fcntl
 import json
 import os
 from collections.abc import Mapping
@@ -14,6 +15,28 @@ from handraise.claude.process import Identity
 
 _LAST_LINES = 20
 _LAST_BYTES = 16 * 1024
+
+
+class SessionBusy(Exception):
+    """Another process of Claude has this conversation."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(
+            f"Claude's conversation {session_id} is open in another process; stop that one first, or fork the session."
+        )
+        self.session_id = session_id
+
+
+def take_lock(folder: Path, session_id: str) -> int:
+    """A file descriptor that holds the lock. Claude inherits it and holds it until its end; raises SessionBusy."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = os.open(folder / f"{session_id}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise SessionBusy(session_id) from None
+    return lock
 
 
 class LaunchRecord(Struct, frozen=True):

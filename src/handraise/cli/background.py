@@ -5,8 +5,8 @@ import sys
 import time
 from pathlib import Path
 
-from handraise.cli.neighbour import HubClient, NoHub
-from handraise.cli.troubles import FAILED, PORT_TAKEN
+from handraise.cli.client import HubClient, NoHub
+from handraise.cli.errors import FAILED, PORT_TAKEN
 
 LOG = "hub.log"
 _PATIENCE = 30.0

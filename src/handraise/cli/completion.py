@@ -1,15 +1,65 @@
-"""`handraise completion`: what a shell needs to complete commands, options, sessions and asks."""
+"""`handraise completion`, and what a shell completes: commands, options, sessions, asks and projects."""
 
 import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import CompletionItem, get_completion_class
+
+from handraise.cli.client import HubClient, HubError, NoHub
+from handraise.cli.places import state_folder
+from handraise.cli.table import harmless
+
+Found = Iterable[tuple[str, str]]
 
 _SHELLS = ("bash", "zsh", "fish")
 _ZSH_FIRST = "#compdef handraise\n"
 # `compdef` is there only after zsh's completion was set up, which a short ~/.zshrc does not do.
 _ZSH = f"{_ZSH_FIRST}(( $+functions[compdef] )) || {{ autoload -Uz compinit && compinit -i }}\n"
+
+
+class Completes:
+    """Of what is found, each with what it is, whatever begins as it was typed; nothing where no hub answers."""
+
+    def __init__(self, look: Callable[[HubClient], Found]) -> None:
+        self._look = look
+
+    def __call__(self, ctx: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem[str]]:
+        try:
+            found = list(self._look(HubClient(state_folder(ctx.params.get("state")))))
+        except (NoHub, HubError):
+            return []
+        return [CompletionItem(name, help=harmless(says)) for name, says in found if name.startswith(begun)]
+
+
+def _sessions(client: HubClient) -> Found:
+    return ((each["id"], f"{each['state']}: {each['title']}") for each in client.pages("/api/sessions", "sessions"))
+
+
+def _asks(client: HubClient) -> Found:
+    return ((each["id"], _asked(each)) for each in client.pages("/api/asks", "asks", state="open"))
+
+
+def _projects(client: HubClient) -> Found:
+    return ((each["name"], each["path"]) for each in client.get("/api/projects")["projects"])
+
+
+def _asked(ask: dict[str, Any]) -> str:
+    body = ask["body"]
+    match ask["kind"]:
+        case "question":
+            return str(body["questions"][0]["question"])
+        case "permission":
+            return f"{body['tool']}: {body['input'].get('command') or body['input'].get('file_path') or ''}"
+        case kind:
+            return str(body.get("message") or kind)
+
+
+sessions, asks, projects = Completes(_sessions), Completes(_asks), Completes(_projects)
+
+
 # Of click's own script for fish: a description with a comma in it would be cut there.
 _FISH_SPLITS, _FISH_SPLITS_ONCE = 'string split ","', 'string split -m 1 ","'
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from handraise.cli.neighbour import HubClient, HubError, NoHub
+from handraise.cli.client import HubClient, HubError, NoHub
 from handraise.cli.places import here, json_option, state_folder, state_option
 from handraise.doctor import findings
 from handraise.doctor.examine import examine

@@ -7,7 +7,7 @@ def main() -> None:
     """`mcp` is carried by the relay; everything else is a command."""
     _open_standard_streams()
     if sys.argv[1:2] == ["mcp"]:
-        from handraise.askers.relay import main as relay
+        from handraise.agents.relay import main as relay
 
         sys.exit(relay(sys.argv[2:]))
     try:
@@ -16,7 +16,7 @@ def main() -> None:
         finally:
             sys.stdout.flush()  # here, where it can be told that it failed
     except (Exception, KeyboardInterrupt) as error:  # the outer door: what happens outside of a command, too
-        from handraise.cli.troubles import leave
+        from handraise.cli.errors import leave
 
         sys.exit(leave(error))
 
@@ -31,8 +31,8 @@ def _perform() -> None:
 
 def _listed(*, as_json: bool) -> bool:
     """`ps` without what reads a command line; whatever goes wrong is told by the command itself."""
+    from handraise.cli.client import HubClient, HubError, NoHub
     from handraise.cli.folder import state_path
-    from handraise.cli.neighbour import HubClient, HubError, NoHub
     from handraise.cli.table import listing
 
     try:

@@ -97,7 +97,7 @@ class HelpfulGroup(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise  # told by click, with its own codes
         except (Exception, KeyboardInterrupt) as error:  # the outer door
-            from handraise.cli.troubles import leave
+            from handraise.cli.errors import leave
 
             sys.exit(leave(error))
 

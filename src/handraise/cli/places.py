@@ -6,8 +6,8 @@ import sys
 
 import click
 
+from handraise.cli.client import HubError
 from handraise.cli.folder import state_folder
-from handraise.cli.neighbour import HubError
 
 __all__ = ["address_in", "here", "hub_option", "json_option", "piped", "state_folder", "state_option"]
 

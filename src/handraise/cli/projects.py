@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from handraise.cli.neighbour import HubClient, HubError
+from handraise.cli.client import HubClient, HubError
 from handraise.cli.places import here, json_option, state_folder, state_option
 
 _LISTS = ("allowed_tools", "add_dirs")

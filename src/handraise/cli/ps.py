@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import click
 
-from handraise.cli.neighbour import HubClient, NoHub
+from handraise.cli.client import HubClient, NoHub
 from handraise.cli.places import json_option, state_folder, state_option
 from handraise.cli.table import cut, in_colours, listing, table
 

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import click
 
-from handraise.cli.neighbour import HubClient
+from handraise.cli.client import HubClient
 from handraise.cli.places import json_option, state_folder, state_option
 from handraise.cli.plain import plain
 

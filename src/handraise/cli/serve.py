@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import click
 
 from handraise.cli.browser import show
+from handraise.cli.errors import PORT_TAKEN
 from handraise.cli.loop import run
 from handraise.cli.places import state_folder, state_option
-from handraise.cli.troubles import PORT_TAKEN
 
 if TYPE_CHECKING:
-    from handraise.claude.wall import SandboxSupport
-    from handraise.serving import RunningHub, ServeConfig
+    from handraise.claude.sandbox_support import SandboxSupport
+    from handraise.serving.serve import RunningHub, ServeConfig
 
 _FILES = 65_536
 
@@ -46,8 +46,8 @@ def serve(
 
     Sessions live on when the hub ends, and are adopted by the next one.
     """
-    from handraise import logs
-    from handraise.cli.service import service as wanted
+    from handraise.cli.hub_settings import service as wanted
+    from handraise.serving import logs
 
     logs.configure(sys.stderr, verbose=verbose)
     folder = state_folder(state)
@@ -61,8 +61,8 @@ def serve(
 @click.option("--verbose", is_flag=True, help="Say more, on stderr.")
 def demo(port: int, verbose: bool) -> None:
     """Meet every kind of ask: the real Claude Code, a scripted model, no account, no network."""
-    from handraise import logs
-    from handraise.demonstration import demonstrate
+    from handraise.serving import logs
+    from handraise.serving.demo import demonstrate
 
     logs.configure(sys.stderr, verbose=verbose)
     with tempfile.TemporaryDirectory(prefix="handraise-demo-") as folder, _in_words(Path(folder)):
@@ -74,7 +74,7 @@ class _PortTaken(click.ClickException):
 
 
 def _run(service: "ServeConfig", *, stop_sessions: bool, link: bool) -> None:
-    from handraise.serving import serving, signals
+    from handraise.serving.serve import serving, signals
 
     async def main() -> None:
         # Before anything is open: whoever stops a hub that has just said it is up finds it ending cleanly.
@@ -91,13 +91,13 @@ def _run(service: "ServeConfig", *, stop_sessions: bool, link: bool) -> None:
 @contextmanager
 def _in_words(state: Path) -> Iterator[None]:
     """What keeps a hub from coming up, as a command tells it."""
+    from handraise.api.server import CannotListen, PortTaken
+    from handraise.api.tls import CertificateUnfit
     from handraise.claude.locate import ClaudeMissing
     from handraise.config.tables import SettingsRefused
-    from handraise.hub import HubRunning, StateExposed, StateUnreachable
-    from handraise.serving import Exposed, where
+    from handraise.hub.hub import HubRunning, StateExposed, StateUnreachable
+    from handraise.serving.serve import Exposed, where
     from handraise.store.interface import StoreError
-    from handraise.surfaces.web.server import CannotListen, PortTaken
-    from handraise.surfaces.web.tls import CertificateUnfit
 
     try:
         yield

@@ -10,7 +10,7 @@ TYPE_CHECKING = False  # as in `neighbour.py`
 if TYPE_CHECKING:
     from typing import Any
 
-    from handraise.cli.neighbour import HubClient
+    from handraise.cli.client import HubClient
 
 _ORDER = {"needs you": 0, "failed": 1, "lost": 1, "not moving": 1, "working": 2, "starting": 2, "queued": 3, "idle": 4}
 _COLOURS = {"needs you": "1;33", "failed": "31", "lost": "31", "not moving": "31", "working": "32"}

@@ -12,7 +12,7 @@ import tty
 from collections.abc import Callable
 from types import FrameType
 
-from handraise.cli.neighbour import HubClient, HubError, NoHub
+from handraise.cli.client import HubClient, HubError, NoHub
 
 _CALM = 0.2
 """At most so often, in seconds, however much happens."""

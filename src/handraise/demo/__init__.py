@@ -17,7 +17,7 @@ from handraise.demo.pieces import (
     use,
     wait,
 )
-from handraise.demo.told import Conversation, Request, SentImage, ToolOutcome
+from handraise.demo.request import Conversation, Request, SentImage, ToolOutcome
 
 __all__ = [
     "Conversation",

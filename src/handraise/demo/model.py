@@ -20,9 +20,9 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from handraise.demo import reply
-from handraise.demo.part import RunScript
 from handraise.demo.pieces import Cut, Hold, Scripted, WaitPiece
-from handraise.demo.told import Request
+from handraise.demo.request import Request
+from handraise.demo.run_script import RunScript
 
 LOOPBACK = "127.0.0.1"
 EACH_SESSION = "each-session"

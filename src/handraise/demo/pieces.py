@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct, field
 
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 
 
 class SayPiece(Struct, frozen=True):

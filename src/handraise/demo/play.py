@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from handraise.demo.pieces import AgentPiece, Fail, Hold, Piece, SayPiece, Script, Scripted, Spoken, Use, WaitPiece
 from handraise.demo.reply import ErrorReply, Reply, SpokenReply
-from handraise.demo.told import Conversation, Request
+from handraise.demo.request import Conversation, Request
 
 OVER = "The script is over."
 # The name the model is offered; `system/init` calls the same tool Task.

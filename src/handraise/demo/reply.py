@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, assert_never
 from msgspec import Struct
 
 from handraise.demo.pieces import AgentPiece, Cut, Error, Fail, Hold, SayPiece, Spend, Spoken, Think, Use, WaitPiece
-from handraise.demo.told import Request
+from handraise.demo.request import Request
 
 LETTERS_A_TOKEN = 4
 # What the API answers with, when what goes wrong can still be a status.

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from handraise.demo.pieces import Piece, Script, Scripted, say, think, use
 from handraise.demo.release import RELEASE_SERVER, RELEASE_TOOL
-from handraise.demo.told import Conversation
+from handraise.demo.request import Conversation
 from handraise.demo.toy import FREE_DISK, UPTIME, health_test, service_with_health
 
 Passage: TypeAlias = Generator[Sequence[Piece], Conversation, Conversation]

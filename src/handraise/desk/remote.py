@@ -11,9 +11,9 @@ from urllib.parse import quote
 import httpx2
 import msgspec
 
-from handraise.desk.following import RemoteFollower
+from handraise.desk.decode import decode, error_in, item_in
 from handraise.desk.interface import NotLetIn, SessionSummary, Settled, Unreached, Words
-from handraise.desk.telling import decode, error_in, item_in
+from handraise.desk.stream import RemoteFollower
 from handraise.model.actors import Actor, Person
 from handraise.model.answers import Answer, answer_as_json
 from handraise.model.asks import Ask, Kind, State, ask_from_json

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from stat import S_IMODE
 
-from handraise.claude import wall
+from handraise.api import tls
+from handraise.claude import sandbox_support
 from handraise.claude.fifo import WANTED_SIZE
 from handraise.claude.locate import ClaudeMissing, locate, version
 from handraise.config.settings import ClaudeSettings, SandboxSettings, WebSettings
 from handraise.doctor.findings import Finding
 from handraise.store.interface import StoreError
 from handraise.store.sqlite.database import schema
-from handraise.surfaces.web import tls
 
 OLDEST_TRIED = (2, 1, 197)
 KERNEL = Path("/proc/sys/fs")
@@ -215,7 +215,7 @@ def check_inotify(kernel: Path = KERNEL) -> Finding:
 
 async def check_sandbox(settings: SandboxSettings) -> Finding:
     """Whether Claudes can be kept from the hub's own files, and are."""
-    found = await wall.look()
+    found = await sandbox_support.look()
     if found.missing:
         return Finding(
             "sandbox", "warn", f"No sandbox: Claude's tools can reach the hub's files. {found.missing}", found.advice

@@ -10,7 +10,7 @@ from handraise.config.settings import Settings
 from handraise.config.tables import SettingsRefused
 from handraise.doctor import checks
 from handraise.doctor.findings import Finding, Report
-from handraise.hub import DATABASE
+from handraise.hub.hub import DATABASE
 from handraise.model.projects import Project
 
 

@@ -16,12 +16,11 @@ from handraise.model.projects import Patience
 from handraise.model.rules import Rule
 from handraise.model.tools import ASK_USER, ASK_USER_SECONDS
 from handraise.policy.calls import FILE_TOOLS, Call
-from handraise.policy.claude_suggestions import in_words
 from handraise.policy.decide import Ruling, decide
 from handraise.policy.diff import diff_of
 from handraise.policy.objections import objection
-from handraise.policy.suggest import suggest
-from handraise.store.mending import mended
+from handraise.policy.suggest import in_words, suggest
+from handraise.store.surrogates import mended
 
 FROM_RULE = "rule"
 _DENIED = "A standing rule denies this. Go on without it, or ask the person."

@@ -1,12 +1,11 @@
 """The diff: what a file-changing call would do to the file as it is now. Never reads the file: its text comes in."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
 from msgspec import Struct
-
-from handraise.policy.notebooks import NotANotebook, read_cell
 
 MAX_COMPARED = 1_000
 """Changed lines, both sides together, beyond which lines are not paired: pairing takes time by their square."""
@@ -15,6 +14,34 @@ MAX_TRIED = 40_000_000
 _CONTEXT = 3
 _UNTRIED = "This is too large to try out in the file as it is now; each edit is shown by itself."
 _UNPAIRED = "The change is too large to pair its lines; everything between its first and last difference is shown."
+
+
+class NotANotebook(Exception):
+    """The cell cannot be shown; the text says why."""
+
+
+def read_cell(text: str | None, cell_id: object, number: object) -> str:
+    """The source of the cell with this id, or of the cell at this place; raises NotANotebook."""
+    if text is None:
+        raise NotANotebook("The notebook does not exist.")
+    try:
+        cells = json.loads(text)["cells"]
+        place = _place(cells, cell_id, number)
+        source = cells[place]["source"] if place is not None else ""
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+        raise NotANotebook("The cell is not in the notebook as it is now.") from None
+    return "".join(source) if isinstance(source, list) else str(source)
+
+
+def _place(cells: list[dict[str, object]], cell_id: object, number: object) -> int | None:
+    if cell_id is None and number is None:
+        return None
+    if isinstance(number, int):
+        return number
+    for place, cell in enumerate(cells):
+        if cell.get("id") == cell_id or cell_id == f"cell-{place}":
+            return place
+    raise KeyError(cell_id)
 
 
 class Diff(Struct, frozen=True):

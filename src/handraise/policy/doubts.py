@@ -1,5 +1,4 @@
-"""The doubt: a reason not to trust our reading of a command. The parser is not the shell, so whatever both might read
-differently is refused here, before any rule is asked. Never says that a command is safe."""
+"""The doubt: a reason not to trust our reading of a command: too long, or read in two ways."""
 
 import re
 import unicodedata
@@ -7,17 +6,26 @@ from collections.abc import Iterator
 
 from tree_sitter import Node, Tree
 
-from handraise.policy.bounds import bound_of
+MAX_LENGTH = 20_000
+MAX_WORDS = 1_000
+MAX_SIGNS = 500
+"""Characters of the shell's grammar, but for those in plain quotes and in quoted here-documents."""
+MAX_SIGNS_AT_ALL = 4_000
+
+_SIGNS = re.compile(r"[|&;<>(){}\[\]$`\"'\\\n]")
+_GRAMMAR = re.compile(r"[|&;<>($`]")
+_WORD = re.compile(r"\S+")
+# Where nothing odd came before, quotes and here-documents are what they seem.
+_PLAIN = re.compile(r"""[^'"\\`#()$<]+|<(?!<)""")
+_QUOTED = re.compile(r"""'[^']*'|"[^"\\`$]*"|<<-?[ ]?'(\w+)'[^'"\\`#()$<\n]*\n(?:.*\n)*?\t*\1(?=\n|\Z)""")
 
 MAX_DEPTH = 60
-
 _UNUSUAL = re.compile(r"[^ -~\t\n]")
 _BLANK = re.compile(rb"(?:[ \t\n]|\\\n)*")
 _BLANK_IN_LINE = re.compile(rb"(?:[ \t]|\\\n)*")
 _JOINED_LINES = re.compile(r"[^ \t]\\\n")
 _RUNS_IN_LEAF = re.compile(rb"(?<!\\)(?:\\\\)*(?:`|\$[({\[])")
 _DELIMITER = re.compile(r"""(\w+)|'(\w+)'|"(\w+)"|\\(\w+)""")
-
 _LINES = ("command", "declaration_command", "unset_command")
 _LOOSE_TEXT = ("string", "heredoc_body", "heredoc_redirect", "translated_string", "expansion")
 _REDIRECTS = ("file_redirect", "herestring_redirect", "heredoc_redirect")
@@ -35,6 +43,35 @@ _RESERVED = frozenset(
     b"if then else elif fi for in do done while until case esac function select { } ! [ [[ ]] ] (( ))".split()
 )
 _STARTS_COMMENT = b" \t\n;&|("
+
+
+def bound_of(command: str) -> str | None:
+    """What makes it too long to be read; None if it is not."""
+    if len(command) > MAX_LENGTH:
+        return f"it is longer than {MAX_LENGTH:,} characters"
+    if len(_GRAMMAR.findall(command)) > MAX_SIGNS_AT_ALL:
+        return "it is too complex"
+    counted = _without_quoted(command)
+    if len(_SIGNS.findall(counted)) > MAX_SIGNS:
+        return "it is too complex"
+    if len(_WORD.findall(counted)) > MAX_WORDS:
+        return f"it has more than {MAX_WORDS:,} words"
+    return None
+
+
+def _without_quoted(command: str) -> str:
+    """From the first sign that could mean something else, everything counts."""
+    kept: list[str] = []
+    at = 0
+    while at < len(command) and len(kept) <= 2 * MAX_SIGNS:
+        if found := _PLAIN.match(command, at):
+            kept.append(found[0])
+        elif found := _QUOTED.match(command, at):
+            kept.append("'")
+        else:
+            break
+        at = found.end()
+    return "".join([*kept, command[at:]])
 
 
 def doubt_about(command: str) -> str | None:

@@ -11,7 +11,7 @@ from handraise.policy.paths import ResolvedPath
 from handraise.policy.patterns import Pattern, read_pattern
 from handraise.policy.programs import basename, is_harmless_variable, is_plain, runs_its_words
 from handraise.policy.shell import Redirection, SimpleCommand
-from handraise.policy.words import Word
+from handraise.policy.shell_words import Word
 
 _RUNS_SUBSCRIPTS = frozenset({"test", "[", "printf", "read", "let", "wait", "mapfile", "readarray", "unset"})
 _LOOKED_BEHIND = 64

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from handraise.policy.words import Word
+from handraise.policy.shell_words import Word
 
 
 class Value(Enum):

@@ -7,7 +7,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from handraise.policy.globs import NameGlob
-from handraise.policy.words import Word
+from handraise.policy.shell_words import Word
 
 _TOKEN = re.compile(
     r"""'(?P<raw>[^']*)'|"(?P<quoted>(?:[^"\\]|\\.)*)"|\\(?P<escaped>.)|(?P<plain>[^\s'"\\]+)""", re.DOTALL

@@ -7,10 +7,10 @@ from functools import lru_cache
 
 from handraise.policy.options import Standing, Usage, read_usage
 from handraise.policy.scripts import awk_is_plain, printf_is_plain, question_is_plain, sed_is_plain
+from handraise.policy.shell_words import Word
 from handraise.policy.usages_basic import BASIC
 from handraise.policy.usages_git import GIT, GLOBAL
 from handraise.policy.usages_tools import TOOLS
-from handraise.policy.words import Word
 
 SHELLS = frozenset({
     "bash", "sh", "zsh", "dash", "ksh", "mksh", "fish", "ash", "csh", "tcsh", "rbash", "pwsh",

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from handraise.policy.words import Word
+from handraise.policy.shell_words import Word
 
 _SED_PLACE = r"(?:/[^/\\\n]*/|\d+|\$)"
 _SED_ADDRESS = rf"(?:{_SED_PLACE}(?:,{_SED_PLACE})?)?"

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tree_sitter import Language, Node, Parser
 
 from handraise.policy.doubts import doubt_about, doubt_in
-from handraise.policy.words import UnreadableWord, Word, read_word
+from handraise.policy.shell_words import UnreadableWord, Word, read_word
 
 MAX_PARTS = 200
 HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})

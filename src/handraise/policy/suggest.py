@@ -1,14 +1,15 @@
-"""The offer: the rules that "always" or "for this session" would make of a call, and their scope in words. Offers
-nothing where the words would promise more than a person can oversee."""
+"""What could be allowed for longer than once: our own offers with their rules, and Claude's suggestions in words."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from posixpath import dirname, relpath
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from handraise.model.hidden import reveal
 from handraise.model.rules import Rule
 from handraise.policy.calls import FILE_TOOLS, READING_TOOLS, Call
 from handraise.policy.decide import decide
@@ -18,9 +19,91 @@ from handraise.policy.patterns import spell_pattern
 from handraise.policy.programs import standing_of
 from handraise.policy.shell import Opaque, SimpleCommand, parse
 
-MAX_RULES = 6
+_WHERE = {
+    "session": "until Claude's process ends",
+    "localSettings": "in this directory from now on (kept in `.claude/settings.local.json`)",
+    "projectSettings": "in this directory from now on, for everybody (kept in `.claude/settings.json`)",
+    "userSettings": "everywhere from now on (kept in your own Claude settings)",
+}
+_MODES = {
+    "default": "ask before each change",
+    "acceptEdits": "change files without asking",
+    "plan": "plan only",
+    "bypassPermissions": "do everything without asking",
+    "dontAsk": "deny whatever is not allowed yet, without asking",
+}
+_VERBS = {"allow": "Allow", "deny": "Deny", "ask": "Always ask about"}
 
+MAX_RULES = 6
 _ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def in_words(suggestion: Mapping[str, Any]) -> str:
+    """One sentence that says everything the suggestion would change."""
+    told = _told(suggestion)
+    return reveal(told if told is not None else f"Something that is not known here: `{_as_json(suggestion)}`.")
+
+
+def _told(suggestion: Mapping[str, Any]) -> str | None:
+    where = _where(suggestion.get("destination"))
+    match suggestion.get("type"):
+        case "addRules" | "replaceRules" | "removeRules" as kind:
+            return _told_rules(kind, suggestion, where)
+        case "addDirectories" | "removeDirectories" as kind:
+            directories = suggestion.get("directories")
+            if not isinstance(directories, list) or not directories:
+                return None
+            verb = "Allow work in" if kind == "addDirectories" else "No longer allow work in"
+            return f"{verb} {_listed([f'`{each}`' for each in directories])}, {where}."
+        case "setMode":
+            mode = suggestion.get("mode")
+            meaning = f" ({_MODES[mode]})" if isinstance(mode, str) and mode in _MODES else ""
+            return f"Switch to the mode `{mode}`{meaning}, {where}."
+        case _:
+            return None
+
+
+def _told_rules(kind: str, suggestion: Mapping[str, Any], where: str) -> str | None:
+    rules, behavior = suggestion.get("rules"), suggestion.get("behavior")
+    if not isinstance(rules, list) or not rules or not isinstance(behavior, str) or behavior not in _VERBS:
+        return None
+    named = [_rule(each) for each in rules]
+    if any(each is None for each in named):
+        return None
+    listed = _listed([each for each in named if each is not None])
+    match kind:
+        case "addRules":
+            return f"{_VERBS[behavior]} {listed}, {where}."
+        case "replaceRules":
+            return f"{_VERBS[behavior]} {listed} instead of what stood there, {where}."
+        case _:
+            return f"Take back the rules that {behavior} {listed}, {where}."
+
+
+def _rule(rule: object) -> str | None:
+    if not isinstance(rule, dict) or not isinstance(rule.get("toolName"), str):
+        return None
+    tool, content = rule["toolName"], rule.get("ruleContent")
+    if content is None:
+        return f"the tool `{tool}`, whatever its input"
+    if not isinstance(content, str):
+        return None
+    if tool != "Bash":
+        return f"the tool `{tool}` for `{content}`"
+    if content.endswith((":*", " *")):
+        return f"every command that begins with `{content[:-2]}`"
+    if "*" in content:
+        return f"every command like `{content}`"
+    return f"the command `{content}`"
+
+
+def _where(destination: object) -> str:
+    known = _WHERE.get(destination) if isinstance(destination, str) else None
+    return known if known is not None else f"kept in `{destination}`"
+
+
+def _as_json(suggestion: Mapping[str, Any]) -> str:
+    return json.dumps(dict(suggestion), ensure_ascii=False, default=str, sort_keys=True)
 
 
 class RuleOffer(Struct, frozen=True):

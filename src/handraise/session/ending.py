@@ -1,6 +1,7 @@
-"""How a session's process ended, and why, as a person would put it. Pure."""
+"""How a session's process ended and why, and what a session may cost. Pure."""
 
 from datetime import datetime
+from math import ceil
 
 from handraise.model.sessions import Ended
 from handraise.session.memory import Memory
@@ -44,3 +45,19 @@ def _signal(exit_code: int) -> int | None:
     if exit_code < 0:
         return -exit_code
     return exit_code - _BY_SIGNAL if _BY_SIGNAL < exit_code < _BY_SIGNAL + 65 else None
+
+
+def is_spent(cost_usd: float, limit_usd: float | None) -> bool:
+    """Whether nothing more may be begun."""
+    return limit_usd is not None and cost_usd >= limit_usd
+
+
+def reason(cost_usd: float, limit_usd: float | None) -> str:
+    """Why a session was stopped."""
+    return f"it has cost ${cost_usd:.2f}, and the project's limit is ${limit_usd or 0:.2f}"
+
+
+def refusal(cost_usd: float, limit_usd: float | None, project: str) -> str:
+    """What to do about it; `project` is the name by which it can be set."""
+    more = f"handraise project set {project} cost_limit_usd={ceil(2 * cost_usd)}"
+    return f"The session takes nothing more: {reason(cost_usd, limit_usd)}. Raise the limit first ({more})."

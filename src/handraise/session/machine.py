@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from handraise.model.items import Notice, SessionEnded, TurnStarted
-from handraise.session import costs, sign_in, translate
+from handraise.session import ending, sign_in, translate
 from handraise.session.commands import (
     Alarm,
     AnswerAgain,
@@ -38,8 +38,8 @@ from handraise.session.facts import (
 )
 from handraise.session.guard import BYE, HELLO, Guard
 from handraise.session.memory import Memory
-from handraise.session.saying import SayTracker
-from handraise.session.waiting import PendingRequests
+from handraise.session.pending import PendingRequests
+from handraise.session.says import SayTracker
 from handraise.wire import frames
 from handraise.wire.blocks import TextBlock, ToolResult
 from handraise.wire.connection import Connection
@@ -283,11 +283,11 @@ class Machine:
 
     @property
     def _is_spent(self) -> bool:
-        return costs.is_spent(self.memory.cost_usd, self.limits.cost_usd)
+        return ending.is_spent(self.memory.cost_usd, self.limits.cost_usd)
 
     @property
     def _spent(self) -> str:
-        return costs.reason(self.memory.cost_usd, self.limits.cost_usd)
+        return ending.reason(self.memory.cost_usd, self.limits.cost_usd)
 
     def _moved(self) -> list[Command]:
         if not self.memory.unmoved:

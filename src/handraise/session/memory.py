@@ -1,6 +1,6 @@
 """What a session machine remembers. Stored with the journal's offset, so that the next hub goes on from there."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 import msgspec
@@ -8,11 +8,26 @@ from msgspec import Struct, field
 
 from handraise.model.sessions import Ended, Phase
 from handraise.session import translate
-from handraise.session.cooldown import Cooldown
 from handraise.session.translate import Action
 
 StartKind = Literal["begin", "fork", "resume"]
 Verdict = Literal["unopposed", "ask", "allow", "deny"]
+_STEP = timedelta(seconds=30)
+_LONGEST = timedelta(seconds=120)
+
+
+class Cooldown(Struct, frozen=True):
+    """The pause after "outline it first": 30, 60, 90, then 120 seconds. It grows with each use, also after it ended."""
+
+    uses: int = 0
+    until: datetime | None = None
+
+    def used(self, now: datetime) -> "Cooldown":
+        uses = self.uses + 1
+        return Cooldown(uses, now + min(_STEP * uses, _LONGEST))
+
+    def holds(self, now: datetime) -> bool:
+        return self.until is not None and now < self.until
 
 
 class Pending(Struct):

@@ -18,13 +18,12 @@ from handraise.inbox.inbox import Inbox
 from handraise.model.actors import TheHub
 from handraise.model.asks import Ask, Expired
 from handraise.model.sessions import Checkpoint, Session
-from handraise.session import commands, effects, facts, records
+from handraise.session import commands, facts, records
 from handraise.session.commands import Command
 from handraise.session.facts import Fact, Wish
-from handraise.session.keeper import DurableWriter
 from handraise.session.machine import Machine, WishRefused
 from handraise.session.previews import Previews
-from handraise.session.writing import StdinWriter
+from handraise.session.writers import DurableWriter, StdinWriter
 from handraise.store.changes import Advance, Change
 from handraise.store.interface import Store
 from handraise.wire.frames import Frame, ToolProgress
@@ -285,7 +284,7 @@ class Runner:
 
     def _changes(self, wanted: Sequence[Command], raised: Sequence[Ask]) -> list[Change]:
         now = self._clock()
-        changes = effects.changes(self.session.id, wanted, raised, now)
+        changes = records.changes(self.session.id, wanted, raised, now)
         if any(isinstance(each, commands.Changed) for each in wanted):
             # Once, and last: the machine has taken in the whole batch, and that is what its memory tells.
             self.session = records.as_remembered(self.session, self._machine.memory, now)

@@ -14,11 +14,11 @@ from handraise.model.asks import Answered, Withdrawn
 from handraise.model.projects import Project
 from handraise.model.says import Say
 from handraise.model.sessions import Ended, Session
-from handraise.session import costs, records
-from handraise.session.crew import ClaudeConfig, SessionPool
+from handraise.session import ending, records
 from handraise.session.facts import Interrupt, Rename, Stop, Wish
 from handraise.session.machine import WishRefused
 from handraise.session.memory import Memory
+from handraise.session.pool import ClaudeConfig, SessionPool
 from handraise.session.runner import Runner
 from handraise.store.changes import QueueSay, SettleAsk
 from handraise.store.interface import Store
@@ -184,8 +184,8 @@ class Supervisor:
     async def _check_cost(self, session: Session) -> None:
         """Refused before anything is kept: whoever pays can raise the limit, and then says it again."""
         project = await self._store.project(session.project) if session.project else None
-        if project is not None and costs.is_spent(session.cost_usd, project.options.cost_limit_usd):
-            raise WishRefused(costs.refusal(session.cost_usd, project.options.cost_limit_usd, quote(project.name)))
+        if project is not None and ending.is_spent(session.cost_usd, project.options.cost_limit_usd):
+            raise WishRefused(ending.refusal(session.cost_usd, project.options.cost_limit_usd, quote(project.name)))
 
     async def _missed(self, session_id: str) -> list[Say]:
         """What people answered, and Claude did not live to take. A rule will say it again by itself."""

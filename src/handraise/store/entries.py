@@ -1,15 +1,25 @@
-"""What the audit says of a settlement, the same for every store. Never decides whether it took effect."""
+"""What the audit says of a settlement and what an answer grants, the same for every store."""
 
 from typing import Any, assert_never
 
 from msgspec import json
 
-from handraise.model.actors import Actor, ByRule, TheHub
-from handraise.model.answers import answer_as_json
+from handraise.model.actors import Actor, ByRule, Person, TheHub
+from handraise.model.answers import Trusting, answer_as_json
 from handraise.model.asks import Answered, Ask, Expired, Settlement, Withdrawn
 from handraise.model.audit import Entry, What
+from handraise.model.trust import DirectoryTrust, Trust
 
 FROM_HUB = "hub"
+
+
+def trust_in(ask: Ask, settlement: Settlement) -> DirectoryTrust | None:
+    """What a person decided about a directory; no rule and no deadline decides that."""
+    match ask.body, settlement:
+        case Trust(directory=directory), Answered(answer=Trusting(level), by=Person(name=name), source=source, at=at):
+            return DirectoryTrust(directory, level, ask.digest, name, source, at, ask.id)
+        case _:
+            return None
 
 
 def settled(ask: Ask, settlement: Settlement) -> Entry:

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from handraise.model.asks import Ask
+from handraise.surfaces.push.device_log import DeviceState, Ending
 from handraise.surfaces.push.due import (
     COURTESY,
     GRACE,
@@ -20,7 +21,6 @@ from handraise.surfaces.push.due import (
     next_action,
     pause_after,
 )
-from handraise.surfaces.push.ledger import DeviceState, Ending
 from surfaces.push.asked import NOW, PLAN, WHICH, ask_of, device_of
 
 SECOND = timedelta(seconds=1)

@@ -12,7 +12,7 @@ from handraise.model.actors import ByRule, Person, TheHub
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Filled, Outline, Revise, read_answer
 from handraise.model.asks import Answered, Body, Expired, Form, Option, Permission, Plan, Prompt, Question, Withdrawn
 from handraise.surfaces.push import notices
-from handraise.surfaces.push.ledger import Ending
+from handraise.surfaces.push.device_log import Ending
 from handraise.surfaces.push.notices import MOST, AskNotice, NoticeContext
 from surfaces.push.asked import FORM, NOW, PLAN, WHICH, ask_of, bash
 

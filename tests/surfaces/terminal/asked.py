@@ -6,7 +6,7 @@ from typing import Any
 from handraise.model.asks import Ask, Body, Form, Offer, Option, Origin, Permission, Plan, Prompt, Question
 from handraise.model.rules import Rule
 from handraise.surfaces.terminal.dialogue import Dialogue, Effect, begin, press, write
-from handraise.surfaces.terminal.matters import flow_of
+from handraise.surfaces.terminal.flows import flow_of
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -49,7 +49,7 @@ def ask(body: Body, identity: str = "a_1", **fields: Any) -> Ask:
 
 def dialogue(body: Body) -> Dialogue:
     asked = ask(body)
-    return begin(asked, flow_of(asked))
+    return begin(asked, flow_of(asked, None))
 
 
 def play(started: Dialogue, *keys: str) -> tuple[Dialogue, Effect | None]:

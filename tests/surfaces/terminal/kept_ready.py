@@ -21,10 +21,10 @@ import prompt_toolkit.shortcuts
 import truststore
 import uvloop
 
+import handraise.cli.interactive
+import handraise.cli.interactive_session
 import handraise.cli.main
 import handraise.cli.ps
-import handraise.cli.seat
-import handraise.cli.staying
 import handraise.cli.watching
 import handraise.surfaces.terminal.plain
 import handraise.surfaces.terminal.screen

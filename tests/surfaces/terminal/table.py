@@ -8,13 +8,13 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from handraise.hub import now
+from handraise.hub.hub import now
 from handraise.model.actors import Person
 from handraise.model.answers import Answer
 from handraise.model.asks import Answered, Ask, Body, Origin
 from handraise.model.items import Content, Text
 from handraise.model.sessions import Session
-from handraise.serving import RunningHub, ServeConfig, serving
+from handraise.serving.serve import RunningHub, ServeConfig, serving
 from handraise.store.changes import OpenAsk, PublishItems, SaveSession
 from surfaces.terminal.pseudo import Pseudo, handraise
 

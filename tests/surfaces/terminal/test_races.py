@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from handraise.hub import now
+from handraise.hub.hub import now
 from handraise.model.answers import Allow, Choice, Choices, Deny
 from handraise.model.asks import Expired, Question
 from handraise.store.changes import SettleAsk

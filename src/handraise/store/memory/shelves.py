@@ -16,7 +16,7 @@ from handraise.model.says import Say
 from handraise.model.sessions import Checkpoint, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
-from handraise.store import contents, entries, grants
+from handraise.store import contents, entries
 from handraise.store.changes import (
     Advance,
     Change,
@@ -161,7 +161,7 @@ class Shelves(Struct):
             return False
         self.asks[ask] = structs.replace(kept, settlement=settlement)
         self.rules.update({rule.id: rule for rule in rules})
-        self._keep_trust(grants.trust_in(kept, settlement))
+        self._keep_trust(entries.trust_in(kept, settlement))
         self._publish(kept.session, settlement.at, contents.settled(ask, settlement), about=ask)
         self._record(entries.settled(kept, settlement))
         return True
@@ -172,7 +172,7 @@ class Shelves(Struct):
             return False
         expired = Expired(kept.settlement.at, answered)
         self.asks[ask] = structs.replace(kept, settlement=expired)
-        self._keep_trust(grants.trust_in(kept, answered))
+        self._keep_trust(entries.trust_in(kept, answered))
         self._publish(kept.session, answered.at, contents.settled(ask, expired), about=ask)
         self._record(entries.late(kept, answered))
         return True

@@ -17,7 +17,7 @@ from handraise.model.trust import DirectoryTrust
 from handraise.store.changes import Applied, Change
 from handraise.store.interface import Listener, StoreClosed
 from handraise.store.memory.shelves import Shelves, is_undelivered
-from handraise.store.mending import mended
+from handraise.store.surrogates import mended
 
 
 class MemoryStore:

@@ -15,7 +15,7 @@ from handraise.model.rules import Rule
 from handraise.model.says import Say
 from handraise.model.sessions import Checkpoint
 from handraise.model.trust import DirectoryTrust
-from handraise.store import contents, entries, grants
+from handraise.store import contents, entries
 from handraise.store.changes import (
     Advance,
     Change,
@@ -166,7 +166,7 @@ class Batch:
         for rule in rules:
             self._changed("save_rule", rule_row(rule))
         settled = read_ask(self._texts.whole_ask(row))
-        self._keep_trust(grants.trust_in(settled, settlement))
+        self._keep_trust(entries.trust_in(settled, settlement))
         self._publish(settled.session, settlement.at, contents.settled(ask, settlement))
         return self._record(entries.settled(settled, settlement))
 
@@ -175,7 +175,7 @@ class Batch:
         if row is None:
             return False
         expired = read_ask(self._texts.whole_ask(row))
-        self._keep_trust(grants.trust_in(expired, answered))
+        self._keep_trust(entries.trust_in(expired, answered))
         if expired.settlement is not None:
             self._publish(expired.session, answered.at, contents.settled(ask, expired.settlement))
         return self._record(entries.late(expired, answered))

@@ -13,9 +13,9 @@ import apsw
 from msgspec import Struct
 
 from handraise.store.changes import Applied, Change
-from handraise.store.mending import mended
 from handraise.store.sqlite.batch import Batch, newest_cursor
 from handraise.store.sqlite.troubles import explain
+from handraise.store.surrogates import mended
 
 GROUP = 1000
 """How many batches share a commit at most: the first of them waits for the last."""

@@ -7,7 +7,7 @@ from typing import assert_never
 from msgspec import Struct
 
 from handraise.model.asks import Ask
-from handraise.surfaces.push.ledger import DeviceState, Ending
+from handraise.surfaces.push.device_log import DeviceState, Ending
 
 GRACE = timedelta(seconds=2)
 """What is answered this quickly was on a screen: nobody needs to be called."""

@@ -19,8 +19,8 @@ from handraise.present.choices import OPTION, CardChoice, choices
 from handraise.present.headlines import headline, without_marks
 from handraise.present.outcomes import outcome
 from handraise.present.sessions import ending_in_words
+from handraise.surfaces.push.device_log import Ending
 from handraise.surfaces.push.glance import Glance, glance, is_shown_whole
-from handraise.surfaces.push.ledger import Ending
 from handraise.texts import t
 
 MOST = 3_500

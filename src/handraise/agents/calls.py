@@ -1,0 +1,271 @@
+"""The counter: agents outside raise asks here and wait for them. Who goes away and does not come back has withdrawn."""
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from hashlib import sha256
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from handraise.agents import tool_calls
+from handraise.inbox.considering import Surroundings
+from handraise.inbox.inbox import Inbox
+from handraise.model import ids
+from handraise.model.agent_replies import Reply
+from handraise.model.asks import Ask, Origin, Withdrawn
+from handraise.model.projects import Options
+from handraise.model.tools import ASK_USER
+
+GRACE = 10.0
+"""How long an asker may be gone: a relay comes back within a second of the hub."""
+_AFTER_RESTART = 3
+"""So many times as long after a restart of the hub: on a busy machine everybody is slow to come back."""
+_BETWEEN_POLLS = 6
+PROGRESS = 15.0
+"""How often a waiting agent hears that we still wait."""
+
+log = logging.getLogger("handraise.askers")
+
+
+class Caller(Struct, frozen=True):
+    """An agent outside. `conversation` is secret enough that nobody else finds its asks."""
+
+    conversation: str
+    name: str
+    directory: str
+    timeout: int | None = None
+    """How long `ask_user` waits for this caller; None leaves it to the project."""
+    comes_back: bool = True
+    """Whether a lost connection is a pause; otherwise who drops it has cancelled."""
+
+
+class DirectoryContext(NamedTuple):
+    """What holds in a directory."""
+
+    project: str | None
+    options: Options
+    root: str
+    """Where the project begins."""
+
+
+class HubContext(Struct, frozen=True):
+    """What the counter has to know of the rest of the hub."""
+
+    clock: Callable[[], datetime]
+    whereabouts: Callable[[str], Awaitable[DirectoryContext]]
+    surroundings: Callable[[str, DirectoryContext], Surroundings]
+    left_open: Callable[[], Awaitable[Sequence[Ask]]]
+    """The asks of agents outside that an earlier hub left open."""
+
+
+Waited = Callable[[float, float | None], Awaitable[None]]
+"""Is told how many seconds an agent has waited, and of how many."""
+
+
+class AgentCalls:
+    """Entered with `async with`, inside the inbox's own. Leaving it leaves every ask as it is, for the next hub.
+
+    Who loses the connection once `closing` is set did not go away: the hub did.
+    """
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        knowledge: HubContext,
+        closing: asyncio.Event,
+        *,
+        grace: float = GRACE,
+        progress: float = PROGRESS,
+    ) -> None:
+        self._inbox = inbox
+        self._knowledge = knowledge
+        self._grace = grace
+        self._progress = progress
+        self._waiting: dict[str, list[asyncio.Future[Ask]]] = defaultdict(list)
+        self._present: dict[str, int] = defaultdict(int)
+        self._absent: dict[str, asyncio.TimerHandle] = {}
+        self._open: dict[str, str | None] = {}
+        """The asks that are not settled, and whose each is; None where only an earlier hub knew."""
+        self._withdrawing: set[asyncio.Task[None]] = set()
+        self._closing = closing
+
+    async def __aenter__(self) -> Self:
+        self._inbox.tell(None, self._told)
+        for ask in await self._knowledge.left_open():
+            self._open[ask.id] = None
+            self._expect(ask.id, self._grace * _AFTER_RESTART)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._closing.set()
+        self._inbox.tell_no_more(None)
+        for timer in self._absent.values():
+            timer.cancel()
+        for task in self._withdrawing:
+            task.cancel()
+        await asyncio.gather(*self._withdrawing, return_exceptions=True)
+
+    async def offers(self, caller: Caller, tool: str) -> bool:
+        """Whether a tool is switched on where the caller works."""
+        return tool != ASK_USER or bool((await self._where(caller)).options.ask_user_enabled)
+
+    async def call(
+        self, caller: Caller, reference: str, tool: str, arguments: dict[str, Any], waited: Waited | None = None
+    ) -> Reply:
+        """The result of a call, when somebody has answered. Raises Malformed."""
+        try:
+            # Present from before it is raised: who is cancelled in between may have left it open.
+            with self.present(ask_id(caller, reference)):
+                ask = await self.raise_ask(caller, reference, tool, arguments)
+                return tool_calls.result_of(await self.settled(ask, waited))
+        except asyncio.CancelledError:
+            if not caller.comes_back:
+                self.cancel(caller, reference)
+            raise
+
+    async def raise_ask(self, caller: Caller, reference: str, tool: str, arguments: dict[str, Any]) -> Ask:
+        """Puts a call to people, or finds it again: the same reference is the same ask. Raises Malformed."""
+        body = tool_calls.read_call(tool, arguments)
+        where = await self._where(caller)
+        ask = Ask(
+            id=ask_id(caller, reference),
+            session=None,
+            project=where.project,
+            body=body,
+            tool=tool_calls.subject(tool, arguments),
+            origin=Origin(f"{caller.conversation}/{reference}", request=tool_calls.keep(tool, arguments)),
+            opened_at=self._knowledge.clock(),
+            asker="agent",
+            agent=caller.name,
+        )
+        # Before it is stored: whoever hears of it at once must find it waiting here.
+        self._open[ask.id] = caller.conversation
+        try:
+            stored = await self._inbox.open(ask, self._knowledge.surroundings(caller.directory, where))
+        except Exception:
+            self._open.pop(ask.id, None)
+            raise
+        if stored.settlement is not None:
+            self._open.pop(ask.id, None)
+        return stored
+
+    async def find(self, ask: str) -> Ask:
+        """The ask as it is; raises NoSuchAsk."""
+        return await self._inbox.find(ask)
+
+    def is_open(self, ask: str) -> bool:
+        """Whether somebody outside waits for it."""
+        return ask in self._open
+
+    async def settled(self, ask: Ask, waited: Waited | None = None) -> Ask:
+        """The ask when it is settled, and handed over."""
+        found = await self.awaited(ask, waited)
+        await self.hand_over(found)
+        return found
+
+    async def hand_over(self, ask: Ask) -> bool:
+        """The agent has what it waited for; whether it has it for the first time."""
+        return isinstance(ask.settlement, Withdrawn) or await self._inbox.delivered(ask.id)
+
+    async def awaited(self, ask: Ask, waited: Waited | None = None) -> Ask:
+        """The ask when it is settled. Who waits here is present; cancelled, they may come back within the grace."""
+        future: asyncio.Future[Ask] = asyncio.get_running_loop().create_future()
+        self._waiting[ask.id].append(future)
+        with self.present(ask.id):
+            found = await self._inbox.find(ask.id)
+            if found.settlement is None:
+                found = await self._wait(found, future, waited)
+        return found
+
+    def seen(self, ask: str) -> None:
+        """Somebody asked for it and will ask again: the grace begins anew, and is longer."""
+        self._forget(ask)
+        self._expect(ask, self._grace * _BETWEEN_POLLS)
+
+    @contextmanager
+    def present(self, ask: str) -> Iterator[None]:
+        """Somebody waits for the ask as long as this is entered."""
+        self._present[ask] += 1
+        self._forget(ask)
+        try:
+            yield
+        finally:
+            self._present[ask] -= 1
+            if not self._present[ask]:
+                del self._present[ask]
+                self._expect(ask)
+
+    def cancel(self, caller: Caller, reference: str) -> None:
+        """The agent no longer wants the result."""
+        ask = ask_id(caller, reference)
+        if ask in self._open and not self._closing.is_set():
+            self._withdraw(ask, "the agent cancelled it")
+
+    def leave(self, caller: Caller) -> None:
+        """The agent is gone for good, with every conversation that is a part of its own."""
+        if self._closing.is_set():
+            return
+        inside = f"{caller.conversation}/"
+        for ask in [ask for ask, asker in self._open.items() if asker and f"{asker}/".startswith(inside)]:
+            self._withdraw(ask, "the agent is gone")
+
+    async def _where(self, caller: Caller) -> DirectoryContext:
+        found = await self._knowledge.whereabouts(caller.directory)
+        if caller.timeout is None:
+            return found
+        return found._replace(options=replace(found.options, ask_user_timeout=caller.timeout))
+
+    async def _wait(self, ask: Ask, future: asyncio.Future[Ask], waited: Waited | None) -> Ask:
+        # From when it was opened, so that the numbers go on growing for who comes back, to another hub too.
+        total = (ask.expires_at - ask.opened_at).total_seconds() if ask.expires_at else None
+        while True:
+            done, _ = await asyncio.wait([future], timeout=self._progress)
+            if done:
+                return future.result()
+            if waited is not None:
+                await waited((self._knowledge.clock() - ask.opened_at).total_seconds(), total)
+
+    def _told(self, ask: Ask) -> None:
+        self._forget(ask.id)
+        self._open.pop(ask.id, None)
+        for future in self._waiting.pop(ask.id, []):
+            if not future.done():
+                future.set_result(ask)
+
+    def _expect(self, ask: str, grace: float | None = None) -> None:
+        """Nobody waits for it; unless somebody comes back, it is withdrawn."""
+        self._waiting.pop(ask, None)
+        if ask not in self._open or self._closing.is_set():
+            return
+        loop = asyncio.get_running_loop()
+        reason = "the agent went away and did not come back"
+        self._absent[ask] = loop.call_later(grace or self._grace, self._withdraw, ask, reason)
+
+    def _forget(self, ask: str) -> None:
+        timer = self._absent.pop(ask, None)
+        if timer is not None:
+            timer.cancel()
+
+    def _withdraw(self, ask: str, reason: str) -> None:
+        self._forget(ask)
+        task = asyncio.get_running_loop().create_task(self._inbox.withdraw(ask, reason))
+        self._withdrawing.add(task)
+        task.add_done_callback(self._withdrawn)
+
+    def _withdrawn(self, task: asyncio.Task[None]) -> None:
+        self._withdrawing.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            log.error("an ask could not be withdrawn; it stays until its time is over", exc_info=task.exception())
+
+
+def ask_id(caller: Caller, reference: str) -> str:
+    """The same call of the same conversation always has the same id."""
+    return ids.spell("a", sha256(f"{caller.conversation}/{reference}".encode()).digest())

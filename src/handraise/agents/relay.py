@@ -1,0 +1,234 @@
+"""`handraise mcp`: carries lines between an agent on stdio and the hub. Speaks no protocol of its own.
+
+On the standard library alone: one relay runs for each agent, and has to start at once and stay small.
+"""
+
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+
+from handraise.agents import chunks, run_file
+from handraise.agents.chunks import Answer, BadAnswer
+from handraise.agents.relay_state import RelayState
+from handraise.agents.run_file import BadRunFile, Run
+
+PATH = "/mcp/lines"
+_USAGE = """Usage: handraise mcp [--state DIR]
+
+An MCP server on stdio with ask_user and approval_prompt, for any agent.
+
+  --state DIR  The hub's folder; $HANDRAISE_STATE, or the platform's place for state.
+"""
+_TRY_AGAIN = 0.25
+_STUCK = 30.0
+_PIECE = 65536
+_NO_HUB = (
+    "No hub of Handraise answers, so nobody can be asked. Go on with your best judgement; "
+    "the person can start one with: handraise serve"
+)
+
+
+class HubGone(Exception):
+    """The agent closed its end, or we were told to stop."""
+
+
+class Relay:
+    """Reads what an agent says from one descriptor and writes what it hears to another. `clock` never goes back."""
+
+    def __init__(
+        self, state: str, run: Run | None, agent_in: int, agent_out: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._clock = clock
+        self._state = state
+        self._run = run
+        self._in = agent_in
+        self._out = agent_out
+        self._conversation = os.urandom(16).hex()
+        self._talk = RelayState()
+        self._hub: socket.socket | None = None
+        self._answer = Answer()
+        self._unread = b""
+        self._next_try = 0.0
+
+    def carry(self) -> None:
+        """Until the agent is gone."""
+        try:
+            while True:
+                self._wait()
+        except HubGone:
+            self._say_goodbye()
+
+    def _wait(self) -> None:
+        waiting = select.poll()
+        waiting.register(self._in, select.POLLIN | select.POLLHUP)
+        if self._hub is not None:
+            waiting.register(self._hub, select.POLLIN)
+        is_away = self._hub is None and self._talk.is_waiting
+        ready = {number for number, _ in waiting.poll(_TRY_AGAIN * 1000 if is_away else None)}
+        if self._in in ready:
+            self._hear()
+        if self._hub is not None and self._hub.fileno() in ready:
+            self._receive(self._hub)
+        if self._hub is None and self._talk.is_waiting and self._clock() >= self._next_try and not self._connect():
+            self._write(self._talk.give_up(self._clock(), _NO_HUB))
+
+    def _hear(self) -> None:
+        piece = os.read(self._in, _PIECE)
+        if not piece:
+            raise HubGone
+        *lines, self._unread = (self._unread + piece).split(b"\n")
+        for line in lines:
+            if line.strip():
+                self._pass_on(line + b"\n")
+
+    def _pass_on(self, line: bytes) -> None:
+        self._talk.hear(line, self._clock())
+        if self._hub is None:
+            return  # whatever is open goes out with the next connection
+        try:
+            self._hub.sendall(chunks.chunk(line))
+        except OSError:
+            self._lose()
+        else:
+            self._talk.sent(line)
+
+    def _receive(self, hub: socket.socket) -> None:
+        try:
+            piece = hub.recv(_PIECE)
+            lines = self._answer.receive(piece)
+        except (OSError, BadAnswer):
+            self._lose()
+            return
+        if self._answer.status not in (None, 200):
+            if not piece:
+                self._refused()
+            return
+        told = [self._talk.tell(line) for line in lines]
+        self._write([line for line in told if line is not None])
+        if not piece or self._answer.has_ended:
+            self._lose()
+
+    def _connect(self) -> bool:
+        """A hub that is there hears how the conversation began, and all that is open."""
+        try:
+            self._hub = self._reach()
+            self._answer = Answer()
+            # From here on there was a hub, also if it hangs up before it has heard a word.
+            opening = self._talk.begin()
+            self._hub.sendall(chunks.head(PATH, self._headers()))
+            for line in opening:
+                self._hub.sendall(chunks.chunk(line))
+        except OSError:
+            self._lose()
+            return False
+        return True
+
+    def _reach(self) -> socket.socket:
+        if self._run is not None and self._run.socket is None:
+            return socket.create_connection((self._run.host, self._run.port), _STUCK)
+        own = self._run.socket if self._run is not None else None
+        hub = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        hub.settimeout(_STUCK)
+        try:
+            hub.connect(own or os.path.join(self._state, "hub.sock"))
+        except OSError:
+            hub.close()
+            raise
+        return hub
+
+    def _headers(self) -> dict[str, str]:
+        headers = {
+            "Host": "localhost",
+            "Connection": "close",
+            "Handraise-Conversation": self._conversation,
+            "Handraise-Directory": os.getcwdb().hex(),
+        }
+        if self._run is not None:
+            headers["Host"] = f"{self._run.host}:{self._run.port}"
+            headers["Handraise-Stream"] = self._run.stream_token
+            headers["Handraise-Project"] = self._run.project.encode().hex()
+        return headers
+
+    def _refused(self) -> None:
+        told = self._answer.rest.decode(errors="replace")
+        self._lose()
+        self._write(self._talk.give_up_all(f"The hub does not let this agent ask anybody: {told}"))
+
+    def _lose(self) -> None:
+        if self._hub is not None:
+            self._hub.close()
+            self._hub = None
+            if self._answer.status is not None:
+                self._talk.lose(self._clock())
+        # Who is turned away at once again and again must not run in circles.
+        self._next_try = self._clock() + _TRY_AGAIN
+
+    def _say_goodbye(self) -> None:
+        """The end of the body says that we do not come back; then the hub has a moment to hear it."""
+        if self._hub is None:
+            return
+        try:
+            self._hub.sendall(chunks.END)
+            self._hub.settimeout(1.0)
+            while self._hub.recv(_PIECE):
+                pass
+        except OSError:
+            pass
+        self._lose()
+
+    def _write(self, lines: list[bytes]) -> None:
+        left = b"".join(lines)
+        try:
+            while left:
+                left = left[os.write(self._out, left) :]
+        except BrokenPipeError:
+            raise HubGone from None
+
+
+def main(arguments: list[str]) -> int:
+    """The command; its exit code."""
+    state: str | None = None
+    match arguments:
+        case []:
+            pass
+        case ["--state", str() as named]:
+            state = os.path.expanduser(named)
+        case ["--help" | "-h"]:
+            sys.stdout.write(_USAGE)
+            return 0
+        case _:
+            sys.stderr.write(_USAGE)
+            return 2
+    file = os.environ.get(run_file.VARIABLE)
+    try:
+        run = run_file.load(file) if file else None
+    except BadRunFile as error:
+        sys.stderr.write(f"handraise: {error}\n")
+        return 2
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _stop)
+    try:
+        Relay(state or state_folder(), run, 0, 1).carry()
+    except HubGone:
+        pass
+    return 0
+
+
+def state_folder() -> str:
+    """The same place as `platformdirs` names, which takes too long to import."""
+    named = os.environ.get("HANDRAISE_STATE")
+    if named:
+        return os.path.expanduser(named)
+    if sys.platform == "darwin":
+        return os.path.expanduser("~/Library/Application Support/handraise")
+    return os.path.join(
+        os.environ.get("XDG_STATE_HOME", "").strip() or os.path.expanduser("~/.local/state"), "handraise"
+    )
+
+
+def _stop(_number: int, _frame: object) -> None:
+    raise HubGone

@@ -1,0 +1,125 @@
+"""What an agent outside calls, as an ask's body; and a settlement as the result that it reads. Pure; errors deny."""
+
+import json
+from typing import Any, assert_never
+
+from handraise.model.agent_replies import (
+    NO_REASON,
+    NOBODY,
+    NOBODY_ALLOWED,
+    NOT_REVISED,
+    OUTLINE,
+    Reply,
+    ask_user_reply,
+    in_words,
+)
+from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise, Trusting
+from handraise.model.asks import Answered, Ask, Body, Expired, Permission, Question, Withdrawn
+from handraise.model.inputs import MalformedInput, read_ask_user, read_plan, read_questions
+from handraise.model.tools import APPROVAL_PROMPT, ASK_USER
+
+
+def read_call(tool: str, arguments: dict[str, Any]) -> Body:
+    """What to put to people; raises Malformed."""
+    match tool:
+        case "ask_user":
+            return read_ask_user(arguments)
+        case "approval_prompt":
+            return _read_approval(arguments)
+        case _:
+            raise MalformedInput(f"There is no tool {tool!r} here.")
+
+
+def subject(tool: str, arguments: dict[str, Any]) -> str:
+    """The tool that the ask is about: what `approval_prompt` asks for, or `ask_user` itself."""
+    return str(arguments["tool_name"]) if tool == APPROVAL_PROMPT else tool
+
+
+def keep(tool: str, arguments: dict[str, Any]) -> str:
+    """A call as it is kept with its ask, to make the result of."""
+    return json.dumps({"tool": tool, "arguments": arguments})
+
+
+def result_of(ask: Ask) -> Reply:
+    """The result of the call that raised this ask, which is settled."""
+    call = json.loads(ask.origin.request)
+    if ask.settlement is None:
+        return refused(call["tool"], "Nobody has answered yet.")
+    if call["tool"] == ASK_USER:
+        return ask_user_reply(ask.settlement)
+    return _as_block(_permission_result(ask, call["arguments"].get("input") or {}))
+
+
+def refused(tool: str, reason: str) -> Reply:
+    """The result of a call that nobody is asked about."""
+    if tool == APPROVAL_PROMPT:
+        return _as_block({"behavior": "deny", "message": reason})
+    return Reply(reason, is_error=True)
+
+
+def _read_approval(arguments: dict[str, Any]) -> Body:
+    name, told = arguments.get("tool_name"), arguments.get("input", {})
+    if not isinstance(name, str) or not name.strip():
+        raise MalformedInput("`tool_name` must name the tool that is to be used.")
+    if not isinstance(told, dict):
+        raise MalformedInput(f"The input of {name} is not an object.")
+    match name:
+        case "AskUserQuestion":
+            return read_questions(told)
+        case "ExitPlanMode":
+            return read_plan(told)
+        case _:
+            return Permission(tool=name, input=told)
+
+
+def _as_block(result: dict[str, Any]) -> Reply:
+    """Claude wants one text block of JSON, for a refusal too."""
+    return Reply(json.dumps(result))
+
+
+def _permission_result(ask: Ask, asked: dict[str, Any]) -> dict[str, Any]:
+    match ask.settlement:
+        case Answered(answer=answer):
+            return _decided(ask, asked, answer)
+        case Expired():
+            return _deny(NOBODY if isinstance(ask.body, Question) else NOBODY_ALLOWED)
+        case Withdrawn(reason=reason):
+            return _deny(f"This was withdrawn, so it was not allowed: {reason}.")
+        case None:
+            return _deny("Nobody has decided yet.")
+        case _:
+            assert_never(ask.settlement)
+
+
+def _decided(ask: Ask, asked: dict[str, Any], answer: Answer) -> dict[str, Any]:
+    match answer:
+        case Choices(answers):
+            return _allow({**asked, "answers": _said(ask, answers)})
+        case Allow(input=changed):
+            return _allow(changed if changed is not None else asked)
+        case Approve(mode, plan):
+            modes = [{"type": "setMode", "mode": mode, "destination": "session"}]
+            return {**_allow({**asked, **({"plan": plan} if plan is not None else {})}), "updatedPermissions": modes}
+        case Deny(message, interrupt):
+            return {**_deny(message.strip() or NO_REASON), **({"interrupt": True} if interrupt else {})}
+        case Revise(message):
+            return _deny(message.strip() or NOT_REVISED)
+        case Outline():
+            return _deny(OUTLINE)
+        case Filled() | Trusting():
+            return _deny("The answer does not fit what was asked.")
+        case _:
+            assert_never(answer)
+
+
+def _said(ask: Ask, choices: tuple[Choice, ...]) -> dict[str, str]:
+    prompts = ask.body.questions if isinstance(ask.body, Question) else ()
+    return {prompt.question: in_words(choice) for prompt, choice in zip(prompts, choices, strict=True)}
+
+
+def _allow(updated: dict[str, Any]) -> dict[str, Any]:
+    return {"behavior": "allow", "updatedInput": updated}
+
+
+def _deny(message: str) -> dict[str, Any]:
+    return {"behavior": "deny", "message": message}

@@ -1,0 +1,246 @@
+"""Asks over HTTP: the inbox, the answer, and their shapes in the OpenAPI document."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from msgspec import Struct, field
+from starlette.responses import Response
+
+from handraise.api.requests import ORDER, ApiRequest, BadRequest, Parameter, Route, answer
+from handraise.api.schemas import AnAnswer, AnAsk, ASettlement
+from handraise.desk.interface import Unfit
+from handraise.model import answers, asks
+from handraise.model.actors import Actor
+from handraise.model.answers import Answer, Misfit, Trusting, read_answer
+from handraise.model.asks import KINDS, STATES, Kind, State, ask_as_json
+from handraise.model.tokens import may
+from handraise.model.trust import Trust
+
+_PAGE = 2_000
+_DEEPEST = 64
+_LIMIT = Parameter("limit", "how many", "integer", least=1, most=10_000)
+_FILTERS = (
+    Parameter("state", "open, answered, expired or withdrawn", choices=STATES),
+    Parameter("kind", "question, permission, plan, form or trust", choices=KINDS),
+    Parameter("session", "a session's id"),
+    Parameter("after", "the `next` of the page before"),
+    _LIMIT,
+    ORDER,
+)
+
+
+class AllowSchema(answers.Allow, frozen=True, kw_only=True):
+    """To a permission: yes."""
+
+    allow: Literal[True]
+
+
+class DenySchema(answers.Deny, frozen=True, kw_only=True):
+    """To a permission: no, and why."""
+
+    allow: Literal[False]
+
+
+class ApproveSchema(answers.Approve, frozen=True, kw_only=True):
+    """To a plan: go ahead."""
+
+    approve: Literal[True]
+
+
+class ReviseSchema(answers.Revise, frozen=True, kw_only=True):
+    """To a plan: not like this, and why."""
+
+    approve: Literal[False]
+
+
+class OutlineSchema(Struct, frozen=True, forbid_unknown_fields=True):
+    """To a plan: pause, and write the steps down first."""
+
+    outline: Literal[True]
+
+
+class AnsweredSchema(Struct, frozen=True, tag_field="state", tag="answered"):
+    """Somebody, or a rule, answered."""
+
+    answer: AnAnswer
+    by: Actor
+    source: str = field(name="from")
+    at: datetime
+
+
+class ExpiredSchema(Struct, frozen=True, tag_field="state", tag="expired"):
+    """Patience ran out; a late answer was said to Claude as guidance."""
+
+    at: datetime
+    late: AnsweredSchema | None
+
+
+class WithdrawnSchema(Struct, frozen=True, tag_field="state", tag="withdrawn"):
+    """The asker went away."""
+
+    reason: str
+    at: datetime
+
+
+class AskSchema(Struct, frozen=True, kw_only=True):
+    """An ask. What its `body` is, and which answers fit, depends on its kind."""
+
+    id: str
+    session: str | None
+    project: str | None
+    kind: Kind
+    state: State
+    asker: Literal["session", "agent"]
+    agent: str | None
+    tool: str
+    tool_use: str | None
+    """The action that it stands at, by the id that `action.started` has."""
+    digest: str
+    why: str
+    opened_at: datetime
+    expires_at: datetime | None
+    settlement: ASettlement | None
+    delivered_at: datetime | None
+    late: bool = False
+    """Set in the reply to an answer that came too late for the request itself, and was said to Claude as guidance."""
+
+
+class QuestionAsk(AskSchema, frozen=True, kw_only=True):
+    """Claude wants to know something."""
+
+    kind: Literal["question"]
+    body: asks.Question
+
+
+class PermissionAsk(AskSchema, frozen=True, kw_only=True):
+    """Claude wants to use a tool."""
+
+    kind: Literal["permission"]
+    body: asks.Permission
+
+
+class PlanAsk(AskSchema, frozen=True, kw_only=True):
+    """Claude has a plan."""
+
+    kind: Literal["plan"]
+    body: asks.Plan
+
+
+class FormAsk(AskSchema, frozen=True, kw_only=True):
+    """An MCP server wants a form filled."""
+
+    kind: Literal["form"]
+    body: asks.Form
+
+
+class TrustAsk(AskSchema, frozen=True, kw_only=True):
+    """A directory brings hooks, servers, permissions or helpers that Claude Code would use unasked."""
+
+    kind: Literal["trust"]
+    body: Trust
+
+
+class Asks(Struct, frozen=True):
+    """A page; `next` goes on from here. `cursor` is the place in the feed that it was read at."""
+
+    asks: list[AnAsk]
+    next: str | None
+    cursor: int
+
+
+class Answering(Struct, frozen=True, forbid_unknown_fields=True):
+    """An answer, and the digest of what was shown."""
+
+    answer: AnAnswer
+    digest: str | None = None
+
+
+UNIONS: dict[str, tuple[type[Struct], ...]] = {
+    "AskSchema": (QuestionAsk, PermissionAsk, PlanAsk, FormAsk, TrustAsk),
+    "Settlement": (AnsweredSchema, ExpiredSchema, WithdrawnSchema),
+    "Answer": (
+        answers.Choices,
+        AllowSchema,
+        DenySchema,
+        ApproveSchema,
+        ReviseSchema,
+        OutlineSchema,
+        answers.Filled,
+        answers.Trusting,
+    ),
+}
+"""By the name of their component."""
+
+
+async def list_all(request: ApiRequest) -> Response:
+    cursor = await request.desk.newest()
+    limit = request.number(_LIMIT) or _PAGE
+    found = await request.desk.asks(
+        state=request.choice("state", STATES),
+        kind=request.choice("kind", KINDS),
+        session=request.text("session"),
+        after=request.text("after"),
+        limit=limit + 1,
+        newest_first=request.newest_first(),
+    )
+    page = found[:limit]
+    more = page[-1].id if len(found) > limit else None
+    return answer({"asks": [ask_as_json(ask) for ask in page], "next": more, "cursor": cursor})
+
+
+async def look(request: ApiRequest) -> Response:
+    return answer(ask_as_json(await request.desk.ask(request.path("id"))))
+
+
+async def give_answer(request: ApiRequest) -> Response:
+    wanted = request.body(Answering)
+    if _is_deeper(wanted.answer, _DEEPEST):
+        raise BadRequest(f"An answer is nested at most {_DEEPEST} deep.", 422, "invalid")
+    ask = await request.desk.ask(request.path("id"))
+    try:
+        read = read_answer(ask.kind, wanted.answer)
+    except Misfit as error:
+        raise Unfit(str(error)) from error
+    await _check_trust(request, read, ask.id)
+    given = await request.desk.answer(ask.id, read, wanted.digest)
+    told: dict[str, Any] = ask_as_json(given.ask)
+    return answer({**told, "late": True}, 202) if given.late else answer(told)
+
+
+async def _check_trust(request: ApiRequest, read: Answer, ask: str) -> None:
+    """Who trusts a directory lets its code run unasked, now and later: that is for who administers the hub."""
+    if isinstance(read, Trusting) and read.trust == "exactly" and not may(request.principal.role, "admin"):
+        await request.auth.refused("trust a directory", request.principal, request.desk.source, ask=ask)
+        role = request.principal.role
+        raise BadRequest(f"Trusting a directory requires the admin role (yours: {role}).", 403, "not_allowed")
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    """Deep ones can be read, but not written again inside of something else."""
+    layer = [value]
+    for _ in range(levels):
+        inside: list[object] = []
+        for each in layer:
+            if isinstance(each, dict):
+                inside += each.values()
+            elif isinstance(each, list):
+                inside += each
+        if not inside:
+            return False
+        layer = inside
+    return True
+
+
+ROUTES = (
+    Route("GET", "/api/asks", "viewer", list_all, "The inbox", returns=Asks, parameters=_FILTERS, compress=True),
+    Route("GET", "/api/asks/{id}", "viewer", look, "One ask", returns=AskSchema, compress=True),
+    Route(
+        "POST",
+        "/api/asks/{id}/answer",
+        "approver",
+        give_answer,
+        "Settle it, if nobody was first",
+        Answering,
+        AskSchema,
+    ),
+)

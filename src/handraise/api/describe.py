@@ -1,0 +1,28 @@
+"""Prints the OpenAPI document, for whoever builds against the API: `python -m handraise.api.describe`."""
+
+import sys
+from typing import cast
+
+import msgspec
+
+import handraise
+from handraise.api.app import WebApp
+from handraise.api.devices import DeviceNotifier, DeviceRoutes
+from handraise.api.guard import ApiGuard
+from handraise.api.login import LoginRoutes
+from handraise.api.openapi import document
+from handraise.api.static import StaticPage
+from handraise.api.stream import Streams
+
+
+def main() -> None:
+    # Nobody enters here, so that no door and no bell is needed.
+    page, cookie = StaticPage(), "handraise"
+    login = LoginRoutes(page, secure=False, base="", cookie=cookie)
+    app = WebApp(cast(ApiGuard, None), login, Streams(), page, DeviceRoutes(cast(DeviceNotifier, None)).routes())
+    told = msgspec.json.encode(document(app.routes, handraise.__version__, cookie))
+    sys.stdout.buffer.write(msgspec.json.format(told))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,263 @@
+"""The door: who somebody is, whether they may, and how a refusal is told. Nothing inside is reached past it."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection
+from contextlib import ExitStack
+from urllib.parse import unquote
+
+from msgspec import MsgspecError, Struct, field
+from starlette.requests import Request
+from starlette.responses import Response
+
+from handraise.api import origins, schemas
+from handraise.api.bodies import receive_body, squeeze
+from handraise.api.limits import Guesses
+from handraise.api.long_requests import LongRequest, LongRequests, while_let_in
+from handraise.api.origins import HEADER, address_of, client_of, spelled
+from handraise.api.requests import ApiRequest, BadRequest, Route, answer, failed
+from handraise.auth.auth import Auth, Principal
+from handraise.desk import interface
+from handraise.hub.desk import LocalDesk
+from handraise.model.actors import Person, seat_of
+from handraise.model.asks import ask_as_json
+from handraise.model.tokens import Role, hash_of, may
+
+OWNER = "owner"
+Address = tuple[str, int]
+
+log = logging.getLogger("handraise.web")
+
+_LONGEST_SURFACE = 40
+_LONGEST_NAME = 200
+_OUR_OWN = ("hub", "rule", "start")
+_STATUS: dict[type[interface.DeskError], int] = {
+    interface.NotFound: 404,
+    interface.Refused: 409,
+    interface.Unfit: 422,
+    interface.Invalid: 422,
+    interface.Conflict: 409,
+    interface.TooLate: 410,
+    interface.LostPlace: 410,
+}
+
+
+def seat_cookie(cookie: str) -> str:
+    """The name of the cookie that tells one browser from another, whoever is logged in there."""
+    return f"{cookie}-seat"
+
+
+class AccessDenied(Exception):
+    """Not from here, or not by you."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+class TrustedProxy(Struct, frozen=True):
+    """A reverse proxy, known by its addresses, that says who somebody is, if it has a header for that."""
+
+    header: str | None
+    addresses: frozenset[str]
+    role: Role = "approver"
+
+
+class ApiGuard(Struct, frozen=True):
+    """`is_agent` tells by both ends of a TCP connection whether a Claude that we run, or its kin, may be at it."""
+
+    desk: LocalDesk
+    auth: Auth
+    is_agent: Callable[[Address, Address], bool]
+    hosts: Collection[str] = ()
+    proxy: TrustedProxy | None = None
+    cookie: str = "handraise"
+    secure: bool = False
+    """Whether browsers come by TLS."""
+    troubles: tuple[type[Exception], ...] = ()
+    """What the parts behind the desk raise when they cannot work for now; the text is a sentence."""
+    stays: LongRequests = field(default_factory=LongRequests)
+    guesses: Guesses = field(default_factory=Guesses)
+
+    async def enter(self, route: Route, request: Request) -> Response:
+        """Performs a way for whoever may, and says why to whoever may not."""
+        try:
+            response = await self._perform(route, request)
+        except (AccessDenied, BadRequest) as error:
+            response = failed(error.status, error.code, str(error))
+        except interface.DeskError as error:
+            response = _told(error)
+        except self.troubles as error:
+            log.error("%s %s: %s", request.method, route.path, type(error).__name__)  # noqa: TRY400 (known trouble)
+            response = failed(503, "unavailable", str(error))
+        except MsgspecError:
+            log.exception("%s %s: something that is kept cannot be read", request.method, route.path)
+            why = "Something in the database can't be read. Run `handraise doctor`, and restore a backup."
+            response = failed(503, "unavailable", why)
+        except Exception:  # the outer door: whatever else goes wrong is ours, and is told without its text
+            log.exception("%s %s failed", request.method, route.path)
+            response = failed(500, "fault", "Something went wrong inside the hub; its log says what.")
+        # What is shown here is for who asked, at this moment.
+        response.headers.setdefault("cache-control", "no-store")
+        # The way and not the address: that may hold a code, and is as long as somebody likes.
+        log.info("%s %s", request.method, route.path, extra={"status": response.status_code})
+        return response
+
+    async def _perform(self, route: Route, request: Request) -> Response:
+        principal, source, by_cookie = await self._recognise(route, request)
+        _check_login(route, principal)
+        await self._check_role(route, request, principal, source)
+        _check_query(route, request)
+        if principal is not _NOBODY:
+            request.scope["extensions"]["handraise.let_in"]()
+        sent = b""
+        if not route.authenticates_itself:
+            self._check_page(request, source, by_cookie=by_cookie)
+            async with while_let_in(principal):
+                sent = await receive_body(request, route.largest, json_only=by_cookie)
+        request.scope["extensions"]["handraise.heard"]()
+        seat = (
+            request.cookies.get(seat_cookie(self.cookie), "")
+            if by_cookie
+            else request.headers.get("handraise-seat", "")
+        )
+        person = Person(principal.person.name, seat_of(seat[:_LONGEST_NAME]))
+        desk = self.desk.seat(person, source if by_cookie else _surface(request) or source)
+        api_request = ApiRequest(request, principal, desk, self.auth, sent)
+        response = await (self._stay(route, api_request) if route.long_lived else route.endpoint(api_request))
+        if route.compress and source != "terminal" and type(response) is Response:
+            response = await squeeze(response, request.headers.get("accept-encoding", ""))
+        return response
+
+    async def _stay(self, route: Route, api_request: ApiRequest) -> Response:
+        with ExitStack() as held:
+            if api_request.principal is not _NOBODY:
+                held.enter_context(self.stays.hold(api_request.principal))
+            async with while_let_in(api_request.principal):
+                response = await route.endpoint(api_request)
+            return (
+                response if type(response) is Response else LongRequest(response, api_request.principal, held.pop_all())
+            )
+
+    async def _recognise(self, route: Route, request: Request) -> tuple[Principal, str, bool]:
+        """Who it is, from where, and whether only a cookie or a proxy says so."""
+        peer = request.scope.get("extensions", {}).get("handraise.peer")
+        if peer is not None:
+            return _neighbour(*peer), "terminal", False
+        bearer = request.headers.get("authorization", "")
+        if bearer[:7].lower() == "bearer ":
+            sender = await self._bearer(request, bearer[7:].strip())
+            return await self._by_tcp(request, sender), "api", False
+        cookie = None if route.authenticates_itself else request.cookies.get(self.cookie)
+        principal = await self.auth.admit(unquote(cookie)) if cookie else None
+        if principal is not None and principal.role != "agent":
+            return await self._by_tcp(request, principal), "web", True
+        proxied = self._behind_proxy(request)
+        return (await self._by_tcp(request, proxied) if proxied else _NOBODY), "web", True
+
+    async def _bearer(self, request: Request, secret: str) -> Principal:
+        """Who sends this token. Who sends one wrong token after the other has to wait, as with logins."""
+        client = self._client(request)
+        now = asyncio.get_running_loop().time()
+        hashed = hash_of(secret)
+        leave = self.guesses.begin(client, hashed, now)
+        principal = await self.auth.admit(secret) if leave != "none" else None
+        if principal is not None:
+            self.guesses.admit(client, hashed, now)
+            return principal
+        self.guesses.refuse(hashed)
+        if leave != "free":
+            raise AccessDenied(429, "too_many_tries", "Too many unknown tokens. Wait a minute.")
+        raise AccessDenied(401, "unknown_token", "This token is unknown, revoked or expired.")
+
+    def _client(self, request: Request) -> str:
+        if request.client is None:
+            return "this machine"
+        proxies = self.proxy.addresses if self.proxy else ()
+        return client_of(address_of(request.client.host, request.headers.getlist(HEADER), proxies))
+
+    async def _by_tcp(self, request: Request, principal: Principal) -> Principal:
+        """A process of this machine that descends from a Claude is an agent, whatever token or cookie it has found."""
+        if principal.role == "agent" or request.client is None:
+            return principal
+        # Of a connection it is asked once: whoever opened it stays who they are.
+        known = request.scope["extensions"]["handraise.known"]
+        if "agent" not in known:
+            client, server = (request.client.host, request.client.port), request.scope.get("server")
+            known["agent"] = server is None or await asyncio.to_thread(self.is_agent, client, (server[0], server[1]))
+        return Principal(Person("a tool of Claude"), "agent") if known["agent"] else principal
+
+    def _behind_proxy(self, request: Request) -> Principal | None:
+        if self.proxy is None or self.proxy.header is None or request.client is None:
+            return None
+        if spelled(request.client.host) not in self.proxy.addresses:
+            return None
+        named = request.headers.getlist(self.proxy.header)
+        name = named[0].strip() if len(named) == 1 else ""
+        if not 0 < len(name) <= _LONGEST_NAME:
+            return None
+        return Principal(Person(name), self.proxy.role)
+
+    def _check_page(self, request: Request, source: str, *, by_cookie: bool) -> None:
+        if source == "terminal":
+            return
+        if not origins.may_change(
+            request.method, request.headers, by_cookie=by_cookie, allowed=self.hosts, secure=self.secure
+        ):
+            raise AccessDenied(403, "foreign_page", "Only the hub's own page may change something.")
+
+    async def _check_role(self, route: Route, request: Request, principal: Principal, source: str) -> None:
+        if route.role is not None and not may(principal.role, route.role):
+            tried = f"{request.method} {route.path}"
+            await self.auth.refused(tried, principal, source, **_about(route, request))
+            raise AccessDenied(
+                403, "not_allowed", f"The role {principal.role!r} may not do this; it takes {route.role!r}."
+            )
+
+
+_NOBODY = Principal(Person("nobody"), "viewer")
+
+
+def _neighbour(process: int, is_agent: bool) -> Principal:
+    """On the Unix socket: the owner, unless the process descends from a Claude or cannot be told."""
+    if is_agent:
+        return Principal(Person(f"process {process}, a tool of Claude"), "agent")
+    return Principal(Person(OWNER), "admin")
+
+
+def _told(error: interface.DeskError) -> Response:
+    status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 400)
+    ask = getattr(error, "ask", None)
+    told = ask_as_json(ask) if ask is not None else None
+    problem = schemas.Problem(error.code, str(error), told["settlement"] if told else None, told)
+    return answer(schemas.FailedSchema(problem), status)
+
+
+def _check_login(route: Route, principal: Principal) -> None:
+    if route.role is not None and principal is _NOBODY:
+        raise AccessDenied(401, "login_needed", "Log in first: open the link that the hub printed, or send a token.")
+
+
+def _check_query(route: Route, request: Request) -> None:
+    known = [each.name for each in route.parameters]
+    for name in request.query_params:
+        if name not in known:
+            there_is = f"there is {', '.join(known)}" if known else "there is none"
+            raise BadRequest(f"There is no parameter {name[:100]!r} here; {there_is}.", 422, "invalid")
+
+
+def _surface(request: Request) -> str | None:
+    """What a client that is no browser calls itself; the hub's own names are not for others."""
+    named = request.headers.get("handraise-surface", "")
+    is_name = len(named) <= _LONGEST_SURFACE and named.isascii() and named.isidentifier()
+    return named.lower() if is_name and named.lower() not in _OUR_OWN else None
+
+
+def _about(route: Route, request: Request) -> dict[str, str]:
+    """Which ask or session a refused request was about."""
+    name = request.path_params.get("id", "")[:100]
+    for what in ("ask", "session"):
+        if name and route.path.startswith(f"/api/{what}s/"):
+            return {what: name}
+    return {}

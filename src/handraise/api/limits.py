@@ -1,0 +1,128 @@
+"""Limits: how often somebody may try to sign in, and how many clients can be connected. Pure."""
+
+from collections import OrderedDict
+from itertools import chain
+from typing import Literal, Protocol
+
+TRIES = 10
+WINDOW = 60.0
+SPARE = 20.0
+"""Tries a second that are looked at beyond the limit, of all clients together."""
+_REMEMBERED = 10_000
+
+Leave = Literal["free", "beyond", "none"]
+
+
+class Attempts:
+    """Ten failures a minute for each client; the oldest clients are forgotten first.
+
+    Beyond that a try is still looked at while there is some to spare: whoever shares an address with somebody who
+    guesses, and has a good secret, is not shut out. Everybody else is told to wait.
+    """
+
+    def __init__(self) -> None:
+        self._tried: OrderedDict[str, list[float]] = OrderedDict()
+        self._spare = SPARE
+        self._at = 0.0
+
+    def begin(self, client: str, now: float) -> Leave:
+        """Whether one more try is looked at. It counts from here, so that many at once are no way around the limit."""
+        recent = [at for at in self._tried.pop(client, []) if now - at < WINDOW]
+        is_free = len(recent) < TRIES
+        self._tried[client] = [*recent, now] if is_free else recent
+        if len(self._tried) > _REMEMBERED:
+            self._tried.popitem(last=False)
+        if is_free:
+            return "free"
+        return "beyond" if self._take_spare(now) else "none"
+
+    def forgive(self, client: str, at: float) -> None:
+        """That try was none: it was a good one."""
+        tried = self._tried.get(client, [])
+        if at in tried:
+            tried.remove(at)
+
+    def _take_spare(self, now: float) -> bool:
+        self._spare = min(SPARE, self._spare + (now - self._at) * SPARE)
+        self._at = now
+        if self._spare < 1:
+            return False
+        self._spare -= 1
+        return True
+
+
+class Guesses:
+    """Wrong tokens: counted as failed logins are. A token that was let in lately is looked up whatever others send."""
+
+    def __init__(self) -> None:
+        self._attempts = Attempts()
+        self._known: OrderedDict[str, None] = OrderedDict()
+
+    def begin(self, client: str, hashed: str, now: float) -> Leave:
+        """Whether this token is looked up. A known one costs nobody a try."""
+        return "free" if hashed in self._known else self._attempts.begin(client, now)
+
+    def admit(self, client: str, hashed: str, now: float) -> None:
+        """It was a good one."""
+        if hashed not in self._known:
+            self._attempts.forgive(client, now)
+        self._known[hashed] = None
+        self._known.move_to_end(hashed)
+        if len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
+
+    def refuse(self, hashed: str) -> None:
+        """It is not known, or no longer."""
+        self._known.pop(hashed, None)
+
+
+class Connected(Protocol):
+    """A connection; known by itself, and not by what it holds."""
+
+    def cut_off(self) -> None: ...
+
+
+class ConnectionLimit:
+    """Connections of which nobody has shown who they are can be ended at any time, the oldest first.
+
+    So whoever opens many, and says nothing or says it slowly, shuts nobody out. When no stranger is left, those have to
+    go who were let in and have not said all yet: a good token is no way to shut others out either.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._all: set[Connected] = set()
+        self._strangers: dict[Connected, None] = {}
+        self._speakers: dict[Connected, None] = {}
+
+    def enter(self, guest: Connected) -> None:
+        """As a stranger; somebody else has to go, if need be, or the new one if everybody else may stay."""
+        if len(self._all) >= self._most:
+            oldest = next(chain(self._strangers, self._speakers, (guest,)))
+            self.leave(oldest)
+            oldest.cut_off()
+            if oldest is guest:
+                return
+        self._all.add(guest)
+        self._strangers[guest] = None
+
+    def know(self, guest: Connected) -> None:
+        """Somebody was let in, who has more to say."""
+        if self._strangers.pop(guest, self) is None:
+            self._speakers[guest] = None
+
+    def hear(self, guest: Connected) -> None:
+        """All was said: they stay as long as the answer takes."""
+        self._speakers.pop(guest, None)
+
+    def forget(self, guest: Connected) -> None:
+        """The request is answered: the next one has to show again who it is."""
+        if guest in self._all:
+            self._strangers.pop(guest, None)
+            self._speakers.pop(guest, None)
+            self._strangers[guest] = None
+
+    def leave(self, guest: Connected) -> None:
+        self._all.discard(guest)
+        self._strangers.pop(guest, None)
+        self._speakers.pop(guest, None)

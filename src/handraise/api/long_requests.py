@@ -1,0 +1,138 @@
+"""Requests that go on for long: they end when who made them may no longer be here, and nobody has too many of them."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, MutableMapping
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
+from typing import Any
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from handraise.api.requests import BadRequest, failed
+from handraise.auth.auth import Principal
+
+MOST = 100
+"""How many requests of one token may be open at once.
+
+A browser has six connections to a hub, however many tabs are open; a script has one for each follower, an agent one for
+each call that waits. So it is enough for sixteen browsers that share a token, and a fraction of the room that there is
+for all (see `room.py`): a token in the wrong hands takes no place away from the others.
+"""
+_FAREWELL = 1.0
+
+
+class TooManyRequests(BadRequest):
+    """This token has as many requests open as it may."""
+
+    def __init__(self, most: int) -> None:
+        message = f"This token has {most} requests open, which is as many as it may have; close some of them first."
+        super().__init__(message, 429, "too_many_open")
+
+
+class AccessRevoked(BadRequest):
+    """The token was revoked or has expired in the meantime."""
+
+    def __init__(self) -> None:
+        super().__init__("This token is not known, or no longer good.", 401, "unknown_token")
+
+
+class LongRequests:
+    """Counts what is open, for everybody but this machine's owner."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._open: Counter[str] = Counter()
+
+    @contextmanager
+    def hold(self, principal: Principal) -> Iterator[None]:
+        """One more is open as long as this is entered; raises TooMany."""
+        name = _name(principal)
+        if name is None:
+            yield
+            return
+        if self._open[name] >= self._most:
+            raise TooManyRequests(self._most)
+        self._open[name] += 1
+        try:
+            yield
+        finally:
+            self._open[name] -= 1
+            if not self._open[name]:
+                del self._open[name]
+
+
+@asynccontextmanager
+async def while_let_in(principal: Principal) -> AsyncIterator[None]:
+    """Cancels what is inside when the visitor may no longer be here; raises NoLongerLetIn."""
+    try:
+        async with asyncio.timeout(principal.seconds) as stay:
+            with principal.left.ending(stay) if principal.left is not None else nullcontext():
+                yield
+    except TimeoutError:
+        if stay.expired():
+            raise AccessRevoked from None
+        raise
+
+
+class LongRequest(Response):
+    """Another answer, for as long as its visitor is let in; `held` is left when it is over.
+
+    Events have no end of their own, so that their stream can just end. Whatever else is cut off must not look whole.
+    """
+
+    def __init__(self, inside: Response, principal: Principal, held: AbstractContextManager[object]) -> None:
+        super().__init__(status_code=inside.status_code)
+        self.raw_headers = inside.raw_headers
+        self._inside = inside
+        self._visitor = principal
+        self._held = held
+        self._begun: MutableMapping[str, Any] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_noted(message: MutableMapping[str, Any]) -> None:
+            self._begun = self._begun or message
+            await send(message)
+
+        with self._held:
+            try:
+                async with while_let_in(self._visitor):
+                    await self._inside(scope, receive, send_noted)
+            except AccessRevoked as error:
+                if self._begun is None:
+                    await failed(error.status, error.code, str(error))(scope, receive, send)
+                elif is_event_stream(self._begun):
+                    await end(scope, send)
+                else:
+                    cut_off(scope)
+
+
+async def end(scope: Scope, send: Send) -> None:
+    """Ends an answer that has begun, so that the client knows it; who does not read is cut off."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_FAREWELL):
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            return
+    cut_off(scope)
+
+
+def cut_off(scope: Scope) -> None:
+    """At once: what was sent and not read is not kept."""
+    scope["extensions"]["handraise.cut_off"]()
+
+
+def is_event_stream(begun: MutableMapping[str, Any]) -> bool:
+    """Whether an answer that begins like this is a stream of events."""
+    return any(
+        name.lower() == b"content-type" and value.startswith(b"text/event-stream")
+        for name, value in begun.get("headers", [])
+    )
+
+
+def _name(principal: Principal) -> str | None:
+    """By which somebody is counted: tools of Claude together, whichever process they are; the owner not at all."""
+    if principal.token is not None:
+        return f"token {principal.token.id}"
+    if principal.role == "agent":
+        return "agents"
+    return None if principal.role == "admin" else f"person {principal.person.name}"

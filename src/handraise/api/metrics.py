@@ -1,0 +1,155 @@
+"""Metrics over HTTP: gathered when Prometheus asks, but for times to answer, which are noted as they pass."""
+
+import asyncio
+import importlib
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Self
+
+import msgspec
+from msgspec import Struct, field
+from starlette.responses import Response
+
+from handraise.api.requests import ApiRequest, Route
+from handraise.api.stream import Streams
+from handraise.hub.hub import Hub
+from handraise.model.asks import KINDS
+from handraise.model.items import Item
+from handraise.model.sessions import PHASES, Phase, Session
+
+SECONDS = (1, 5, 15, 30, 60, 120, 300, 900, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600)
+"""Up to which a time to answer is counted together with others."""
+
+_MEDIA = "text/plain; version=0.0.4; charset=utf-8"
+_FOLLOWED: tuple[Phase, ...] = ("starting", "idle", "working", "parking", "stopping")
+# The type stands first in what an item holds; nothing else of the many that pass needs to be read.
+_OPENED = b'{"type":"ask.opened"'
+_SETTLED = b'{"type":"ask.settled"'
+
+
+class Waits(Struct):
+    """How long asks of one kind waited for their answers."""
+
+    since: float
+    seconds: float = 0.0
+    counts: list[int] = field(default_factory=lambda: [0] * (len(SECONDS) + 1))
+    """For each of SECONDS, how many took so long at most, and longer than the one before; then all others."""
+
+    def note(self, seconds: float) -> None:
+        self.seconds += seconds
+        self.counts[next((at for at, most in enumerate(SECONDS) if seconds <= most), len(SECONDS))] += 1
+
+
+class Counted(Struct, frozen=True):
+    """Everything, at one moment."""
+
+    open_asks: Mapping[str, int]
+    sessions: Mapping[str, int]
+    lag: int
+    """Bytes that Claude has said, and the hub has not taken in."""
+    streams: int
+    statuses: Mapping[int, int]
+    waits: Mapping[str, Waits]
+
+
+class _Ask(Struct, frozen=True):
+    id: str
+    kind: str
+    opened_at: datetime
+
+
+class _Opened(Struct, frozen=True):
+    ask: _Ask
+
+
+class _Settlement(Struct, frozen=True):
+    state: str
+    at: datetime
+
+
+class _Settled(Struct, frozen=True):
+    ask: str
+    settlement: _Settlement
+
+
+class Metrics:
+    """Entered with `async with`, inside the hub's own. `statuses` counts answers over HTTP."""
+
+    def __init__(self, hub: Hub, state: Path, streams: Streams) -> None:
+        self.statuses: Counter[int] = Counter()
+        self._hub = hub
+        self._state = state
+        self._streams = streams
+        self._opened: dict[str, _Ask] = {}
+        self._waits: dict[str, Waits] = {}
+
+    async def __aenter__(self) -> Self:
+        self._hub.store.listen(self._heard)
+        for ask in await self._hub.store.asks(state="open"):
+            self._opened[ask.id] = _Ask(ask.id, ask.kind, ask.opened_at)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """The store forgets its listeners when it is closed."""
+
+    def route(self) -> Route:
+        return Route("GET", "/metrics", "viewer", self._show, "For Prometheus", media="text/plain")
+
+    async def _show(self, _: ApiRequest) -> Response:
+        sessions = await self._hub.store.sessions()
+        lag = await self._lag([session for session in sessions if session.phase in _FOLLOWED])
+        counted = Counted(
+            open_asks=_each(KINDS, (ask.kind for ask in self._opened.values())),
+            sessions=_each(PHASES, (session.phase for session in sessions)),
+            lag=lag,
+            streams=self._streams.open,
+            statuses=dict(sorted(self.statuses.items())),
+            waits=self._waits,
+        )
+        page = await asyncio.to_thread(importlib.import_module, "handraise.api.prometheus")
+        return Response(page.written(counted), media_type=_MEDIA)
+
+    def _heard(self, items: Sequence[Item]) -> None:
+        for item in items:
+            if item.content.startswith(_OPENED):
+                ask = msgspec.json.decode(item.content, type=_Opened).ask
+                self._opened[ask.id] = ask
+            elif item.content.startswith(_SETTLED):
+                settled = msgspec.json.decode(item.content, type=_Settled)
+                known = self._opened.pop(settled.ask, None)
+                if known is not None and settled.settlement.state == "answered":
+                    waited = (settled.settlement.at - known.opened_at).total_seconds()
+                    waits = self._waits.setdefault(known.kind, Waits(time.time()))
+                    waits.note(max(0.0, waited))
+
+    async def _lag(self, running: Sequence[Session]) -> int:
+        """What Claude has said, and the hub has not taken in."""
+        behind = 0
+        for session in running:
+            journal = self._state / "sessions" / session.id / str(session.run) / "out.ndjson"
+            behind += max(0, await asyncio.to_thread(_size, journal) - await self._taken_in(session))
+        return behind
+
+    async def _taken_in(self, session: Session) -> int:
+        runner = self._hub.pool.runner(session.id)
+        if runner is not None and runner.session.run == session.run:
+            return runner.heard
+        place = await self._hub.store.place(session.id)
+        return place.offset if place and place.run == session.run else 0
+
+
+def _each(names: Iterable[str], found: Iterable[str]) -> dict[str, int]:
+    """How many there are of each, in this order; of some there may be none."""
+    counted = Counter(found)
+    return {name: counted[name] for name in names}
+
+
+def _size(path: Path) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0

@@ -1,0 +1,160 @@
+"""One authenticated request, and the routes that take them."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import datetime
+from difflib import get_close_matches
+from typing import Any, TypeVar, get_args
+
+import msgspec
+from msgspec import Struct
+from starlette.requests import Request
+from starlette.responses import Response
+
+from handraise.api.schemas import FailedSchema, Moment, Problem
+from handraise.auth.auth import Auth, Principal
+from handraise.desk.interface import Desk
+from handraise.model.tokens import Role
+
+_UNKNOWN = "Object contains unknown field `"
+
+S = TypeVar("S", bound=Struct)
+_EXAMPLE = "2030-01-31T18:00:00Z"
+
+
+def explain(error: msgspec.ValidationError, shape: type[Struct]) -> str:
+    """The error as a sentence, with the nearest known key."""
+    told = str(error)
+    if not told.startswith(_UNKNOWN):
+        return f"{told}."
+    name, _, place = told.removeprefix(_UNKNOWN).partition("`")
+    meant = get_close_matches(name, sorted(set(_keys(shape))), 1, cutoff=0.0)
+    hint = f" Perhaps `{meant[0]}` was meant." if meant else ""
+    return f"There is no key `{name[:100]}`{place}.{hint}"
+
+
+def _keys(shape: type[Struct]) -> Iterator[str]:
+    """Of the shape, and of whatever is inside it."""
+    for each in msgspec.structs.fields(shape):
+        yield each.encode_name
+        for kind in (each.type, *get_args(each.type)):
+            if isinstance(kind, type) and issubclass(kind, Struct):
+                yield from _keys(kind)
+
+
+class BadRequest(Exception):
+    """What was sent cannot be understood. The text is a sentence."""
+
+    def __init__(self, message: str, status: int = 400, code: str = "bad_request") -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+
+
+class ApiRequest(Struct, frozen=True):
+    """What an act gets."""
+
+    http: Request
+    principal: Principal
+    desk: Desk
+    auth: Auth
+    content: bytes
+
+    def body(self, shape: type[S]) -> S:
+        """What was sent, as our type; raises BadRequest with what is wrong."""
+        try:
+            return msgspec.json.decode(self.content or b"{}", type=shape)
+        except msgspec.ValidationError as error:
+            raise BadRequest(explain(error, shape), 422, "invalid") from error
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise BadRequest("The body is not valid JSON.") from error
+
+    def path(self, name: str) -> str:
+        return str(self.http.path_params[name])
+
+    def text(self, name: str) -> str | None:
+        """A query parameter; an empty one is none."""
+        return self.http.query_params.get(name) or None
+
+    def choice(self, name: str, allowed: tuple[str, ...]) -> Any:  # noqa: ANN401 (the caller knows the literals)
+        value = self.text(name)
+        if value is not None and value not in allowed:
+            raise BadRequest(f"{name!r} must be one of {', '.join(allowed)}.", 422, "invalid")
+        return value
+
+    def number(self, parameter: "Parameter") -> int | None:
+        """A query parameter that is a whole number, within its bounds."""
+        value, least, most = self.text(parameter.name), parameter.least, parameter.most
+        if value is None:
+            return None
+        if not value.isascii() or not value.isdigit() or len(value) > 19 or not least <= int(value) <= most:
+            raise BadRequest(f"{parameter.name!r} must be a whole number from {least} to {most}.", 422, "invalid")
+        return int(value)
+
+    def moment(self, name: str) -> datetime | None:
+        """A query parameter that is a time, with its zone."""
+        value = self.text(name)
+        try:
+            return None if value is None else msgspec.convert(value, Moment)
+        except msgspec.ValidationError as error:
+            raise BadRequest(f"{name!r} must be a time with its zone, such as {_EXAMPLE}.", 422, "invalid") from error
+
+    def newest_first(self) -> bool:
+        return bool(self.choice(ORDER.name, ORDER.choices) == "newest")
+
+
+Endpoint = Callable[[ApiRequest], Awaitable[Response]]
+
+
+class Parameter(Struct, frozen=True):
+    """A query parameter; one that a way does not name is refused there."""
+
+    name: str
+    description: str
+    kind: str = "string"
+    choices: tuple[str, ...] = ()
+    form: str | None = None
+    """What a text must look like, in the words of JSON Schema."""
+    least: int = 0
+    most: int = 2**62
+    """The bounds of a whole number."""
+
+
+ORDER = Parameter("order", "which come first; the oldest, unless it says otherwise", choices=("oldest", "newest"))
+
+
+class Route(Struct, frozen=True):
+    """One route: who may use it, what it takes and gives. The table of these is the API."""
+
+    method: str
+    path: str
+    role: Role | None
+    """None: for everybody, without a login."""
+    endpoint: Endpoint
+    summary: str
+    body: type[Struct] | None = None
+    returns: type[Struct] | None = None
+    status: int = 200
+    parameters: tuple[Parameter, ...] = ()
+    largest: int = 1024 * 1024
+    """How many bytes a body may have."""
+    media: str = "application/json"
+    alternate_media: str | None = None
+    """What it gives to who wants it so."""
+    compress: bool = False
+    """Whether long answers may be compressed: none that shows a secret."""
+    long_lived: bool = False
+    """Whether its answer may be long in coming or go on for long: it ends when who asked may no longer be here."""
+    alternate_status: int | None = None
+    """The status of its other answer, where it has two that are no refusal."""
+    authenticates_itself: bool = False
+    """The act itself reads what was sent, and lets in who shows a secret there; no cookie speaks for anybody."""
+
+
+def answer(value: object, status: int = 200) -> Response:
+    """JSON, in the shape that the API promises."""
+    return Response(msgspec.json.encode(value), status, media_type="application/json")
+
+
+def failed(status: int, code: str, message: str) -> Response:
+    """Every error has this shape."""
+    return answer(FailedSchema(Problem(code, message)), status)

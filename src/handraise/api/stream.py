@@ -1,0 +1,195 @@
+"""The live stream: server-sent events, one for each client, with the feed's own cursor. A slow client is cut off."""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from handraise.api import schemas
+from handraise.api.long_requests import cut_off, end
+from handraise.api.requests import ApiRequest, Parameter, Route
+from handraise.desk.interface import CutOff, DeskError, Follower, LostPlace, Partial
+from handraise.model.items import Item
+from handraise.model.tokens import may
+
+KEEP_ALIVE = 15.0
+SLOW = 20.0
+"""How long a client may leave unread what was sent."""
+_SHARED = 4096
+# As an event, not as a comment: proxies strip comments. Without an id, so that it moves nobody's place.
+_PING = b"event: ping\ndata: {}\n\n"
+# The id moves the client to the place it begins at: who is cut off before the first item misses nothing either.
+_PLACE = b'retry: 1000\nevent: place\nid: %d\ndata: {"cursor":%d}\n\n'
+_NO_SUCH_PLACE = 2**63 - 1
+_AFTER = Parameter("after", "everything after this cursor; without it, from here on", "integer")
+
+log = logging.getLogger("handraise.web")
+
+
+class Streams:
+    """All open streams. Each item is encoded once, for everybody."""
+
+    def __init__(self, *, keep_alive: float = KEEP_ALIVE, slow: float = SLOW) -> None:
+        self.closing = asyncio.Event()
+        self.open = 0
+        self.keep_alive = keep_alive
+        self.slow = slow
+        self._encoded: OrderedDict[int, bytes] = OrderedDict()
+        self._previewed: tuple[Partial | None, bytes] = (None, b"")
+        self.also: Callable[[Item], bytes] = _nothing
+        """More events that an item is worth at this moment, for pages that are not ours and whoever may answer."""
+
+    def encode(self, items: Sequence[Item], *, for_answering: bool = False) -> bytes:
+        """As events; each item's are made once and shared by all streams."""
+        also = self.also if for_answering else _nothing
+        return b"".join([(self._encoded.get(item.cursor) or self._encode(item)) + also(item) for item in items])
+
+    def encode_preview(self, partial: Partial) -> bytes:
+        """As an event. All streams get the same one at the same time, so that the last is worth keeping."""
+        last, encoded = self._previewed
+        if partial != last:
+            encoded = b"event: preview\ndata: %s\n\n" % msgspec.json.encode(partial)
+            self._previewed = partial, encoded
+        return encoded
+
+    async def follow(self, request: ApiRequest) -> Response:
+        """The act behind `/api/feed`."""
+        return EventStream(self, request, await _place(request), request.text("session"))
+
+    def routes(self) -> tuple[Route, ...]:
+        return (
+            Route(
+                "GET",
+                "/api/feed",
+                "viewer",
+                self.follow,
+                "Every change, live; `Last-Event-ID` resumes",
+                parameters=(
+                    _AFTER,
+                    Parameter("session", "only this session's"),
+                ),
+                media="text/event-stream",
+                long_lived=True,
+            ),
+        )
+
+    def _encode(self, item: Item) -> bytes:
+        encoded = b"id: %d\ndata: %s\n\n" % (item.cursor, item.as_json())
+        self._encoded[item.cursor] = encoded
+        if len(self._encoded) > _SHARED:
+            self._encoded.popitem(last=False)
+        return encoded
+
+
+def _nothing(_: Item) -> bytes:
+    return b""
+
+
+class EventStream(Response):
+    """Ends when the client goes or reads too slowly, and when the hub stops."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, streams: Streams, request: ApiRequest, after: int, session: str | None) -> None:
+        super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
+        del self.headers["content-length"]
+        self._streams = streams
+        self._visit = request
+        self._after = after
+        self._session = session
+        self._is_read = True
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        self._streams.open += 1
+        try:
+            await _until_first(self._send_all(send), _gone(receive), self._streams.closing.wait())
+        finally:
+            self._streams.open -= 1
+        if self._is_read:
+            await end(scope, send)
+        else:
+            cut_off(scope)
+
+    async def _send_all(self, send: Send) -> None:
+        try:
+            async with self._visit.desk.follow(self._after, self._session) as follower:
+                await self._send(send, _PLACE % (self._after, self._after))
+                async for news in _Pinged(follower, self._streams.keep_alive):
+                    await self._send(send, self._encode(news))
+        except LostPlace as lost:
+            told = msgspec.json.encode(schemas.Reset(oldest=lost.oldest, newest=lost.newest))
+            await self._send(send, b"event: reset\ndata: %s\n\n" % told)
+        except CutOff:
+            log.info("a client that fell behind was cut off")
+        except TimeoutError:
+            # It does not read: it holds nobody else up, and comes back with its cursor.
+            self._is_read = False
+            log.info("a client that did not read was cut off")
+        except DeskError as error:
+            log.warning("a stream ended: %s", error.code)
+
+    async def _send(self, send: Send, piece: bytes) -> None:
+        async with asyncio.timeout(self._streams.slow):
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+
+    def _encode(self, news: Sequence[Item] | Partial | None) -> bytes:
+        if news is None:
+            return _PING
+        if isinstance(news, Partial):
+            return self._streams.encode_preview(news)
+        return self._streams.encode(news, for_answering=may(self._visit.principal.role, "approver"))
+
+
+class _Pinged:
+    """What a follower has, and None whenever it had nothing for long."""
+
+    def __init__(self, follower: Follower, seconds: float) -> None:
+        self._follower = follower
+        self._seconds = seconds
+
+    def __aiter__(self) -> "_Pinged":
+        return self
+
+    async def __anext__(self) -> Sequence[Item] | Partial | None:
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await anext(self._follower)
+        except TimeoutError:
+            return None
+
+
+async def _place(request: ApiRequest) -> int:
+    """`Last-Event-ID` is where a browser was; it is newer than what its address says. Without either, the end."""
+    last = request.http.headers.get("last-event-id")
+    if last:
+        # A browser gives up for good on anything but a stream, so that nonsense is told by a `reset` as well.
+        return (
+            int(last) if last.isascii() and last.isdigit() and len(last) < len(str(_NO_SUCH_PLACE)) else _NO_SUCH_PLACE
+        )
+    after = request.number(_AFTER)
+    return await request.desk.newest() if after is None else after
+
+
+async def _until_first(*waits: Coroutine[Any, Any, object]) -> None:
+    """Until one of them has ended; the others are cancelled."""
+    tasks = [asyncio.ensure_future(each) for each in waits]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    for task in done:
+        if not task.cancelled() and task.exception() is not None:
+            log.error("a stream failed", exc_info=task.exception())
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

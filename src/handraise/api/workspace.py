@@ -1,0 +1,61 @@
+"""The way to sync the files of a project: which project, which options, and where its hub is."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+from starlette.responses import Response
+
+from handraise.api.requests import ApiRequest, BadRequest, Route, answer
+from handraise.desk.interface import NotFound
+from handraise.model.projects import Options, Project
+from handraise.store.interface import Store
+from handraise.workspace.merging import Unmergeable
+from handraise.workspace.syncing import sync
+from handraise.workspace.wanted import files_for
+
+
+class Syncing(Struct, frozen=True, forbid_unknown_fields=True):
+    """Put in what is ours, or take it out."""
+
+    remove: bool = False
+
+
+class Synced(Struct, frozen=True):
+    """Which files of the project changed."""
+
+    project: str
+    path: str
+    changed: list[str]
+
+
+class SyncRoutes:
+    """`options` are those that hold in a project and its directory.
+
+    `state` is named in the files only where it is not the usual place, so that they can be shared.
+    """
+
+    def __init__(
+        self, store: Store, options: Callable[[Project | None, str], Options], state: Path, usual: Path
+    ) -> None:
+        self._store = store
+        self._options = options
+        self._one_at_a_time = asyncio.Lock()
+        self._state = None if state == usual else str(state)
+
+    async def sync(self, request: ApiRequest) -> Response:
+        wanted = request.body(Syncing)
+        project = await self._store.project(request.path("id"))
+        if project is None:
+            raise NotFound(f"There is no project {request.path('id')}.")
+        files = None if wanted.remove else files_for(self._options(project, project.path), self._state)
+        try:
+            async with self._one_at_a_time:
+                changed = await asyncio.to_thread(sync, project.path, files)
+        except Unmergeable as error:
+            raise BadRequest(str(error), 409, "unmergeable") from error
+        return answer(Synced(project.id, project.path, changed))
+
+    def route(self) -> Route:
+        return Route("POST", "/api/projects/{id}/sync", "admin", self.sync, "Sync its files", Syncing, Synced)

@@ -1,0 +1,1 @@
+"""Who may come in: tokens, one-time codes, and the browsers that used one."""

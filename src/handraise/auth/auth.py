@@ -1,0 +1,274 @@
+"""Lets in who belongs: tokens, one-time codes, and the browsers that used one. Keeps hashes only."""
+
+import asyncio
+import hmac
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from secrets import token_urlsafe
+from typing import Literal, Self
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from handraise.auth.repeats import Repeats
+from handraise.desk.interface import Invalid, NotFound
+from handraise.model import ids
+from handraise.model.actors import Actor, Person
+from handraise.model.audit import Entry, What
+from handraise.model.names import BadName, check_name
+from handraise.model.tokens import Role, Token, hash_of
+from handraise.store.changes import PruneTokens, Record, SaveToken, SpendCode
+from handraise.store.interface import Store, StoreError
+
+CODE_LIFE = timedelta(minutes=10)
+BROWSER_LIFE = timedelta(days=365)
+"""A page that was left open for months can still answer."""
+TokenKind = Literal["token", "browser", "code"]
+CODES_KEPT = timedelta(days=1)
+TOKENS_KEPT = timedelta(days=90)
+"""How long what was revoked or has expired can still be looked up."""
+_TOUCH = timedelta(minutes=1)
+"""How exact `last_used_at` is: not every request is worth a write."""
+_TIDY = timedelta(hours=1)
+_LOOK = 30.0
+
+log = logging.getLogger("handraise.gate")
+
+
+class Revocation(asyncio.Event):
+    """Set when somebody may no longer be here."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stays: set[asyncio.Timeout] = set()
+
+    @contextmanager
+    def ending(self, stay: asyncio.Timeout) -> Iterator[None]:
+        """While this is entered the stay, which must be entered too, is over as soon as it is set."""
+        self._stays.add(stay)
+        try:
+            if self.is_set():
+                _end(stay)
+            yield
+        finally:
+            self._stays.discard(stay)
+
+    def set(self) -> None:
+        super().set()
+        for stay in self._stays:
+            _end(stay)
+
+
+def _end(stay: asyncio.Timeout) -> None:
+    if not stay.expired():
+        stay.reschedule(asyncio.get_running_loop().time())
+
+
+class Principal(Struct, frozen=True):
+    """Somebody who was let in. `left` is set when they no longer may be here: what is open by them ends with it."""
+
+    person: Person
+    role: Role
+    token: Token | None = None
+    left: Revocation | None = None
+    seconds: float | None = None
+    """How long they may stay, where that is known."""
+
+
+class IssuedToken(Struct, frozen=True):
+    """A token, and its secret: shown once, kept nowhere."""
+
+    token: Token
+    secret: str
+
+
+class Auth:
+    """Belongs to one event loop. While it is entered, with `async with`, it tidies up behind itself."""
+
+    def __init__(self, store: Store, clock: Callable[[], datetime], entropy: Callable[[int], bytes]) -> None:
+        self._store = store
+        self._clock = clock
+        self._entropy = entropy
+        self._left: dict[str, Revocation] = {}
+        self._refusals: Repeats[Entry] = Repeats()
+        self._tidied: datetime | None = None
+
+    async def __aenter__(self) -> Self:
+        await self.tidy()
+        self._tidying = asyncio.create_task(self._tidy_for_ever())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._tidying.cancel()
+        await asyncio.gather(self._tidying, return_exceptions=True)
+        try:
+            await self._tell(self._refusals.rest())
+        except StoreError:
+            log.exception("how often something was refused could not be kept")
+
+    async def admit(self, secret: str) -> Principal | None:
+        """Who has this secret; None for nobody, or nobody any more."""
+        now = self._clock()
+        hashed = hash_of(secret)
+        token = await self._store.token(hashed)
+        if token is None or not hmac.compare_digest(token.hash, hashed):
+            return None
+        if token.kind == "code" or not token.is_good(now):
+            return None
+        if token.last_used_at is None or now - token.last_used_at > _TOUCH:
+            await self._touch(replace(token, last_used_at=now))
+        left = self._left.setdefault(token.id, Revocation())
+        return Principal(Person(token.name), token.role, token, left, self.seconds_left(token))
+
+    async def make(
+        self,
+        name: str,
+        role: Role,
+        by: Person,
+        source: str,
+        *,
+        expires_at: datetime | None = None,
+        project: str | None = None,
+    ) -> IssuedToken:
+        """A token for a script, an agent or another device; an agent's may be bound to a project, by its id."""
+        try:
+            made = self._new(check_name(name), role, "token", expires_at, project)
+        except BadName as error:
+            raise Invalid(str(error)) from error
+        await self._keep(made.token, "token made", by, source)
+        return made
+
+    async def make_code(self, name: str, role: Role, by: Actor, source: str) -> str:
+        """A code that logs one browser in, once, within ten minutes."""
+        made = self._new(name, role, "code", self._clock() + CODE_LIFE)
+        await self._keep(made.token, "token made", by, source)
+        return made.secret
+
+    async def login(self, secret: str, address: str | None = None) -> IssuedToken | None:
+        """Lets a browser in by a one-time code or a token; None if neither is good.
+
+        A code is exchanged for a key of the browser's own. A token is that key itself: whoever revokes it shuts out
+        every browser that came in by it.
+        """
+        now = self._clock()
+        token = await self._store.token(hash_of(secret))
+        if token is None or not token.is_good(now) or token.role == "agent":
+            return None
+        if token.kind != "code":
+            await self._keep(token, "login", Person(token.name), "web", address)
+            return IssuedToken(token, secret)
+        spent = await self._store.apply([SpendCode(token.id, now)])
+        if not spent.took[0]:
+            return None
+        made = self._new(token.name, token.role, "browser", now + BROWSER_LIFE)
+        await self._keep(made.token, "login", Person(token.name), "web", address)
+        return made
+
+    async def logout(self, principal: Principal, source: str) -> None:
+        """Ends what a browser was let in by; a token that was pasted there stays good elsewhere."""
+        if principal.token is not None and principal.token.kind == "browser":
+            await self.revoke(principal.token.id, principal.person, source)
+
+    async def revoke(self, token_id: str, by: Person, source: str) -> None:
+        """At once: what is open by this token ends too."""
+        for token in await self._store.tokens():
+            if token.id == token_id:
+                await self._keep(replace(token, revoked_at=self._clock()), "token revoked", by, source)
+                self._left.setdefault(token_id, Revocation()).set()
+                return
+        raise NotFound(f"There is no token {token_id}.")
+
+    async def tokens(self, *, gone: bool = False) -> list[Token]:
+        """The good ones, or those that are so no more, oldest first; codes are not among them."""
+        now = self._clock()
+        return [each for each in await self._store.tokens() if each.kind != "code" and each.is_good(now) is not gone]
+
+    def now(self) -> datetime:
+        """What the time is, by the gate's own clock."""
+        return self._clock()
+
+    def seconds_left(self, token: Token) -> float | None:
+        """How long it is good by itself; None is for ever."""
+        return (token.expires_at - self._clock()).total_seconds() if token.expires_at else None
+
+    async def refused(
+        self,
+        what: str,
+        principal: Principal,
+        source: str,
+        *,
+        ask: str | None = None,
+        session: str | None = None,
+        address: str | None = None,
+    ) -> None:
+        """Somebody tried what they may not: kept in the audit. Who goes on trying is told of by the number of tries."""
+        detail = {"tried": what, **_told(address)}
+        entry = Entry(self._clock(), "refused", principal.person, source, ask=ask, session=session, detail=detail)
+        if self._refusals.meet(f"{_identity(principal)} {source} {what}", entry, entry.at):
+            await self._store.apply([Record(entry)])
+
+    async def tidy(self) -> None:
+        """Tells of what was tried again and again, and once an hour forgets what has not been good for long."""
+        now = self._clock()
+        await self._tell(self._refusals.due(now))
+        if self._tidied is None or now - self._tidied >= _TIDY:
+            await self._store.apply([PruneTokens(now - CODES_KEPT, now - TOKENS_KEPT)])
+            self._tidied = now
+
+    async def _touch(self, used: Token) -> None:
+        """A store that can keep nothing more still lets people look."""
+        try:
+            await self._store.apply([SaveToken(used)])
+        except StoreError:
+            log.exception("the last use of a token could not be kept")
+
+    async def _tidy_for_ever(self) -> None:
+        while True:
+            await asyncio.sleep(_LOOK)
+            try:
+                await self.tidy()
+            except StoreError:
+                log.exception("the gate could not tidy up; it is tried again")
+
+    async def _tell(self, refusals: list[tuple[Entry, int]]) -> None:
+        if refusals:
+            counted = [replace(entry, detail={**entry.detail, "times": times}) for entry, times in refusals]
+            await self._store.apply([Record(entry) for entry in counted])
+
+    async def note(self, what: What, by: Actor, source: str, detail: dict[str, str]) -> None:
+        """Something that concerns who is let in, or told: kept in the audit."""
+        await self._store.apply([Record(Entry(self._clock(), what, by, source, detail=detail))])
+
+    def _new(
+        self, name: str, role: Role, kind: TokenKind, expires_at: datetime | None, project: str | None = None
+    ) -> IssuedToken:
+        secret = token_urlsafe(32)
+        token = Token(
+            id=ids.spell("t", self._entropy(ids.ENTROPY)),
+            name=name,
+            role=role,
+            hash=hash_of(secret),
+            created_at=self._clock(),
+            expires_at=expires_at,
+            kind=kind,
+            project=project,
+        )
+        return IssuedToken(token, secret)
+
+    async def _keep(self, token: Token, what: What, by: Actor, source: str, address: str | None = None) -> None:
+        detail = {"token": token.id, "name": token.name, "role": token.role, **_told(address)}
+        entry = Entry(self._clock(), what, by, source, detail=detail)
+        await self._store.apply([SaveToken(token), Record(entry)])
+
+
+def _told(address: str | None) -> dict[str, str]:
+    return {} if address is None else {"address": address}
+
+
+def _identity(principal: Principal) -> str:
+    """The same for all tries of one who goes on trying: Claude's tools are a new process each time."""
+    if principal.token is not None:
+        return principal.token.id
+    return principal.role if principal.role == "agent" else principal.person.name

@@ -1,0 +1,87 @@
+"""What the settings make of a hub: read at its start, and a directory's own file when a session begins there."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from handraise.api.guard import TrustedProxy
+from handraise.api.origins import spelled
+from handraise.claude.command import environment
+from handraise.claude.locate import locate
+from handraise.config.database import database_file
+from handraise.config.files import load_layers, settings_file
+from handraise.config.reading import project_rules, read_layers
+from handraise.config.settings import Settings, seconds_or_none
+from handraise.config.tables import SettingsRefused
+from handraise.hub.retention import MIB, RetentionLimits
+from handraise.model.projects import OwnFile, OwnFileUnfit
+from handraise.serving.serve import ServeConfig
+from handraise.session.machine import SessionLimits
+from handraise.surfaces.push.notifier import PushConfig
+
+
+def service(
+    environ: Mapping[str, str], state: Path, host: str | None, port: int | None, database: str | None = None
+) -> ServeConfig:
+    """The hub that the settings describe, and over them the command line; raises SettingsRefused or ClaudeMissing."""
+    settings = read_layers(load_layers(environ))
+    web, limits = settings.web, settings.limits
+    return ServeConfig(
+        state=state,
+        program=locate(settings.claude.path),
+        environment=environment(environ, api_billing=settings.claude.use_api_billing),
+        host=host or web.host,
+        port=web.port if port is None else port,
+        tls_cert=Path(web.tls_cert).expanduser() if web.tls_cert else None,
+        tls_key=Path(web.tls_key).expanduser() if web.tls_key else None,
+        behind_proxy=web.behind_proxy,
+        allowed_hosts=frozenset(each.lower() for each in web.allowed_hosts),
+        called=web.allowed_hosts[0].lower() if web.allowed_hosts else None,
+        proxy=_proxy(settings),
+        rules=settings.rules,
+        options=settings.options,
+        limits=SessionLimits(move=limits.move_seconds, idle=seconds_or_none(limits.idle_seconds)),
+        limit=limits.parallel,
+        own_file=lambda directory: _own_file(environ, directory),
+        database=_file(database or settings.store.database),
+        hidden=_hidden(environ, settings),
+        writable=settings.sandbox.writable,
+        keep=RetentionLimits(
+            seconds_or_none(settings.store.keep_days),
+            settings.store.max_database_mib * MIB,
+            settings.store.max_journals_mib * MIB,
+        ),
+        push=PushConfig(settings.push.enabled, settings.push.contact, settings.push.private_addresses),
+    )
+
+
+def _hidden(environ: Mapping[str, str], settings: Settings) -> tuple[Path, ...]:
+    """The settings, and the key of the certificate: what no Claude may read, nor put others in the place of."""
+    file = settings_file(environ)
+    if not environ.get("HANDRAISE_CONFIG"):
+        # The folder, so that what is not there yet cannot be made from inside a sandbox.
+        file = file.parent
+        with suppress(OSError):
+            file.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return (file, *([Path(settings.web.tls_key).expanduser()] if settings.web.tls_key else []))
+
+
+def _file(database: str | None) -> Path | None:
+    try:
+        return Path(database_file(database)).expanduser() if database else None
+    except ValueError as error:
+        raise SettingsRefused(f"--database: {error}") from error
+
+
+def _proxy(settings: Settings) -> TrustedProxy | None:
+    web = settings.web
+    addresses = frozenset(spelled(each) for each in web.trusted_addresses)
+    return TrustedProxy(web.trusted_header, addresses) if addresses else None
+
+
+def _own_file(environ: Mapping[str, str], directory: str) -> OwnFile:
+    try:
+        layers = load_layers(environ, Path(directory))
+        return OwnFile(read_layers(layers).options, project_rules(layers))
+    except SettingsRefused as error:
+        raise OwnFileUnfit(str(error)) from error

@@ -1,0 +1,161 @@
+"""The hub: every part put together, and taken apart again in order. One a machine for each state folder."""
+
+import fcntl
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec import Struct
+
+from handraise.claude import sandbox_support
+from handraise.claude.sandbox_support import SandboxSupport
+from handraise.feed import Feed
+from handraise.hub.desk import LocalDesk
+from handraise.inbox.inbox import Inbox
+from handraise.model.actors import Person
+from handraise.model.projects import Options, OwnFile, no_own_file
+from handraise.model.rules import Rule
+from handraise.session.machine import SessionLimits
+from handraise.session.pool import ClaudeConfig, SessionPool
+from handraise.session.supervisor import Supervisor
+from handraise.store.interface import Store
+from handraise.store.sqlite.store import SqliteStore
+
+DATABASE = "hub.db"
+
+
+def now() -> datetime:
+    """The wall clock: the only place that looks at it."""
+    return datetime.now(UTC)
+
+
+def elapsed() -> float:
+    """Seconds since some moment, while the machine sleeps too; setting the clock changes nothing."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if sys.platform == "linux" else time.monotonic()
+
+
+class HubRunning(Exception):
+    """Another hub has this state folder, or this database."""
+
+
+class StateExposed(Exception):
+    """Others can look into a folder that holds what the hub keeps."""
+
+
+class StateUnreachable(Exception):
+    """That folder cannot be made or used."""
+
+
+class Hub(Struct, frozen=True):
+    """A running hub."""
+
+    desk: LocalDesk
+    pool: SessionPool
+    store: Store
+    feed: Feed
+    inbox: Inbox
+    wall: SandboxSupport
+    """Whether Claudes can be sandboxed here."""
+
+
+@asynccontextmanager
+async def hub(
+    state: Path,
+    program: Path,
+    environment: Mapping[str, str],
+    *,
+    clock: Callable[[], datetime] = now,
+    rules: Sequence[Rule] = (),
+    options: Options | None = None,
+    limits: SessionLimits | None = None,
+    limit: int = 8,
+    own_file: Callable[[str], OwnFile] = no_own_file,
+    database: Path | None = None,
+    hidden: Sequence[Path] = (),
+    writable: Sequence[str] = (),
+) -> AsyncIterator[Hub]:
+    """Opens the store, adopts what lives, and serves until it is left; no Claude ends with it.
+
+    `database` is a file somewhere else than in the state folder; what is `hidden`, beside both, no Claude ever sees.
+    """
+    with _claimed(state, database):
+        config = ClaudeConfig(
+            program,
+            environment,
+            state,
+            clock,
+            os.urandom,
+            limits or SessionLimits(),
+            options or Options(),
+            await sandbox_support.look(),
+            limit,
+            (*hidden, *([database.parent] if database else [])),
+            tuple(writable),
+            own_file,
+        )
+        async with (
+            SqliteStore(database or state / DATABASE) as store,
+            Feed(store) as feed,
+            Inbox(store, clock, rules, elapsed) as inbox,
+            SessionPool(config, store, feed, inbox) as pool,
+        ):
+            supervisor = Supervisor(config, store, pool)
+            desk = LocalDesk(
+                Person("owner"),
+                "hub",
+                store=store,
+                feed=feed,
+                inbox=inbox,
+                supervisor=supervisor,
+                clock=clock,
+                entropy=os.urandom,
+            )
+            yield Hub(desk, pool, store, feed, inbox, config.wall)
+
+
+@contextmanager
+def _claimed(state: Path, database: Path | None) -> Iterator[None]:
+    """What the hub keeps is ours alone: in private folders, held by locks that die with us."""
+    with ExitStack() as held:
+        _make_private(state)
+        held.enter_context(_locked(state / "hub.lock", state))
+        if database is not None:
+            _make_private(database.parent)
+            held.enter_context(_locked(database.with_name(f"{database.name}.lock"), database))
+        yield
+
+
+def _make_private(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.stat()
+    except OSError as error:
+        raise StateUnreachable(f"{folder} cannot be used: {error.strerror}. Choose another place.") from error
+    if status.st_uid != os.geteuid():
+        raise StateExposed(f"{folder} belongs to somebody else, who could look into it; choose another place.")
+    if status.st_mode & 0o077:
+        raise StateExposed(f"Others can look into {folder}; make it private (chmod 700 {folder}).")
+
+
+@contextmanager
+def _locked(file: Path, what: Path) -> Iterator[None]:
+    try:
+        lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StateUnreachable(f"{file} cannot be opened: {error.strerror}. Choose another place.") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        running = os.read(lock, 100).decode(errors="replace").strip()
+        os.close(lock)
+        raise HubRunning(f"A hub runs on {what} already (process {running}).") from None
+    os.truncate(lock, 0)
+    os.pwrite(lock, str(os.getpid()).encode(), 0)
+    try:
+        yield
+    finally:
+        os.close(lock)

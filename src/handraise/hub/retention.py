@@ -1,0 +1,146 @@
+"""Retention: old items and journals are removed by age and size, in small steps that nobody notices.
+
+The audit stays. So does what somebody still waits for, and the journal of every Claude that runs.
+"""
+
+import asyncio
+import logging
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Self
+
+from msgspec import Struct
+
+from handraise.model.sessions import Session
+from handraise.store.changes import Prune
+from handraise.store.interface import Store, StoreError
+
+MIB = 1024 * 1024
+_FIRST = 60.0
+_AGAIN = 3600.0
+_STEP = 1000
+"""How many items are removed by one commit."""
+_PAUSE = 0.05
+_LEFT = 1000
+"""So many of the newest items stay, however large they are."""
+
+log = logging.getLogger("handraise.hub.retention")
+
+
+class RetentionLimits(Struct, frozen=True):
+    """How long, and how much; None is without a limit."""
+
+    days: float | None = 90
+    database: int | None = 1024 * MIB
+    journals: int | None = 2048 * MIB
+
+
+class StoredRun(Struct, frozen=True):
+    """What one process of a session left behind. `changed` is in seconds since 1970."""
+
+    path: Path
+    size: int
+    changed: float
+    in_use: bool = False
+
+
+def surplus(runs: Iterable[StoredRun], oldest: float | None, most: int | None) -> list[StoredRun]:
+    """The runs that have to go: those that are too old, and then the oldest until the rest is small enough."""
+    found = sorted(runs, key=lambda run: run.changed)
+    left = sum(run.size for run in found)
+    gone = []
+    for run in found:
+        too_old = oldest is not None and run.changed < oldest
+        too_much = most is not None and left > most
+        if not run.in_use and (too_old or too_much):
+            gone.append(run)
+            left -= run.size
+    return gone
+
+
+class Retention:
+    """Entered with `async with`: looks after a minute, and then every hour."""
+
+    def __init__(self, store: Store, sessions: Path, clock: Callable[[], datetime], keep: RetentionLimits) -> None:
+        self._store = store
+        self._sessions = sessions
+        self._clock = clock
+        self._keep = keep
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._tidy_now_and_then())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+
+    async def tidy(self) -> None:
+        """Removes what is too old or too much."""
+        if self._keep.days is not None:
+            await self._prune_up_to(await self._last_before(self._clock() - timedelta(days=self._keep.days)))
+        await self._prune_to_size()
+        known = {session.id: session for session in await self._store.sessions()}
+        await asyncio.to_thread(self._remove_journals, known)
+
+    async def _tidy_now_and_then(self) -> None:
+        wait = _FIRST
+        while True:
+            await asyncio.sleep(wait)
+            wait = _AGAIN
+            try:
+                await self.tidy()
+            except (StoreError, OSError):
+                log.exception("old data could not be removed; it is tried again in an hour")
+
+    async def _last_before(self, moment: datetime) -> int:
+        """The last cursor from before: items are in the order of their times, but for a clock that was set."""
+        low, high = await self._store.cursors()
+        while low < high:
+            middle = (low + high + 1) // 2
+            found = await self._store.items(after=middle - 1, limit=1)
+            if found and found[0].at < moment:
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+    async def _prune_up_to(self, last: int) -> None:
+        pruned, _ = await self._store.cursors()
+        while pruned < last:
+            pruned = min(pruned + _STEP, last)
+            await self._store.apply([Prune(pruned)])
+            await asyncio.sleep(_PAUSE)
+
+    async def _prune_to_size(self) -> None:
+        most = self._keep.database
+        while most is not None and await self._store.size() > most:
+            pruned, newest = await self._store.cursors()
+            if pruned + _LEFT >= newest:
+                log.warning("the database is larger than it may be, and nothing in it is old")
+                return
+            await self._prune_up_to(min(pruned + _STEP, newest - _LEFT))
+
+    def _remove_journals(self, known: Mapping[str, Session]) -> None:
+        days = self._keep.days
+        oldest = None if days is None else (self._clock() - timedelta(days=days)).timestamp()
+        for run in surplus(_runs(self._sessions, known), oldest, self._keep.journals):
+            shutil.rmtree(run.path, ignore_errors=True)
+            with suppress(OSError):
+                run.path.parent.rmdir()  # if it was the last one
+
+
+def _runs(folder: Path, known: Mapping[str, Session]) -> list[StoredRun]:
+    found = []
+    for path in folder.glob("*/*"):
+        session = known.get(path.parent.name)
+        in_use = session is not None and session.ended is None and path.name == str(session.run)
+        with suppress(OSError):
+            status = (path / "out.ndjson").stat()
+            # Blocks and not bytes: of a long journal the oldest part was given back.
+            found.append(StoredRun(path, status.st_blocks * 512, status.st_mtime, in_use))
+    return found

@@ -1,0 +1,1 @@
+"""A hub served to people: its API, notifications and logs, or the demo, until it is stopped."""

@@ -1,0 +1,81 @@
+"""How a session's next process is started: what it remembers, and with what of its directory. Pure."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from handraise.claude.command import Launch
+from handraise.model.projects import Options
+from handraise.model.sessions import Session
+from handraise.session import requests
+from handraise.session.memory import Memory, StartKind
+
+_MEMORY = {"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD": "1"}
+"""Without a project's settings Claude reads `CLAUDE.md` only of directories that are added, and only with this."""
+
+_CAUTION = (
+    "This conversation was begun before, and the record of it was lost. Some of what you are asked may be done "
+    "already: look at what is there before you do anything again."
+)
+
+
+class StartContext(Struct, frozen=True):
+    """On what a session starts. Untrusted, nothing that the directory brings is used; its texts can be read."""
+
+    trusted: bool = False
+    keeps_hooks: bool = False
+    """The directory would switch off all hooks, and with them the guard over its settings."""
+    reading_list: str | None = None
+    own_servers: str | None = None
+    note: str = ""
+
+    def environment(self, given: Mapping[str, str]) -> dict[str, str]:
+        """For Claude."""
+        return {**given, **({} if self.trusted else _MEMORY)}
+
+
+def memory_for(session: Session, old: Memory, key: str = "") -> Memory:
+    """What the next process begins with; `old` is what the last one knew. Our answers are marked by `key`."""
+    return Memory(
+        title=session.title,
+        turn=old.turn,
+        mode=session.mode,
+        model=session.model,
+        cost_before=old.cost_usd,
+        cooldown=old.cooldown,
+        way=_way(session, old),
+        missing=old.missing,
+        opening=old.opening,
+        unfinished=old.unfinished,
+        key=key,
+        granted=[session.mode],
+    )
+
+
+def launch_of(
+    session: Session, memory: Memory, options: Options, parent: Session | None, footing: StartContext
+) -> Launch:
+    """How to start it; `parent` is who the session was forked from."""
+    own = options.ask_user_enabled
+    told = [options.append_system_prompt, _CAUTION if memory.missing else None, footing.reading_list]
+    return Launch(
+        directory=session.directory,
+        session_id=session.claude_id,
+        resume=memory.way == "resume",
+        fork_of=parent.claude_id if parent and memory.way == "fork" else None,
+        mode=session.mode,
+        model=session.model,
+        mcp_servers=requests.SERVERS if own else {},
+        allowed_tools=(*options.allowed_tools, *((requests.ALLOWED,) if own else ())),
+        append_system_prompt="\n\n".join(filter(None, told)) or None,
+        add_dirs=options.add_dirs,
+        trusted=footing.trusted,
+        keeps_hooks=footing.keeps_hooks,
+        mcp_files=(footing.own_servers,) if footing.own_servers else (),
+    )
+
+
+def _way(session: Session, old: Memory) -> StartKind:
+    if old.turn and not old.missing:
+        return "resume"
+    return "fork" if session.forked_from and old.missing != "fork" else "begin"

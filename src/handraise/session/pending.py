@@ -1,0 +1,263 @@
+"""What Claude waits for: each of its requests becomes an ask or is sent back, and gets one answer. Never awaits."""
+
+from datetime import datetime
+from hashlib import sha256
+from typing import Any, Literal, NamedTuple, assert_never
+
+import msgspec
+from msgspec.structs import replace
+
+from handraise.inbox.considering import Objection
+from handraise.model import ids, tools
+from handraise.model.answers import Allow, Approve, Outline, Revise
+from handraise.model.asks import Answered, Ask, Body, Origin, Permission, Plan, Withdrawn
+from handraise.model.inputs import MalformedInput, read_ask_user
+from handraise.model.items import ActionChanged, Notice
+from handraise.session import actions, replies, requests
+from handraise.session.commands import Command, Consult, Deliver, Publish, Raise, Withdraw, Write
+from handraise.session.memory import Cooldown, Memory, Pending, Verdict
+from handraise.wire import mcp
+from handraise.wire.connection import Connection, LocalWireError
+from handraise.wire.requests import CanUseTool, Elicitation, HookCallback, McpMessage, Request, ToolCall, UnknownRequest
+
+STOPPING = "The session is being stopped, so nobody is asked any more."
+_UNDER_WAY = 1000
+"""How many calls are remembered; of some no result is ever heard."""
+
+
+class PendingRequests:
+    """`memory.requests` is all that it keeps. The wire lets each answer through once, unless it is reopened."""
+
+    def __init__(self, session: str, project: str | None, memory: Memory, wire: Connection) -> None:
+        self._session = session
+        self._project = project
+        self._memory = memory
+        self._wire = wire
+
+    def begin(self, request_id: str, request: Request, now: datetime) -> list[Command]:
+        """Claude wants something of us. The same request again is the same request."""
+        if request_id in self._memory.requests:
+            return []
+        match request:
+            case CanUseTool() | Elicitation():
+                return self._ask(request_id, request, now)
+            case McpMessage(server_name=tools.SERVER):
+                return self._serve(request_id, request, now)
+            case McpMessage(server_name=server):
+                return self._refuse(request_id, f"There is no MCP server called {server!r} here.")
+            case HookCallback(input=call):
+                return self._check(request_id, request, call, now)
+            case UnknownRequest(subtype=replies.HOOK):
+                # An error would count as no objection.
+                return self._object(request_id, "", "deny", "The call could not be read, so it was not checked.")
+            case UnknownRequest(subtype=subtype):
+                return self._refuse(request_id, f"Handraise does not know how to answer {subtype!r}.")
+            case _:
+                assert_never(request)
+
+    def ruled(self, ask: Ask, objection: Objection | None) -> list[Command]:
+        """The rules were consulted about a call. What they do not touch is answered without a word to anybody."""
+        request_id, use = ask.origin.reference, ask.origin.tool_use or ""
+        if objection is not None and objection.decision == "deny":
+            self._judge(use, "deny")
+            self._memory.requests[request_id] = Pending(ask.id, ask.origin.tool_use)
+            return [Raise(ask, self._memory.mode)]
+        if objection is not None:
+            return self._object(request_id, use, "ask", objection.message)
+        self._judge(use, "unopposed")
+        try:
+            return [Write(self._wire.send_unopposed(request_id))]
+        except LocalWireError:  # taken back in the same breath
+            return []
+
+    def answer(self, ask: Ask, now: datetime) -> list[Command]:
+        """The line for an ask that was answered or has expired, perhaps again; nothing for what nobody waits for."""
+        pending = self._memory.requests.get(ask.origin.reference)
+        if pending is None or pending.ask != ask.id or isinstance(ask.settlement, Withdrawn | None):
+            return []
+        try:
+            self._wire.reopen(ask.origin.reference)  # perhaps it was written before, and not taken
+            line = replies.reply(self._wire, ask)
+        except LocalWireError:
+            return []
+        if not pending.settled:
+            pending.settled = True
+            self._learn(ask, pending, now)
+            changed = self._edited(ask, pending)
+        else:
+            changed = []
+        return [Write(line), *changed] if line is not None else []
+
+    def acknowledged(self, request_id: str) -> list[Command]:
+        """Claude echoes our answer when it takes it up."""
+        pending = self._memory.requests.get(request_id)
+        if pending is None or not pending.settled:
+            return []
+        del self._memory.requests[request_id]
+        return [Deliver(pending.ask)]
+
+    def resulted(self, tool_use: str) -> list[Command]:
+        """The tool that a request was about is done."""
+        for request_id, pending in list(self._memory.requests.items()):
+            if pending.tool_use == tool_use:
+                del self._memory.requests[request_id]
+                if pending.settled:
+                    return [Deliver(pending.ask)]
+                return [Withdraw(pending.ask, "Claude went on without an answer")]
+        return []
+
+    def cancelled(self, request_id: str) -> list[Command]:
+        """Claude no longer wants the answer."""
+        pending = self._memory.requests.pop(request_id, None)
+        return [Withdraw(pending.ask, "the turn was interrupted")] if pending else []
+
+    def withdraw_all(self, reason: str) -> list[Command]:
+        """Nobody waits any more for what is open; what is answered may still be taken."""
+        still_open = {key: each for key, each in self._memory.requests.items() if not each.settled}
+        for key in still_open:
+            del self._memory.requests[key]
+        return [Withdraw(each.ask, reason) for each in still_open.values()]
+
+    def _ask(self, request_id: str, request: CanUseTool | Elicitation, now: datetime) -> list[Command]:
+        if self._memory.is_ending:
+            return self._send_back(request_id, request, STOPPING)
+        try:
+            body = requests.body_of(request)
+        except MalformedInput as error:
+            return self._send_back(request_id, request, str(error))
+        if isinstance(body, Plan) and self._memory.cooldown.holds(now):
+            return self._send_back(request_id, request, replies.COOLING)
+        if isinstance(request, Elicitation):
+            return self._raise(request_id, body, "elicitation", _Kept(request), now)
+        kept = _Kept(request, request.tool_use_id, agent=request.agent_id)
+        return self._raise(request_id, body, request.tool_name, kept, now)
+
+    def _raise(self, request_id: str, body: Body, tool: str, kept: "_Kept", now: datetime) -> list[Command]:
+        ask = self._draft(request_id, body, tool, kept, now)
+        self._memory.requests[request_id] = Pending(ask.id, kept.tool_use, call=kept.call)
+        return [Raise(ask, self._memory.mode)]
+
+    def _draft(self, request_id: str, body: Body, tool: str, kept: "_Kept", now: datetime) -> Ask:
+        return Ask(
+            id=ask_id(self._session, request_id),
+            session=self._session,
+            project=self._project,
+            body=body,
+            tool=tool,
+            agent=kept.agent,
+            origin=Origin(request_id, kept.tool_use, msgspec.json.encode(kept.request).decode()),
+            opened_at=now,
+        )
+
+    def _check(self, request_id: str, request: HookCallback, call: ToolCall, now: datetime) -> list[Command]:
+        """Claude is about to use a tool, and would perhaps not ask."""
+        self._memory.is_checked = True
+        if self._memory.alarm:
+            return self._object(request_id, call.tool_use_id, "deny", STOPPING)
+        try:
+            body = requests.call_of(call)
+        except MalformedInput as error:
+            return self._object(request_id, call.tool_use_id, "deny", str(error))
+        kept = _Kept(request, call.tool_use_id or None, agent=call.agent_id)
+        return [Consult(self._draft(request_id, body, call.tool_name, kept, now), self._memory.mode)]
+
+    def _object(self, request_id: str, use: str, decision: Literal["deny", "ask"], reason: str) -> list[Command]:
+        self._judge(use, decision)
+        try:
+            return [Write(self._wire.send_objection(request_id, decision, reason))]
+        except LocalWireError:  # taken back in the same breath
+            return []
+
+    def _judge(self, use: str, verdict: Verdict) -> None:
+        calls = self._memory.calls
+        calls[use] = verdict
+        if len(calls) > _UNDER_WAY:
+            del calls[next(iter(calls))]
+
+    def _serve(self, request_id: str, request: McpMessage, now: datetime) -> list[Command]:
+        """Claude talks to our own MCP server."""
+        message = mcp.read(request.message)
+        match message:
+            case mcp.CallTool(name=tools.ASK_USER) if self._memory.is_ending:
+                return self._reply(request_id, mcp.tool_result(message.id, STOPPING, is_error=True))
+            case mcp.CallTool(name=tools.ASK_USER):
+                try:
+                    body = read_ask_user(message.arguments)
+                except MalformedInput as error:
+                    return self._reply(request_id, mcp.tool_result(message.id, str(error), is_error=True))
+                kept = _Kept(request, message.tool_use_id, message.id)
+                return self._raise(request_id, body, tools.ASK_USER, kept, now)
+            case mcp.Cancelled(call_id):
+                return [*self._take_back(call_id), *self._reply(request_id, requests.reply(message))]
+            case _:
+                return self._reply(request_id, requests.reply(message))
+
+    def _take_back(self, call_id: mcp.RequestId) -> list[Command]:
+        """Claude no longer wants the result of a call; nothing else on the control channel says so."""
+        for request_id, pending in self._memory.requests.items():
+            if pending.call == call_id:
+                self._wire.receive_cancel(request_id)
+                return self.cancelled(request_id)
+        return []
+
+    def _reply(self, request_id: str, told: dict[str, Any]) -> list[Command]:
+        try:
+            return [Write(self._wire.send_mcp(request_id, told))]
+        except LocalWireError:  # taken back in the same breath
+            return []
+
+    def _send_back(self, request_id: str, request: CanUseTool | Elicitation, reason: str) -> list[Command]:
+        """Denied at once: nobody is asked, and Claude reads why."""
+        try:
+            if isinstance(request, Elicitation):
+                line = self._wire.send_filled(request_id, "cancel")
+            else:
+                line = self._wire.send_deny(request_id, reason)
+        except LocalWireError:  # taken back in the same breath
+            return []
+        return [Write(line), Publish(Notice("info", f"Sent back to Claude at once: {reason}", "sent back"))]
+
+    def _refuse(self, request_id: str, reason: str) -> list[Command]:
+        try:
+            line = self._wire.send_refusal(request_id, reason)
+        except LocalWireError:
+            return []
+        return [Write(line), Publish(Notice("warning", reason, "refused"))]
+
+    def _edited(self, ask: Ask, pending: Pending) -> list[Command]:
+        """What runs in place of what Claude wanted, where a person edited that."""
+        match ask.body, ask.settlement:
+            case Permission(tool=tool), Answered(answer=Allow(input=dict() as edited), by=by) if pending.tool_use:
+                _, title = actions.name(tool, edited)
+                begun = self._memory.actions.get(pending.tool_use)
+                if begun is not None:
+                    self._memory.actions[pending.tool_use] = replace(begun, title=title)
+                return [Publish(ActionChanged(pending.tool_use, title, edited, by))]
+            case _:
+                return []
+
+    def _learn(self, ask: Ask, pending: Pending, now: datetime) -> None:
+        if pending.tool_use in self._memory.calls and pending.call is None:
+            self._memory.calls[pending.tool_use] = "allow" if replies.allows(ask.settlement) else "deny"
+        self._memory.granted += replies.modes(ask)
+        match ask.settlement:
+            case Answered(answer=Outline()):
+                self._memory.cooldown = self._memory.cooldown.used(now)
+            case Answered(answer=Approve() | Revise()):
+                self._memory.cooldown = Cooldown()
+            case _:
+                pass
+
+
+class _Kept(NamedTuple):
+    """What is kept of a request to answer it later."""
+
+    request: CanUseTool | Elicitation | McpMessage | HookCallback
+    tool_use: str | None = None
+    call: mcp.RequestId | None = None
+    agent: str | None = None
+
+
+def ask_id(session: str, reference: str) -> str:
+    """The same request of the same session always has the same id."""
+    return ids.spell("a", sha256(f"{session}/{reference}".encode()).digest())

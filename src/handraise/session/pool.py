@@ -1,0 +1,425 @@
+"""The Claudes that run: launched or adopted, as many as the limits allow, each with a runner of its own."""
+
+import asyncio
+import logging
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from uuid import UUID
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from handraise.claude import claude, connections, process_tree, sandbox
+from handraise.claude.claude import Claude, NobodyThere, NotStarted
+from handraise.claude.folder import SessionBusy, take_lock
+from handraise.claude.process import Identity
+from handraise.claude.sandbox_support import SandboxSupport
+from handraise.claude.watch import FileWatch, watch
+from handraise.feed import Feed
+from handraise.inbox.inbox import Inbox
+from handraise.model.asks import Ask, Withdrawn
+from handraise.model.items import Notice, SessionStarted
+from handraise.model.projects import Options, OwnFile, OwnFileUnfit, Project, no_own_file
+from handraise.model.rules import Rule
+from handraise.model.says import Say
+from handraise.model.sessions import Checkpoint, Ended, Phase, Session
+from handraise.session import launching, records, slots, surroundings
+from handraise.session.facts import Park, Stop
+from handraise.session.launching import StartContext
+from handraise.session.machine import Machine, SessionLimits, WishRefused
+from handraise.session.memory import Memory
+from handraise.session.runner import Runner
+from handraise.session.says import said_anew
+from handraise.session.slots import SlotTracker
+from handraise.session.trust_check import TrustCheck
+from handraise.store.changes import Advance, PublishItems, QueueSay, SaveSession, SettleAsk
+from handraise.store.interface import Store, StoreError
+from handraise.wire.connection import Connection
+
+_RECORD_AGAIN = 0.05
+_RECORD_TRIES = 200
+_UNHARMED: dict[Phase, Phase] = {"starting": "queued", "parking": "parked"}
+"""Nothing is lost where nobody is found: Claude was not started yet, or was idle and has been ended."""
+
+log = logging.getLogger("handraise.session")
+
+
+class ClaudeConfig(Struct, frozen=True):
+    """What it takes to run Claude."""
+
+    program: Path
+    environment: Mapping[str, str]
+    state: Path
+    clock: Callable[[], datetime]
+    entropy: Callable[[int], bytes]
+    limits: SessionLimits
+    options: Options
+    """What holds where a project says nothing."""
+    wall: SandboxSupport
+    """Whether there can be a sandbox."""
+    limit: int = 8
+    hidden: tuple[Path, ...] = ()
+    """What no sandbox contains, beside the state folder."""
+    writable: tuple[str, ...] = ()
+    """Directories that every sandbox may write to."""
+    own_file: Callable[[str], OwnFile] = no_own_file
+    """What a directory's own file says, read when a session is taken up there; raises OwnFileUnfit."""
+
+    def uuid(self) -> str:
+        """A name for a conversation, or for something said, as Claude wants them."""
+        return str(UUID(bytes=self.entropy(16), version=4))
+
+
+class Adoption(Struct, frozen=True):
+    """What a starting hub found: who lives, and who was lost."""
+
+    living: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+
+class SessionPool:
+    """Entered with `async with`. Leaving it leaves every Claude running."""
+
+    def __init__(self, config: ClaudeConfig, store: Store, feed: Feed, inbox: Inbox) -> None:
+        self._config = config
+        self._store = store
+        self._feed = feed
+        self._inbox = inbox
+        self._trusting = TrustCheck(store, inbox, config.environment, config.clock, config.entropy)
+        self._watch: FileWatch = watch()
+        self._runners: dict[str, Runner] = {}
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._stack = AsyncExitStack()
+        self._out_of_hold: dict[str, Claude] = {}
+        self._is_closing = False
+        self._places = SlotTracker()
+        self.starting = asyncio.Lock()
+        """Whoever holds it may change the record of a session that nobody runs: nothing is started meanwhile."""
+        self.adoption = Adoption()
+        self.go_on: Callable[[str], Awaitable[object]] | None = None
+        """Resumes a session whose Claude had to be ended for a fault that the next one does not have."""
+
+    async def __aenter__(self) -> Self:
+        await self._stack.enter_async_context(self._watch)
+        self._tasks = await self._stack.enter_async_context(asyncio.TaskGroup())
+        self.adoption = await self._adopt_all()
+        for session in await self._store.sessions(["parked"]):
+            await self.wake(session.id)
+        await self.start_queued()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for task in list(self._running.values()):
+            task.cancel()
+        await self._stack.aclose()
+
+    def runner(self, session: str) -> Runner | None:
+        """Who performs for this session, if it runs."""
+        runner = self._runners.get(session)
+        return None if runner is None or runner.has_ended else runner
+
+    def has_raised(self, pid: int) -> bool:
+        """Whether a process is a Claude of ours, or descends from one: what raises asks must not settle them."""
+        return process_tree.descends(pid, {each.pid for each in self._claudes()})
+
+    def may_hold(self, client: connections.Address, server: connections.Address) -> bool:
+        """The same of whoever has opened a TCP connection to us."""
+        return connections.may_hold(self._claudes(), client, server)
+
+    def _claudes(self) -> list[Identity]:
+        # Asked in other threads, too: each dictionary is copied in one go.
+        held, unheld = list(self._runners.values()), list(self._out_of_hold.values())
+        return [*(each.identity for each in held), *(each.process.identity for each in unheld)]
+
+    async def stop_all(self) -> None:
+        """Ends every Claude, each as if it had been stopped by hand; who is queued stays so for the next hub."""
+        self._is_closing = True
+        async with self.starting:
+            running = list(self._runners.values())
+        await asyncio.gather(*(self._stop(runner) for runner in running))
+
+    async def _stop(self, runner: Runner) -> None:
+        """Returns when Claude is gone; where the store cannot keep that, the next hub finds out."""
+        running = self._running.get(runner.session.id)
+        with suppress(WishRefused):
+            await runner.wish(Stop("the hub was stopped with its sessions"))
+        gone = [each for each in (runner.ending or running,) if each is not None]
+        if gone:
+            await asyncio.wait(gone)
+
+    async def stop_unheld(self, session: Session, reason: str) -> bool:
+        """Ends a Claude that is no longer followed after a fault of ours; False if there is none."""
+        left = self._out_of_hold.get(session.id)
+        if left is None:
+            return False
+        async with Claude(left.folder, left.process.identity, self._watch) as running:
+            await running.stop()
+        await self._end_unheard(session, Ended("stopped", reason, self._config.clock()))
+        self._out_of_hold.pop(session.id, None)
+        return True
+
+    async def start_queued(self) -> None:
+        """Starts the oldest ones that wait, as far as the limits allow; for the others, idle ones make room."""
+        async with self.starting:
+            for session in reversed(await self._store.sessions(["queued"])):
+                if self._is_closing:
+                    return
+                if session.id in self._running:  # the process before is still being cleared away
+                    continue
+                options = await self._options(session)
+                footing = await self._trusting.footing(session, options, self._decided)
+                if footing is None:  # people are asked about its directory first
+                    continue
+                rivals = [each.session for each in self._runners.values()]
+                own = [each for each in rivals if each.project == session.project]
+                if len(self._running) >= self._config.limit:
+                    await self._make_room(session, rivals)
+                elif options.parallel is not None and len(own) >= options.parallel:
+                    await self._make_room(session, own, "this project")
+                else:
+                    self._places.taken(session.id)
+                    await self._launch(session, options, footing)
+
+    async def _make_room(self, queued: Session, rivals: Sequence[Session], project: str | None = None) -> None:
+        """An idle session gives its place up; where none is, the queued one says behind whom it waits."""
+        if self._places.is_being_made_for(queued.id):
+            return
+        chosen = self._places.give_up(rivals, queued.id)
+        if chosen is not None:
+            self._tasks.create_task(self._park(self._runners[chosen]))
+        elif self._places.is_news(queued.id):
+            told = slots.behind(rivals, await self._store.open_asks(), project)
+            await self._store.apply([PublishItems(queued.id, self._config.clock(), told)])
+
+    async def _park(self, runner: Runner) -> None:
+        """Its Claude is ended; what is said to it next brings it back."""
+        try:
+            await runner.wish(Park())
+        except WishRefused:
+            self._places.refused(runner.session.id)
+            await self._start_more()
+
+    def _rested(self, session: str) -> None:
+        self._places.rested(session)
+        runner = self.runner(session)
+        if runner is not None and runner.is_signed_out:
+            # Not every kind of sign-in is noticed by a Claude that runs: the next message starts another one.
+            self._tasks.create_task(self._park(runner))
+        self._tasks.create_task(self._start_more())
+
+    async def wake(self, session_id: str) -> None:
+        """Queues a parked session that something was said to."""
+        async with self.starting:
+            session = await self._store.session(session_id)
+            if session is None or session.phase != "parked" or not await self._store.says(session_id):
+                return
+            await self._store.apply(records.changed(replace(session, phase="queued", changed_at=self._config.clock())))
+        await self.start_queued()
+
+    async def _start_more(self) -> None:
+        try:
+            await self.start_queued()
+        except StoreError:
+            log.exception("nobody who waits can be started; the next one that ends tries again")
+
+    def _decided(self, _ask: Ask) -> None:
+        """A session that waits before its start may have what it waits for."""
+        self._tasks.create_task(self._start_more())
+
+    async def _launch(self, session: Session, options: Options, footing: StartContext) -> None:
+        place = await self._store.place(session.id)
+        old = Memory.load(place.memory) if place else Memory()
+        memory = launching.memory_for(session, old, self._config.entropy(16).hex())
+        now = self._config.clock()
+        # Claude refuses to begin under a name that it has used before, though nothing came of it.
+        renamed = session.run > 0 and memory.way != "resume"
+        claude_id = self._config.uuid() if renamed else session.claude_id
+        started = replace(session, claude_id=claude_id, phase="starting", run=session.run + 1, changed_at=now)
+        preset = self._preset(options)
+        told = SessionStarted(
+            session.title, session.project, session.directory, session.mode, session.model, started.run, preset
+        )
+        warned = [PublishItems(session.id, now, self._no_sandbox())] if preset == "none" else []
+        again = await self._said_anew(session, old, now) if memory.missing else []
+        place = Checkpoint(session.id, started.run, 0, memory.dump())
+        # Stored before the process is there: a hub killed in between leaves a session with nobody in its folder.
+        await self._store.apply(
+            [
+                SaveSession(started),
+                Advance(place),
+                PublishItems(session.id, now, told),
+                *warned,
+                *await self._trusting.started(started, footing),
+                *(QueueSay(say) for say in again),
+            ]
+        )
+        parent = await self._store.session(session.forked_from) if session.forked_from else None
+        launch = launching.launch_of(started, memory, options, parent, footing)
+        config = self._config
+        try:
+            running = await claude.start(
+                config.program,
+                launch,
+                self._folder(started),
+                config.state / "locks",
+                self._watch,
+                footing.environment(config.environment),
+                self._sandbox(preset, session.directory, options),
+            )
+        except (NotStarted, SessionBusy, sandbox.SandboxUnfit, OSError) as error:
+            await self._store.apply(records.ended(started, Ended("failed", str(error), config.clock())))
+            return
+        await self._supervise(started, running, options)
+
+    def _preset(self, options: Options) -> str:
+        """Which sandbox a session gets; `none` where there cannot be the one that is usual."""
+        wanted = options.sandbox or "open"
+        return "none" if wanted == "open" and self._config.wall.missing else wanted
+
+    def _no_sandbox(self) -> Notice:
+        wall = self._config.wall
+        return Notice("warning", f"No sandbox: Claude's tools can reach the hub's files. {wall.missing}", "sandbox")
+
+    def _sandbox(self, preset: str, directory: str, options: Options) -> dict[str, Any] | None:
+        """Its plan; raises Unfit where it was asked for and cannot be had."""
+        config = self._config
+        if preset in ("off", "none"):
+            return None
+        if config.wall.missing:
+            raise sandbox.SandboxUnfit(
+                f"The sandbox {preset!r} cannot be made here. {config.wall.missing} {config.wall.advice}"
+                " To run without one, set the project's sandbox to off."
+            )
+        wanted = sandbox.Sandbox(preset=preset, directory=directory, writable=(*options.add_dirs, *config.writable))
+        known = sandbox.sandbox_context([config.state, *config.hidden], config.environment)
+        sandbox.prepare(known)
+        return sandbox.plan(wanted, known)
+
+    async def _said_anew(self, session: Session, old: Memory, now: datetime) -> list[Say]:
+        says = await self._store.says(session.id, waiting=False)
+        return said_anew(old, says, await self._store.asks(session=session.id), now)
+
+    async def _adopt_all(self) -> Adoption:
+        living: list[str] = []
+        lost: list[str] = []
+        for session in await self._store.sessions(["starting", "idle", "working", "parking", "stopping"]):
+            try:
+                running = await self._find_claude(session)
+            except NobodyThere:
+                if session.phase in _UNHARMED:
+                    again = replace(session, phase=_UNHARMED[session.phase], changed_at=self._config.clock())
+                    await self._store.apply(records.changed(again))
+                else:
+                    await self._end_without_a_trace(session)
+                    lost.append(session.id)
+                continue
+            (living if running.process.identity.lives() else lost).append(session.id)
+            await self._supervise(session, running, await self._options(session))
+        return Adoption(tuple(living), tuple(lost))
+
+    async def _find_claude(self, session: Session) -> Claude:
+        """Waits for one that was started just as the last hub was killed: it holds the lock before it has a record."""
+        folder = self._folder(session)
+        for _ in range(_RECORD_TRIES):
+            with suppress(NobodyThere):
+                return claude.adopt(folder, self._watch)
+            if not self._is_locked(session.claude_id):
+                break
+            await asyncio.sleep(_RECORD_AGAIN)
+        return claude.adopt(folder, self._watch)
+
+    def _is_locked(self, claude_id: str) -> bool:
+        try:
+            os.close(take_lock(self._config.state / "locks", claude_id))
+        except SessionBusy:
+            return True
+        return False
+
+    async def _end_without_a_trace(self, session: Session) -> None:
+        """There was a process once, and nothing is left in its folder to go on from."""
+        stopped = session.phase == "stopping"
+        how = Ended("stopped" if stopped else "lost", "nothing was left of Claude's process", self._config.clock())
+        await self._end_unheard(session, how)
+
+    async def _end_unheard(self, session: Session, how: Ended) -> None:
+        still_open = await self._store.asks(session=session.id, state="open")
+        withdrawn = [SettleAsk(ask.id, Withdrawn(f"Claude is gone: {how.reason}", how.at)) for ask in still_open]
+        await self._store.apply([*withdrawn, *records.ended(session, how)])
+
+    async def _supervise(self, session: Session, running: Claude, options: Options) -> None:
+        project = await self._project(session)
+        root = project.path if project else session.directory
+        stricter = self.own_file(root).rules
+        runner = Runner(
+            session,
+            await self._machine(session, options),
+            running,
+            store=self._store,
+            inbox=self._inbox,
+            feed=self._feed,
+            surroundings=lambda session: surroundings.around(session.directory, session.mode, options, stricter, root),
+            clock=self._config.clock,
+            rested=self._rested,
+        )
+        self._runners[session.id] = runner
+        self._running[session.id] = self._tasks.create_task(self._run(runner, running))
+
+    async def _run(self, runner: Runner, running: Claude) -> None:
+        session = runner.session.id
+        try:
+            async with running:
+                await runner.run()
+        except Exception:  # the outer door: a fault in one session must not touch the others
+            log.exception("session %s is no longer followed; the next start of the hub adopts it", session)
+            self._out_of_hold[session] = running
+            del self._runners[session]  # before anybody hears of it: it can be stopped all the same
+            notice = Notice("error", "The hub lost hold of this session; restart the hub to adopt it again.", "fault")
+            with suppress(StoreError):
+                await self._store.apply([PublishItems(session, self._config.clock(), notice)])
+        finally:
+            self._runners.pop(session, None)
+            del self._running[session]
+            self._places.left(session)
+        with suppress(StoreError, WishRefused):
+            ended = runner.session.ended
+            if runner.was_cut_off and self.go_on is not None and not (ended is not None and ended.alarm):
+                await self.go_on(session)
+            await self.wake(session)
+        await self._start_more()
+
+    async def _machine(self, session: Session, options: Options) -> Machine:
+        place = await self._store.place(session.id)
+        memory = Memory.load(place.memory) if place else Memory()
+        memory.title = session.title
+        wire = Connection(place.offset if place else 0, memory.requests, key=memory.key)
+        limits = replace(self._config.limits, cost_usd=options.cost_limit_usd)
+        return Machine(session.id, session.project, memory, wire, limits, str(self._config.program))
+
+    async def _options(self, session: Session) -> Options:
+        return self.options(await self._project(session), session.directory)
+
+    async def _project(self, session: Session) -> Project | None:
+        return await self._store.project(session.project) if session.project else None
+
+    def options(self, project: Project | None, directory: str) -> Options:
+        """The project's, over what its own file says, over what holds for all; the directory's where there is none."""
+        general = self.own_file(project.path if project else directory).options or self._config.options
+        return (project.options if project else Options()).over(general)
+
+    def own_file(self, directory: str) -> OwnFile:
+        """What the directory's own settings say; where they cannot be used, a person is asked about everything."""
+        try:
+            return self._config.own_file(directory)
+        except OwnFileUnfit as error:
+            log.warning("%s: %s", directory, error)
+            return OwnFile(rules=(Rule(str(error), "ask", tool="*"),))
+
+    def _folder(self, session: Session) -> Path:
+        return self._config.state / "sessions" / session.id / str(session.run)

@@ -1,0 +1,105 @@
+"""What Claude requests: read as the body of an ask, or answered by our own MCP server. Pure."""
+
+from typing import Any, assert_never
+
+import msgspec
+from msgspec import Raw
+
+import handraise
+from handraise.model.agent_replies import ask_user_reply
+from handraise.model.asks import Ask, Body, Form, Permission, Withdrawn
+from handraise.model.inputs import MalformedInput, read_plan, read_questions
+from handraise.model.tools import ASK_USER, ASK_USER_TOOL, SERVER, qualified
+from handraise.wire import mcp
+from handraise.wire.requests import CanUseTool, Elicitation, McpMessage, ToolCall
+
+# Without `alwaysLoad` the model never sees the tool: it hides behind ToolSearch.
+SERVERS: dict[str, dict[str, Any]] = {SERVER: {"type": "sdk", "name": SERVER, "alwaysLoad": True}}
+ALLOWED = qualified(ASK_USER)
+"""Allowed beforehand, or Claude would ask for permission to ask."""
+
+
+def body_of(request: CanUseTool | Elicitation) -> Body:
+    """What to put to people; raises Malformed."""
+    if isinstance(request, Elicitation):
+        return _form(request)
+    told = _read(request)
+    match request.tool_name:
+        case "AskUserQuestion":
+            return read_questions(told)
+        case "ExitPlanMode":
+            return read_plan(told)
+        case _:
+            return _permission(request, told)
+
+
+def call_of(call: ToolCall) -> Permission:
+    """A call that Claude is about to make, as the rules see it; raises Malformed."""
+    if not call.tool_name:
+        raise MalformedInput("The call names no tool.")
+    return Permission(call.tool_name, _decode(call.tool_name, call.tool_input))
+
+
+def _read(request: CanUseTool) -> dict[str, Any]:
+    return _decode(request.tool_name, request.input)
+
+
+def _decode(tool: str, raw: Raw) -> dict[str, Any]:
+    try:
+        told = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise MalformedInput(f"The input of {tool} cannot be read: {error}.") from error
+    if not isinstance(told, dict):
+        raise MalformedInput(f"The input of {tool} is not an object.")
+    return told
+
+
+def _permission(request: CanUseTool, told: dict[str, Any]) -> Permission:
+    return Permission(
+        tool=request.tool_name,
+        input=told,
+        description=request.description or "",
+        reason=request.decision_reason or "",
+        blocked_path=request.blocked_path,
+        suggestions=tuple(request.permission_suggestions or ()),
+    )
+
+
+def _form(request: Elicitation) -> Form:
+    schema = request.requested_schema or {}
+    if request.mode != "form":
+        raise MalformedInput(f"An elicitation of mode {request.mode!r} cannot be shown as a form.")
+    if not isinstance(schema.get("properties", {}), dict):
+        raise MalformedInput("The form's schema has no properties.")
+    return Form(request.message, request.mcp_server_name, schema)
+
+
+def reply(message: mcp.Message) -> dict[str, Any]:
+    """What the server says at once."""
+    match message:
+        case mcp.Initialize():
+            return mcp.initialized(message, SERVER, handraise.__version__)
+        case mcp.ListTools():
+            return mcp.tools(message, [ASK_USER_TOOL])
+        case mcp.CallTool(id=call_id, name=name):
+            return mcp.error(call_id, mcp.INVALID_PARAMS, f"There is no tool {name!r} here.")
+        case mcp.Cancelled() | mcp.Notification():
+            return mcp.acknowledgement()
+        case mcp.Unknown():
+            return mcp.method_not_found(message)
+        case mcp.MalformedMessage(reply=told):
+            return told
+        case _:
+            assert_never(message)
+
+
+def result(ask: Ask) -> dict[str, Any] | None:
+    """The result of the call that raised this ask; None if it is open, or was not raised by one."""
+    if ask.tool != ASK_USER or isinstance(ask.settlement, Withdrawn | None):
+        return None
+    request = msgspec.json.decode(ask.origin.request, type=McpMessage)
+    call = mcp.read(request.message)
+    if not isinstance(call, mcp.CallTool):
+        return None
+    text, is_error = ask_user_reply(ask.settlement)
+    return mcp.tool_result(call.id, text, is_error=is_error)

@@ -1,0 +1,76 @@
+"""What people said to Claude: what it received, what it has not finished, what it dropped unread. Never awaits."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from handraise.inbox import guidance
+from handraise.model.actors import Person
+from handraise.model.asks import Answered, Ask
+from handraise.model.items import Notice
+from handraise.model.says import Say
+from handraise.session.commands import Command, Publish, Return, Take
+from handraise.session.memory import Memory
+
+# Claude writes its transcript down a moment after it has echoed what it took up: 0.1 s was seen.
+_WRITTEN_DOWN = timedelta(seconds=2)
+_DROPPED = "Claude dropped something that was said before it had read it. It waits, and is said to the next process."
+
+
+class SayTracker:
+    """`memory` is all that it keeps."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def taken(self, say: str, now: datetime) -> list[Command]:
+        """Claude echoes what it takes up."""
+        self._memory.opening = self._memory.opening or say
+        self._memory.unfinished[say] = now
+        return [Take(say)]
+
+    def became(self, say: str, state: str) -> list[Command]:
+        """What Claude tells of a line. Some are done with and never echoed: a hook refused it, or it was a command."""
+        if say in self._memory.unfinished or say in self._memory.finished:
+            return []
+        match state:
+            case "completed":
+                return [Take(say)]
+            case "cancelled" | "refused":
+                return [Publish(Notice("warning", _DROPPED, "not taken"))]
+            case _:  # what is discarded waits for the next process, like all that no process took
+                return []
+
+    def turn_ended(self) -> None:
+        """What belonged to it is finished, however it ended."""
+        self._memory.finished = list(self._memory.unfinished)
+        self._memory.unfinished.clear()
+
+    def cut_off(self, now: datetime) -> list[Command]:
+        """Claude was killed: what it took up just before may not be in its transcript.
+
+        Said again under the same id, it is only echoed where Claude had begun to answer it.
+        """
+        return [Return(say) for say, taken in self._memory.unfinished.items() if now - taken < _WRITTEN_DOWN]
+
+    def forgotten(self) -> list[Command]:
+        """Claude remembers nothing of the conversation: what it had not finished is to be said again."""
+        return [Return(say) for say in self._memory.unfinished]
+
+
+def said_anew(memory: Memory, says: Sequence[Say], asks: Sequence[Ask], now: datetime) -> list[Say]:
+    """Beside those of `says` that wait: how it all began, and what people answered in the turn that was cut off."""
+    # Where the opening itself was not finished, it waits, and is said again as it was.
+    opening = [say for say in says if say.id == memory.opening and say.taken_at is not None]
+    return [*(guidance.reminder_say(say, memory.turn, now) for say in opening), *_answers(memory, says, asks)]
+
+
+def _answers(memory: Memory, says: Sequence[Say], asks: Sequence[Ask]) -> list[Say]:
+    cut_off = [say.at for say in says if say.id in memory.unfinished]
+    if not cut_off:
+        return []
+    answered = [(ask, ask.settlement) for ask in asks if ask.kind != "trust" and ask.opened_at >= min(cut_off)]
+    return [
+        guidance.missed_say(ask, settled)
+        for ask, settled in answered
+        if isinstance(settled, Answered) and isinstance(settled.by, Person)
+    ]

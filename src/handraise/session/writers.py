@@ -1,0 +1,114 @@
+"""Writes for one session: changes to the store and lines to Claude, in order, for as long as each takes."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from handraise.claude.claude import Claude
+from handraise.claude.fifo import ChildGone, HalfLine
+from handraise.session.machine import WishRefused
+from handraise.store.changes import Change
+from handraise.store.interface import Store, StoreClosed, StoreConflict, StoreError
+
+_AGAIN = 1.0
+
+log = logging.getLogger("handraise.session")
+
+DEADLINE = 60.0
+
+
+class NotStored(WishRefused):
+    """Claude is ended, but the store could not keep it. The session tells so when it can."""
+
+    def __init__(self, why: StoreError) -> None:
+        super().__init__(f"Claude is being ended, but this cannot be kept yet: {why}")
+
+
+class DurableWriter:
+    """Claude waits as long as the store cannot keep what it said."""
+
+    def __init__(self, session: str, store: Store, end_claude: Callable[[], None]) -> None:
+        self._session = session
+        self._store = store
+        self._end_claude = end_claude
+        self._stops: list[asyncio.Future[None]] = []
+        self._hurry = asyncio.Event()
+
+    def stop(self, done: asyncio.Future[None]) -> None:
+        """Somebody wants Claude to end, and waits for `done`."""
+        self._stops.append(done)
+        self._hurry.set()
+
+    async def keep(self, changes: Sequence[Change]) -> None:
+        """Returns when they are kept."""
+        while True:
+            try:
+                await self._store.apply(changes)
+            except (StoreClosed, StoreConflict):
+                raise
+            except StoreError as error:
+                log.warning("session %s is held up: %s", self._session, error)
+                await self._wait(error)
+            else:
+                return
+
+    async def _wait(self, why: StoreError) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_AGAIN):
+                await self._hurry.wait()
+        self._hurry.clear()
+        stops = [done for done in self._stops if not done.done()]
+        self._stops.clear()
+        if stops:
+            self._end_claude()
+        for done in stops:
+            done.set_exception(NotStored(why))
+
+
+class StdinWriter:
+    """What is not written must not count as done, so a Claude that does not read is waited for. A stop gives up."""
+
+    def __init__(self, claude: Claude, broken: Callable[[], None]) -> None:
+        """`broken` is called when Claude's stdin cannot be used any more."""
+        self._claude = claude
+        self._broken = broken
+        self._waiting: asyncio.Timeout | None = None
+        self._in_a_hurry = False
+
+    async def write(self, lines: Sequence[bytes]) -> None:
+        """Returns when all of them are written, or Claude is gone, or somebody is in a hurry."""
+        for line in lines:
+            try:
+                while not await self._write_in_time(line):
+                    if self._in_a_hurry:
+                        log.info("process %d: a line was given up, for it is being stopped", self._pid)
+                        return
+                    log.warning("process %d: Claude does not read; it is tried again", self._pid)
+            except ChildGone:
+                log.info("process %d: Claude is gone before a line was written", self._pid)
+                return
+            except HalfLine as error:
+                log.warning("process %d: %s", self._pid, error)
+                self._broken()
+                return
+
+    def hurry(self) -> None:
+        """Claude is to be stopped: a line that it does not take at once is not worth waiting for."""
+        self._in_a_hurry = True
+        if self._waiting is not None:
+            self._waiting.reschedule(asyncio.get_running_loop().time())
+
+    async def _write_in_time(self, line: bytes) -> bool:
+        try:
+            async with asyncio.timeout(0 if self._in_a_hurry else DEADLINE) as self._waiting:
+                await self._claude.write(line)
+        except TimeoutError:
+            return False
+        finally:
+            self._waiting = None
+        return True
+
+    @property
+    def _pid(self) -> int:
+        return self._claude.process.identity.pid

@@ -1,0 +1,222 @@
+"""Sends one sealed message to one push service, and says what became of it. Never retries."""
+
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from socket import SOCK_STREAM
+from types import TracebackType
+from typing import Literal, NamedTuple, Self
+
+import httpx2
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from handraise.model.devices import Device, Unusable
+from handraise.surfaces.push.endpoints import Endpoint, check_addresses, read_endpoint
+from handraise.surfaces.push.sealing import CURVE, SALT, NoSuchKey, read_point, seal
+from handraise.surfaces.push.vapid import HubKey, KeyLost, keep_key, unspell
+from handraise.texts import t
+
+DEADLINE = 20.0
+"""How long a push service may take, from its name to its answer."""
+LONGEST_PAUSE = 3600.0
+"""More than this nobody is given, whatever `Retry-After` says."""
+_SECRET = 16
+_GONE = (404, 410)
+_BUSY = (408, 425, 429)
+Resolve = Callable[[str, int], Awaitable[list[str]]]
+
+
+class PushMessage(NamedTuple):
+    """A message and how it travels. A later letter about the same topic takes the place of one that waits."""
+
+    message: bytes
+    topic: str | None
+    seconds: int
+    """How long it is worth delivering."""
+    urgency: Literal["low", "normal", "high"] = "normal"
+
+
+class Accepted(NamedTuple):
+    """The push service has it."""
+
+
+class EndpointGone(NamedTuple):
+    """There is no such device any more."""
+
+
+class RetryLater(NamedTuple):
+    """It may work later; `pause` is how long the push service wants to be left alone."""
+
+    why: str
+    pause: float | None = None
+
+
+class Rejected(NamedTuple):
+    """It will not work like this."""
+
+    why: str
+
+
+Outcome = Accepted | EndpointGone | RetryLater | Rejected
+
+
+def hire(
+    folder: Path,
+    clock: Callable[[], datetime],
+    entropy: Callable[[int], bytes],
+    contact: str | None,
+    private: bool,
+) -> "WebPushClient":
+    """One that speaks for the hub whose key lies in this folder; raises Unusable. Blocks."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        key = keep_key(folder / "key.pem")
+    except (OSError, KeyLost) as error:
+        raise Unusable(str(error)) from error
+    return WebPushClient(key, clock, entropy, contact=contact, private=private)
+
+
+async def resolve(host: str, port: int) -> list[str]:
+    """The IP addresses of a host."""
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return []
+    return list(dict.fromkeys(str(each[4][0]) for each in found))
+
+
+class WebPushClient:
+    """Entered with `async with`. `private` also lets it reach machines that are not on the open internet."""
+
+    def __init__(
+        self,
+        key: HubKey,
+        clock: Callable[[], datetime],
+        entropy: Callable[[int], bytes],
+        *,
+        contact: str | None = None,
+        private: bool = False,
+        resolve: Resolve = resolve,
+        trust: ssl.SSLContext | None = None,
+        deadline: float = DEADLINE,
+    ) -> None:
+        self._key = key
+        self._clock = clock
+        self._entropy = entropy
+        self._contact = contact
+        self._private = private
+        self._resolve = resolve
+        self._deadline = deadline
+        self._http = httpx2.AsyncClient(
+            verify=trust or True,
+            trust_env=False,
+            follow_redirects=False,
+            timeout=deadline,
+            # Connections are made to an address that was looked at, for one name: none is kept for another.
+            limits=httpx2.Limits(max_keepalive_connections=0),
+        )
+
+    @property
+    def key(self) -> str:
+        """The hub's public key, as browsers want it."""
+        return self._key.public
+
+    async def __aenter__(self) -> Self:
+        await self._http.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.aclose()
+
+    async def check(self, endpoint: str, key: str, secret: str) -> None:
+        """Raises Unusable if nothing could ever be sent there."""
+        to = read_endpoint(endpoint, private=self._private)
+        try:
+            read_point(unspell(key))
+            if len(unspell(secret)) != _SECRET:
+                raise Unusable(t("push.error.keys"))
+        except (NoSuchKey, ValueError) as error:
+            raise Unusable(t("push.error.keys")) from error
+        async with asyncio.timeout(self._deadline):
+            check_addresses(await self._resolve(to.host, to.port), private=self._private)
+
+    async def carry(self, device: Device, message: PushMessage) -> Outcome:
+        """Seals it for the device and posts it."""
+        try:
+            async with asyncio.timeout(self._deadline):
+                to = read_endpoint(device.endpoint, private=self._private)
+                addresses = await self._resolve(to.host, to.port)
+                if not addresses:
+                    return RetryLater(t("push.error.not_found"))
+                check_addresses(addresses, private=self._private)
+                return await self._post(device, message, to, addresses)
+        except Unusable as error:
+            return Rejected(str(error))
+        except TimeoutError:
+            return RetryLater(t("push.error.timeout"))
+
+    async def _post(self, device: Device, message: PushMessage, to: Endpoint, addresses: list[str]) -> Outcome:
+        headers = {
+            "host": to.name,
+            "authorization": self._key.authorize(device.endpoint, self._contact or device.origin, self._clock()),
+            "content-encoding": "aes128gcm",
+            "content-type": "application/octet-stream",
+            "ttl": str(message.seconds),
+            "urgency": message.urgency,
+        }
+        if message.topic is not None:
+            headers["topic"] = message.topic
+        body = self._sealed(device, message.message)
+        for address in addresses:
+            # To the address that was looked at: a name may lead elsewhere the next time it is asked for.
+            where = httpx2.URL(scheme=to.scheme, host=address, port=to.port, raw_path=to.target.encode())
+            request = self._http.build_request(
+                "POST", where, headers=headers, content=body, extensions={"sni_hostname": to.host}
+            )
+            try:
+                response = await self._http.send(request, stream=True)
+            except httpx2.ConnectError:
+                continue
+            except httpx2.HTTPError as error:
+                return RetryLater(t("push.error.unreachable_because", error=type(error).__name__))
+            # What it says beside its status is not read: it may be endless, and nobody needs it.
+            await response.aclose()
+            return _outcome(response.status_code, response.headers.get("retry-after"), self._clock())
+        return RetryLater(t("push.error.unreachable"))
+
+    def _sealed(self, device: Device, message: bytes) -> bytes:
+        try:
+            point, secret = unspell(device.key), unspell(device.secret)
+            ours = ec.generate_private_key(CURVE)
+            return seal(message, point, secret, ours=ours, salt=self._entropy(SALT))
+        except (NoSuchKey, ValueError) as error:
+            raise Unusable(t("push.error.keys")) from error
+
+
+def _outcome(status: int, retry_after: str | None, now: datetime) -> Outcome:
+    if 200 <= status < 300:
+        return Accepted()
+    if status in _GONE:
+        return EndpointGone()
+    if status in _BUSY or status >= 500:
+        return RetryLater(t("push.error.busy", status=status), read_pause(retry_after, now))
+    return Rejected(t("push.error.refused", status=status))
+
+
+def read_pause(told: str | None, now: datetime) -> float | None:
+    """What `Retry-After` says, as seconds from now; None where it says nothing that makes sense."""
+    if not told:
+        return None
+    if told.isascii() and told.isdigit():
+        return min(float(told[:9]), LONGEST_PAUSE)
+    try:
+        at = parsedate_to_datetime(told)
+    except ValueError:
+        return None
+    seconds = ((at if at.tzinfo else at.replace(tzinfo=UTC)) - now).total_seconds()
+    return min(max(seconds, 0.0), LONGEST_PAUSE)

@@ -1,0 +1,151 @@
+"""Which devices there are and what each was sent, in one file that is replaced whole or not at all."""
+
+import asyncio
+import os
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+from msgspec import Struct
+
+from handraise.model.devices import Device
+
+MOST_ENDINGS = 20
+"""How many ends of sessions may wait for a device; the oldest are left out."""
+
+
+class Ending(Struct, frozen=True):
+    """A session that ended, as the feed told it."""
+
+    session: str
+    how: str
+    reason: str
+    at: datetime
+    by: str | None = None
+    """Who stopped it, where a person did."""
+    alarm: bool = False
+
+
+class DeviceState(Struct):
+    """One device, and how far it was told."""
+
+    device: Device
+    shown: dict[str, datetime] = {}
+    """The asks that it shows, and since when: its push service took them, and they were not taken back."""
+    doubtful: dict[str, datetime] = {}
+    """The asks that it may show: they were sent, and nobody knows what became of it."""
+    endings: list[Ending] = []
+    """Sessions whose end it has yet to be told."""
+    put_away: dict[str, datetime] = {}
+    """Open asks that somebody put away on it: they are neither shown again nor taken back."""
+
+    def forget(self, ask: str) -> bool:
+        """Whether it may have shown the ask; from here on it does not."""
+        found = [self.shown.pop(ask, None), self.doubtful.pop(ask, None)]
+        return found != [None, None]
+
+
+class DeviceLog(Struct):
+    """Every device by its id. `cursor` is how far the feed was looked through for sessions that ended."""
+
+    pages: dict[str, DeviceState] = {}
+    cursor: int | None = None
+
+    def by_endpoint(self, endpoint: str | None) -> DeviceState | None:
+        return next((page for page in self.pages.values() if page.device.endpoint == endpoint), None)
+
+    def note_ending(self, ending: Ending, cursor: int, devices: list[str]) -> None:
+        """They are to be told of it, and nobody looks that far back again."""
+        self.cursor = cursor
+        for each in devices:
+            page = self.pages[each]
+            page.endings = [*page.endings, ending][-MOST_ENDINGS:]
+
+
+class DeviceLogLost(Exception):
+    """The file is there and cannot be read. The text is a sentence."""
+
+
+def read(file: Path) -> DeviceLog:
+    """An empty one where there is none; raises LedgerLost."""
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=DeviceLog)
+    except FileNotFoundError:
+        return DeviceLog()
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise DeviceLogLost(f"{file} cannot be read; without it, devices are to be switched on again.") from error
+
+
+def write(file: Path, written: bytes) -> None:
+    """On the disk when this returns; readable by its owner only, since who has it could speak to the devices."""
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = file.with_name(f"{file.name}.draft")
+    opened = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(opened, "wb") as into:
+        into.write(written)
+        into.flush()
+        os.fsync(into.fileno())
+    os.replace(draft, file)
+
+
+class DeviceLogFile:
+    """The ledger and its file. Entered with `async with`; raises LedgerLost.
+
+    One write at a time, by a task of its own: who is cancelled while it waits for one leaves no half of it behind.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.ledger = DeviceLog()
+        self._file = file
+        self._next: asyncio.Future[None] | None = None
+        self._wanted = asyncio.Event()
+        self._closing = False
+        self._writer: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self.ledger = await asyncio.to_thread(read, self._file)
+        self._writer = asyncio.create_task(self._write_for_ever())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._closing = True
+        self._wanted.set()
+        if self._writer is not None:
+            await self._writer
+
+    async def save(self) -> None:
+        """What the ledger says at this moment is on the disk when this returns; raises OSError."""
+        if self._next is None:
+            self._next = asyncio.get_running_loop().create_future()
+            self._next.add_done_callback(_look_at)
+        self._wanted.set()
+        await asyncio.shield(self._next)
+
+    async def _write_for_ever(self) -> None:
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            told, self._next = self._next, None
+            if told is not None:
+                await self._write(told)
+            elif self._closing:
+                return
+            if self._closing:
+                self._wanted.set()
+
+    async def _write(self, told: asyncio.Future[None]) -> None:
+        try:
+            await asyncio.to_thread(write, self._file, msgspec.json.encode(self.ledger))
+        except OSError as error:
+            told.set_exception(error)
+        else:
+            told.set_result(None)
+
+
+def _look_at(written: asyncio.Future[None]) -> None:
+    """Whoever wanted it may have gone: its error is nobody's then."""
+    written.exception()

@@ -1,0 +1,313 @@
+"""The bell: rings at the devices of whoever switched it on. Nothing leaves the hub before somebody did."""
+
+import asyncio
+import importlib
+import logging
+from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from msgspec import Struct
+
+from handraise.auth.auth import Auth, Principal
+from handraise.desk.interface import Desk, Invalid, NotFound, Refused
+from handraise.model import ids
+from handraise.model.actors import Person
+from handraise.model.devices import NOTICE_KINDS, Device, Subscription, Unusable
+from handraise.model.names import BadName, check_name
+from handraise.model.tokens import Role, may
+from handraise.surfaces.push import notices
+from handraise.surfaces.push.client import Accepted, EndpointGone, PushMessage
+from handraise.surfaces.push.device_log import DeviceLogFile, DeviceLogLost, DeviceState, Ending
+from handraise.surfaces.push.due import GRACE, OLDEST_ENDING, AskStates
+from handraise.surfaces.push.sender import DeviceSender
+from handraise.surfaces.push.watcher import AskWatcher
+from handraise.texts import t
+
+if TYPE_CHECKING:
+    from handraise.surfaces.push.client import WebPushClient
+
+MOST_DEVICES = 20
+"""Of one person."""
+MOST_IN_ALL = 500
+_TRIAL_LIFE = 60
+_FEED = "feed"
+_BEGAN = ("session started", "session resumed")
+
+log = logging.getLogger("handraise.push")
+
+
+class PushConfig(Struct, frozen=True):
+    """What the settings say."""
+
+    enabled: bool = True
+    contact: str | None = None
+    private_addresses: bool = False
+    proxied: Role | None = None
+    """What somebody may whom a proxy lets in; None where none does."""
+    grace: timedelta = GRACE
+
+
+class Notifier:
+    """Entered with `async with`, inside the hub's own. It follows the feed while there is a device, and only then."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        auth: Auth,
+        folder: Path,
+        clock: Callable[[], datetime],
+        entropy: Callable[[int], bytes],
+        terms: PushConfig,
+    ) -> None:
+        self._desk = desk
+        self._auth = auth
+        self._folder = folder
+        self._clock = clock
+        self._entropy = entropy
+        self._terms = terms
+        self._book = DeviceLogFile(folder / "devices.json")
+        self._scene = AskStates(grace=terms.grace)
+        self._rounds: dict[str, DeviceSender] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._watch: AskWatcher | None = None
+        self._stack = AsyncExitStack()
+        self._loading = asyncio.Lock()
+        self._loaded: WebPushClient | None = None
+        self._lost = ""
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self._stack.enter_async_context(self._book)
+        except DeviceLogLost as error:
+            log.error("%s", error)  # noqa: TRY400 (the hub goes on without it)
+            self._lost = t("push.error.devices_lost")
+        if self._terms.enabled and self._book.ledger.pages:
+            self._begin()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._watch is not None:
+            self._book.ledger.cursor = max(self._book.ledger.cursor or 0, self._watch.cursor or 0)
+            with suppress(Refused):
+                await self._save()
+        await self._stack.aclose()
+
+    @property
+    def enabled(self) -> bool:
+        return self._terms.enabled
+
+    async def key(self) -> str:
+        """The hub's public key, which a browser needs to be switched on; raises Refused."""
+        self._check()
+        return (await self._client()).key
+
+    async def devices(self, principal: Principal) -> list[Device]:
+        """Somebody's own, oldest first."""
+        own = [page.device for page in self._book.ledger.pages.values() if _is_own(page.device, principal)]
+        return [device for device in own if await self._role_of(device) is not None]
+
+    async def add(self, wanted: Subscription, principal: Principal, source: str) -> Device:
+        """Switches a browser on, or brings what is known of it up to date; raises Unusable or Refused."""
+        self._check()
+        if principal.token is None and self._terms.proxied is None:
+            raise Refused(t("push.error.not_signed_in"))
+        client = await self._client()
+        if wanted.made_for not in (None, client.key):
+            raise Refused(t("push.error.other_hub"))
+        await client.check(wanted.endpoint, wanted.key, wanted.secret)
+        newest = await self._desk.newest()
+        before = set(self._book.ledger.pages)
+        page = self._keep(wanted, principal)
+        if self._book.ledger.cursor is None:
+            self._book.ledger.cursor = newest
+        self._begin()
+        await self._save()
+        if page.device.id not in before:
+            await self._auth.note("device added", principal.person, source, {"device": page.device.id})
+        return page.device
+
+    async def remove(self, device: str, principal: Principal, source: str) -> None:
+        """At once: nothing more is sent to it."""
+        page = self._own(device, principal)
+        self._stop(page)
+        await self._save()
+        await self._auth.note("device removed", principal.person, source, {"device": device})
+
+    async def try_out(self, device: str, principal: Principal) -> str | None:
+        """Sends something to see; the sentence says why not."""
+        self._check()
+        self._own(device, principal)
+        rounds = self._rounds[device]
+        message = PushMessage(notices.encode(notices.of_test(device)), None, _TRIAL_LIFE, "high")
+        outcome = await rounds.carry(message)
+        await self._save()
+        if isinstance(outcome, EndpointGone):
+            return t("push.error.unknown_device")
+        return None if isinstance(outcome, Accepted) else outcome.why
+
+    async def closed(self, device: str, principal: Principal, ask: str) -> None:
+        """The device shows this ask no longer: it was answered or put away there."""
+        page = self._own(device, principal)
+        if page.forget(ask):
+            page.put_away = {each: at for each, at in page.put_away.items() if each in self._scene.open}
+            page.put_away[ask] = self._clock()
+            await self._save()
+
+    def _check(self) -> None:
+        if not self._terms.enabled:
+            raise Refused(t("push.error.disabled"))
+        if self._lost:
+            raise Refused(self._lost)
+
+    def _own(self, device: str, principal: Principal) -> DeviceState:
+        page = self._book.ledger.pages.get(device)
+        if page is None or not _is_own(page.device, principal):
+            raise NotFound(t("push.error.no_device", device=device[:100]))
+        return page
+
+    def _keep(self, wanted: Subscription, principal: Principal) -> DeviceState:
+        """The page of this browser: the one it had, if it had one, or had one under another address."""
+        pages = self._book.ledger.pages
+        known = self._book.ledger.by_endpoint(wanted.endpoint) or self._book.ledger.by_endpoint(wanted.replaces)
+        if known is not None and not _is_own(known.device, principal):
+            # Somebody else has logged in there.
+            self._stop(known)
+            known = None
+        if known is None:
+            if sum(_is_own(page.device, principal) for page in pages.values()) >= MOST_DEVICES:
+                raise Refused(t("push.error.too_many_devices", most=MOST_DEVICES))
+            if len(pages) >= MOST_IN_ALL:
+                raise Refused(t("push.error.hub_full", most=MOST_IN_ALL))
+        before = known.device.kinds if known else NOTICE_KINDS
+        device = Device(
+            id=known.device.id if known else ids.spell("d", self._entropy(ids.ENTROPY)),
+            person=principal.person.name,
+            token=principal.token.id if principal.token else None,
+            label=_label(wanted.label),
+            kinds=before if wanted.kinds is None else wanted.kinds,
+            endpoint=wanted.endpoint,
+            key=wanted.key,
+            secret=wanted.secret,
+            created_at=known.device.created_at if known else self._clock(),
+            origin=wanted.origin,
+            last_sent_at=known.device.last_sent_at if known else None,
+            trouble=known.device.trouble if known and known.device.endpoint == wanted.endpoint else None,
+        )
+        if known is not None:
+            known.device = device
+            return known
+        pages[device.id] = DeviceState(device)
+        return pages[device.id]
+
+    def _begin(self) -> None:
+        """Whatever there is to do for the devices that there are."""
+        if self._watch is None:
+            self._watch = AskWatcher(
+                self._desk, self._scene, self._clock, self._changed, self._hear_end, self._book.ledger.cursor
+            )
+            self._tasks[_FEED] = asyncio.create_task(self._watch.follow())
+        for name, page in self._book.ledger.pages.items():
+            if name not in self._rounds:
+                self._rounds[name] = DeviceSender(
+                    page, self._book, self._scene, self._desk, self._client, self._role_of, self._clock, self._stop
+                )
+                self._tasks[name] = asyncio.create_task(self._rounds[name].go())
+        self._changed()
+
+    def _stop(self, page: DeviceState) -> None:
+        """Nothing more is done for this device."""
+        name = page.device.id
+        self._book.ledger.pages.pop(name, None)
+        self._rounds.pop(name, None)
+        task = self._tasks.pop(name, None)
+        if task is not None and task is not asyncio.current_task():
+            task.cancel()
+
+    def _changed(self) -> None:
+        for rounds in self._rounds.values():
+            rounds.changed.set()
+
+    async def _hear_end(self, ending: Ending, cursor: int) -> None:
+        """Whoever started the session is told, unless they ended it themselves; of an alarm, all who may answer."""
+        if self._clock() - ending.at > OLDEST_ENDING:
+            return
+        if ending.alarm:
+            await self._tell_end(ending, cursor, await self._approvers(ending.at))
+            return
+        entries = await self._desk.audit(session=ending.session)
+        began = {each.by.name for each in entries if each.what in _BEGAN and isinstance(each.by, Person)}
+        devices = [
+            name
+            for name, page in self._book.ledger.pages.items()
+            if "ended" in page.device.kinds
+            and page.device.person in began
+            and page.device.created_at <= ending.at
+            and ending.by != page.device.person
+        ]
+        await self._tell_end(ending, cursor, devices)
+
+    async def _approvers(self, at: datetime) -> list[str]:
+        """The devices of all who may answer."""
+        pages = [(name, page.device) for name, page in self._book.ledger.pages.items() if page.device.created_at <= at]
+        roles = [(name, await self._role_of(device)) for name, device in pages]
+        return [name for name, role in roles if role is not None and may(role, "approver")]
+
+    async def _tell_end(self, ending: Ending, cursor: int, devices: list[str]) -> None:
+        if devices:
+            self._book.ledger.note_ending(ending, cursor, devices)
+            await self._save()
+            self._changed()
+
+    async def _role_of(self, device: Device) -> Role | None:
+        """What somebody may who has this device, at this moment."""
+        if device.token is None:
+            return self._terms.proxied
+        good = [token.role for token in await self._auth.tokens() if token.id == device.token]
+        return good[0] if good and good[0] != "agent" else None
+
+    async def _client(self) -> "WebPushClient":
+        """Cryptography is imported, and the hub's key made, when the first device comes."""
+        async with self._loading:
+            if self._loaded is None:
+                self._loaded = await self._stack.enter_async_context(await asyncio.to_thread(self._hire))
+            return self._loaded
+
+    def _hire(self) -> "WebPushClient":
+        module = importlib.import_module("handraise.surfaces.push.client")
+        terms = self._terms
+        try:
+            hired: WebPushClient = module.hire(
+                self._folder, self._clock, self._entropy, terms.contact, terms.private_addresses
+            )
+        except Unusable as error:
+            log.error("%s", error)  # noqa: TRY400 (the hub goes on without it)
+            raise Refused(t("push.error.key_lost")) from error
+        return hired
+
+    async def _save(self) -> None:
+        try:
+            await self._book.save()
+        except OSError as error:
+            raise Refused(t("push.error.not_saved", reason=error.strerror)) from error
+
+
+def _label(label: str) -> str:
+    try:
+        return check_name(label)
+    except BadName as error:
+        raise Invalid(str(error)) from error
+
+
+def _is_own(device: Device, principal: Principal) -> bool:
+    """Whether it is the same person, and came in the same way: a name alone is whatever a proxy says."""
+    return device.person == principal.person.name and (device.token is None) == (principal.token is None)

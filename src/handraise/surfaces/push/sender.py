@@ -1,0 +1,213 @@
+"""Goes the rounds of one device: tells it what is due, one thing after the other, and remembers how that went.
+
+A push service that fails is left alone for longer and longer; what waits meanwhile is at most one message for each open
+ask, so that nothing piles up.
+"""
+
+import asyncio
+import logging
+from base64 import urlsafe_b64encode
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING, assert_never
+
+from msgspec.structs import replace
+
+from handraise.desk.interface import Desk, NotFound, Refused
+from handraise.model.asks import Ask
+from handraise.model.devices import Device
+from handraise.model.tokens import Role, may
+from handraise.surfaces.push import due, notices
+from handraise.surfaces.push.client import Accepted, EndpointGone, Outcome, PushMessage, Rejected, RetryLater
+from handraise.surfaces.push.device_log import DeviceLogFile, DeviceState
+from handraise.surfaces.push.due import (
+    LONGEST_LIFE,
+    TRIES,
+    Announce,
+    AskStates,
+    Failures,
+    PushAction,
+    Show,
+    TakeBack,
+    WaitUntil,
+)
+from handraise.texts import t
+
+if TYPE_CHECKING:
+    from handraise.surfaces.push.client import WebPushClient
+
+log = logging.getLogger("handraise.push")
+
+_LONGEST_SLEEP = 30.0
+"""The clock may be set, or the machine may sleep: what is due is looked at again after this long."""
+_AFTER_A_FAULT = 5.0
+_ENDING_LIFE = 12 * 3600
+
+
+class DeviceSender:
+    """One device. `role_of` says what somebody may who has it, or None: then it is told nothing more, and `gone`."""
+
+    def __init__(
+        self,
+        page: DeviceState,
+        book: DeviceLogFile,
+        scene: AskStates,
+        desk: Desk,
+        client: Callable[[], Awaitable["WebPushClient"]],
+        role_of: Callable[[Device], Awaitable[Role | None]],
+        clock: Callable[[], datetime],
+        gone: Callable[[DeviceState], None],
+    ) -> None:
+        self.page = page
+        self.changed = asyncio.Event()
+        self._book = book
+        self._scene = scene
+        self._desk = desk
+        self._client = client
+        self._role_of = role_of
+        self._clock = clock
+        self._gone = gone
+        self._failures: dict[str, Failures] = {}
+        self._ended = False
+
+    async def go(self) -> None:
+        """Until the device is gone."""
+        while not self._ended:
+            try:
+                await self._go_once()
+            except Exception:  # the outer door: one device's trouble is not another's, and passes
+                log.exception("a device could not be told anything; it is tried again")
+                await asyncio.sleep(_AFTER_A_FAULT)
+
+    async def carry(self, message: PushMessage) -> Outcome:
+        """Sends something at once, and notes how that went."""
+        outcome: Outcome
+        try:
+            outcome = await (await self._client()).carry(self.page.device, message)
+        except Refused as error:
+            outcome = RetryLater(str(error))
+        match outcome:
+            case Accepted():
+                self._note(None)
+            case RetryLater(why=why) | Rejected(why=why):
+                log.warning("a message was not taken: %s", why, extra={"device": self.page.device.id})
+                self._note(why)
+            case EndpointGone():
+                await self._end("its push service does not know it any more")
+            case _:
+                assert_never(outcome)
+        return outcome
+
+    async def _go_once(self) -> None:
+        self.changed.clear()
+        action = due.next_action(self.page, self._scene, self._failures, self._clock())
+        match action:
+            case None | WaitUntil():
+                await self._rest(action)
+            case _:
+                role = await self._role_of(self.page.device)
+                if role is None:
+                    await self._end("whoever has it may no longer be here")
+                else:
+                    await self._run(action, role)
+
+    async def _rest(self, wait: WaitUntil | None) -> None:
+        seconds = _LONGEST_SLEEP
+        if wait is None:
+            self._failures = {about: each for about, each in self._failures.items() if about in self._scene.open}
+        else:
+            seconds = min(max((wait.until - self._clock()).total_seconds(), 0.0), seconds)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.changed.wait()
+
+    async def _run(self, action: PushAction, role: Role) -> None:
+        message = await self._letter(action, role)
+        if message is None:
+            return
+        if isinstance(action, Show):
+            # Before it is sent: whoever is killed in between still knows what may have to be taken back.
+            self.page.doubtful[action.ask.id] = self._clock()
+            await self._book.save()
+        outcome = await self.carry(message)
+        if not self._ended:
+            self._settle(action, outcome)
+            await self._book.save()
+
+    async def _letter(self, action: PushAction, role: Role) -> PushMessage | None:
+        """None where it is too late for it."""
+        device, waiting, now = self.page.device.id, len(self._scene.open), self._clock()
+        match action:
+            case Show(ask=ask):
+                where = await self._where(ask)
+                if ask.id not in self._scene.open:
+                    return None
+                notice = notices.of_ask(ask, where, device, waiting, may_answer=may(role, "approver"))
+                return PushMessage(notices.encode(notice), topic(ask.id), due.life_of(ask, now), "high")
+            case TakeBack(ask=ask_id):
+                settled = await self._settled(ask_id, device, waiting)
+                return PushMessage(notices.encode(settled), topic(ask_id), LONGEST_LIFE)
+            case Announce(ending=ending):
+                title = (await self._desk.session(ending.session)).session.title
+                ended = notices.of_ended(ending, title, device)
+                return PushMessage(
+                    notices.encode(ended), topic(ending.session), _ENDING_LIFE, "high" if ending.alarm else "normal"
+                )
+            case _:
+                assert_never(action)
+
+    async def _settled(self, ask_id: str, device: str, waiting: int) -> notices.SettledNotice:
+        try:
+            ask = await self._desk.ask(ask_id)
+        except NotFound:
+            return notices.SettledNotice(device, ask_id, "", "", waiting)
+        return notices.of_settled(ask, await self._where(ask), device, waiting)
+
+    async def _where(self, ask: Ask) -> notices.NoticeContext:
+        if ask.session is None:
+            return notices.NoticeContext(t("push.agent", name=ask.agent) if ask.agent else t("push.external"))
+        session = (await self._desk.session(ask.session)).session
+        return notices.NoticeContext(session.title, session.directory)
+
+    def _settle(self, action: PushAction, outcome: Outcome) -> None:
+        """What this errand came to. One that cannot be done is not kept for ever."""
+        about, now = due.name_of(action), self._clock()
+        if isinstance(outcome, RetryLater):
+            failed = self._failures.setdefault(about, Failures())
+            failed.count += 1
+            failed.not_before = now + timedelta(seconds=due.pause_after(failed.count, outcome.pause))
+            if failed.count < TRIES:
+                return
+        match action:
+            case Show(ask=ask) if isinstance(outcome, Accepted):
+                self.page.doubtful.pop(ask.id, None)
+                self.page.shown[ask.id] = now
+            case Show(ask=ask):
+                self._failures[about] = Failures(TRIES)
+                if isinstance(outcome, Rejected):
+                    self.page.doubtful.pop(ask.id, None)
+            case TakeBack(ask=ask_id):
+                self.page.forget(ask_id)
+            case Announce(ending=ending):
+                self.page.endings = [each for each in self.page.endings if each != ending]
+            case _:
+                assert_never(action)
+        if isinstance(outcome, Accepted):
+            self._failures.pop(about, None)
+
+    def _note(self, trouble: str | None) -> None:
+        sent = self._clock() if trouble is None else self.page.device.last_sent_at
+        self.page.device = replace(self.page.device, trouble=trouble, last_sent_at=sent)
+
+    async def _end(self, why: str) -> None:
+        log.info("a device was removed: %s", why, extra={"device": self.page.device.id})
+        self._ended = True
+        self._gone(self.page)
+        await self._book.save()
+
+
+def topic(about: str) -> str:
+    """What a push service may know of it: equal for equal things, and nothing else."""
+    return urlsafe_b64encode(sha256(about.encode()).digest())[:32].decode()

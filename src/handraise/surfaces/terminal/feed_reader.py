@@ -1,0 +1,176 @@
+"""Following: carries what the desk's feed says to the board and the front, and comes back when the hub went away.
+
+The feed is the only truth: an answer takes its card away when the feed says so, whoever gave it.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+import msgspec
+
+from handraise.desk.interface import CutOff, Desk, Follower, LostPlace, NotFound, Partial, Unreached
+from handraise.model.asks import Ask, Settlement
+from handraise.model.items import AskOpened, AskSettled, Item
+from handraise.surfaces.terminal.dialogue import Dialogue
+from handraise.surfaces.terminal.lines import Line, line, wrap
+from handraise.surfaces.terminal.settled import settled_line
+from handraise.surfaces.terminal.terminal_io import TerminalIO
+from handraise.surfaces.terminal.view import ViewState
+from handraise.texts import t
+
+_AGAIN = (0.2, 0.5, 1.0, 2.0)
+"""How long to wait before each next try to reach the hub; the last one again and again."""
+
+
+class FeedReader:
+    """`changed` is called after each change of the board."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        io: TerminalIO,
+        clock: Callable[[], datetime],
+        view: ViewState,
+        cursor: int,
+        changed: Callable[[], None],
+    ) -> None:
+        self._desk = desk
+        self._io = io
+        self._clock = clock
+        self._view = view
+        self._cursor = cursor
+        self._changed = changed
+        self._folded: dict[str, Settlement] = {}
+
+    async def follow(self) -> None:
+        """For ever; a hub that went away is waited for. Raises DeskError where trying again would not help."""
+        tries = 0
+        while True:
+            try:
+                async with self._desk.follow(self._cursor, self._session) as follower:
+                    await self._look()
+                    self._connect()
+                    tries = 0
+                    await self._receive_all(follower)
+            except CutOff as error:
+                self._cursor = error.cursor
+                continue
+            except LostPlace as error:
+                self._cursor = error.newest
+                self._tell("class:warning", t("terminal.feed.pruned"))
+                continue
+            except Unreached:
+                pass
+            self._lose()
+            await asyncio.sleep(_AGAIN[min(tries, len(_AGAIN) - 1)])
+            tries += 1
+
+    def settle(self, ask: Ask) -> list[Line]:
+        """Takes the card of a settled ask away, and gives the line that it leaves behind."""
+        gone = self._view.stack.remove(ask.id)
+        if ask.settlement is None or (gone is None and self._view.session is None):
+            return []
+        return self._fold(ask, ask.settlement, gone)
+
+    @property
+    def _session(self) -> str | None:
+        return self._view.session.id if self._view.session is not None else None
+
+    async def _receive_all(self, follower: Follower) -> None:
+        async for news in follower:
+            if isinstance(news, Partial):
+                self._preview(news)
+            else:
+                await self._receive(news)
+            self._changed()
+
+    def _preview(self, partial: Partial) -> None:
+        if self._view.session is not None:
+            width, _ = self._io.size
+            self._io.show(self._view.timeline.preview(partial, width))
+
+    async def _receive(self, news: Sequence[Item]) -> None:
+        width, _ = self._io.size
+        lines: list[Line] = []
+        self._io.take(news)
+        for item in news:
+            # A hub that is newer than we are may say what we do not know.
+            with contextlib.suppress(msgspec.ValidationError):
+                if self._view.session is not None:
+                    lines += self._view.timeline.receive(item, width)
+                lines += await self._receive_ask(item)
+            self._cursor = item.cursor
+        self._io.show(lines)
+
+    async def _receive_ask(self, item: Item) -> list[Line]:
+        content = item.read()
+        if item.session is not None:
+            self._view.hear(item.session, content)
+        try:
+            match content:
+                case AskOpened(ask=opened):
+                    await self._open(await self._desk.ask(str(opened["id"])))
+                case AskSettled(ask=name):
+                    return self.settle(await self._desk.ask(name))
+                case _:
+                    pass
+        except NotFound:
+            # The feed still names it, and the store has removed it.
+            pass
+        return []
+
+    async def _look(self) -> None:
+        """Reads which asks are open: before the first news, and after each gap."""
+        asks = await self._desk.asks(state="open", session=self._session)
+        if self._view.session is None:
+            for each in await self._desk.sessions():
+                self._view.know(each.session.id, each.session.title, each.session.phase, each.session.directory)
+        for gone in self._view.stack.keep_only({ask.id for ask in asks}):
+            settled = await self._desk.ask(gone.ask.id)
+            if settled.settlement is not None:
+                self._io.show(self._fold(settled, settled.settlement, gone))
+        for ask in asks:
+            await self._open(ask)
+        self._view.looked = True
+
+    async def _open(self, ask: Ask) -> None:
+        if self._view.session is None and ask.session and ask.session not in self._view.titles:
+            found = (await self._desk.session(ask.session)).session
+            self._view.know(found.id, found.title, found.phase, found.directory)
+        if self._view.stack.add(ask, self._clock(), self._view.directory_of(ask)):
+            self._io.call(ask)
+            self._changed()
+
+    def _fold(self, ask: Ask, settlement: Settlement, gone: Dialogue | None) -> list[Line]:
+        """The line that a card leaves behind, once. What was written and not sent stays with the person."""
+        if self._folded.get(ask.id) == settlement:
+            return []
+        self._folded[ask.id] = settlement
+        width, _ = self._io.size
+        text = settled_line(ask, settlement, self._desk.person, self._view.directory_of(ask))
+        mark = "✓" if ask.state == "answered" else "–"
+        lines = wrap(line(("class:accent", f"{mark} "), text), width, 2)
+        unsent = gone.unsent if gone is not None and not gone.sending else ""
+        if unsent:
+            self._io.keep(unsent)
+            lines += wrap(line(("class:warning", t("terminal.feed.unsent"))), width, 2)
+        return lines
+
+    def _connect(self) -> None:
+        if not self._view.connected:
+            self._tell("class:dim", t("terminal.feed.back"))
+        self._view.connected = True
+        self._changed()
+
+    def _lose(self) -> None:
+        if self._view.connected:
+            self._tell("class:warning", t("terminal.feed.lost"))
+        self._view.connected = False
+        self._view.timeline.forget_partial()
+        self._changed()
+
+    def _tell(self, style: str, text: str) -> None:
+        width, _ = self._io.size
+        self._io.show(wrap(line((style, text)), width, 2))

@@ -1,0 +1,215 @@
+"""Staying: with one session, or with the inbox. Carries what a person does to the desk; the feed tells the rest."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from datetime import datetime, timedelta
+from typing import Self, assert_never
+
+from handraise.desk.interface import Conflict, Desk, DeskError, TooLate, Unreached
+from handraise.model.answers import Answer
+from handraise.model.asks import Ask
+from handraise.model.sessions import Session
+from handraise.surfaces.terminal import dialogue
+from handraise.surfaces.terminal.dialogue import Edit, Effect, PutAside, Send
+from handraise.surfaces.terminal.editor import EditorFailed
+from handraise.surfaces.terminal.feed_reader import FeedReader
+from handraise.surfaces.terminal.hand import Hand, Pressed
+from handraise.surfaces.terminal.harmless import one_line
+from handraise.surfaces.terminal.lines import line, wrap
+from handraise.surfaces.terminal.terminal_io import TerminalIO
+from handraise.surfaces.terminal.view import ViewState
+from handraise.texts import t
+
+TWICE = timedelta(seconds=3)
+"""Two Ctrl-C within this time leave."""
+
+
+class TerminalSession:
+    """One person at one terminal, while it is entered: it follows the feed, until `leaving` is set or it is left."""
+
+    def __init__(
+        self, desk: Desk, io: TerminalIO, clock: Callable[[], datetime], session: Session | None, cursor: int
+    ) -> None:
+        self.view = ViewState(session)
+        self.hand = Hand(self.view.stack, speaks=session is not None)
+        self.leaving = asyncio.Event()
+        self.changed = asyncio.Event()
+        """Set after each change, for those who wait for something to become true."""
+        self.interrupted = False
+        """Whether Ctrl-C left, and nothing else."""
+        self.refused: DeskError | None = None
+        """Why the hub will not have us any longer."""
+        self._desk = desk
+        self._io = io
+        self._clock = clock
+        self._following = FeedReader(desk, io, clock, self.view, cursor, self._refresh)
+        self._stopped_at: datetime | None = None
+        self._group = asyncio.TaskGroup()
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        await self._group.__aenter__()
+        self._start(self._follow())
+        return self
+
+    async def __aexit__(self, *_raised: object) -> None:
+        for task in self._running:
+            task.cancel()
+        # The group is not told what was raised, or it would wrap that in a group of its own.
+        await self._group.__aexit__(None, None, None)
+
+    async def _follow(self) -> None:
+        try:
+            await self._following.follow()
+        except DeskError as error:
+            # A token that was revoked, or a session that is no more.
+            self.refused = error
+            self.leaving.set()
+
+    def press(self, key: str, *, pasted: bool = False) -> str:
+        """A key for the card on top. Gives what belongs to the line for Claude instead."""
+        pressed = self.hand.press(key, self._clock(), self._io.size, pasted=pasted)
+        return self._came_of(pressed)
+
+    def confirm(self, *, pasted: bool = False) -> None:
+        """Enter, at the end of a text that was written for the card on top."""
+        self._came_of(self.hand.confirm(self._clock(), pasted=pasted))
+
+    def choose(self, keys: list[str]) -> None:
+        """What a typed line stands for."""
+        self._came_of(self.hand.choose(keys, self._clock()))
+
+    def tick(self) -> None:
+        """Time went by: a key that waited whether a word follows does what it does."""
+        self._came_of(self.hand.due(self._clock()))
+
+    def _came_of(self, pressed: Pressed) -> str:
+        current = self.view.stack.current
+        if current is not None:
+            self._perform(current.ask, pressed.effect)
+        self._refresh()
+        return pressed.typed
+
+    def write(self, text: str) -> None:
+        """The line that is being written for the card on top."""
+        if self.view.stack.current is not None:
+            self.view.stack.put(dialogue.write(self.view.stack.current, text), self._clock())
+
+    def look_aside(self) -> None:
+        """Between the card and the line for Claude, and back."""
+        if self.view.stack.top is not None and (self.view.session is not None or self.view.stack.aside):
+            self.view.stack.put_aside(not self.view.stack.aside)
+            if not self.view.stack.aside:
+                self.hand.turn_to_card()
+        self._refresh()
+
+    def postpone(self) -> None:
+        """Esc, before keys count."""
+        if self.view.session is None:
+            self.view.stack.turn(1)
+            self._refresh()
+        else:
+            self.look_aside()
+
+    def say(self, text: str) -> None:
+        """Said to Claude, during a turn or between two."""
+        if text.strip() and self.view.session is not None:
+            self._start(self._say(self.view.session.id, text))
+
+    def stop(self) -> None:
+        """Ctrl-C: ends the turn; a second one leaves."""
+        now = self._clock()
+        if self._stopped_at is not None and now - self._stopped_at < TWICE:
+            self.interrupted = True
+            self.leaving.set()
+            return
+        self._stopped_at = now
+        if self.view.session is not None and self.view.timeline.working:
+            self._tell("class:warning", t("terminal.stay.interrupting"))
+            self._start(self._interrupt(self.view.session.id))
+        else:
+            self._tell("class:dim", t("terminal.stay.leave"))
+
+    def _perform(self, ask: Ask, effect: Effect | None) -> None:
+        match effect:
+            case None:
+                pass
+            case PutAside():
+                self.postpone()
+            case Edit(text=text, suffix=suffix):
+                self._start(self._edit(ask.id, text, suffix))
+            case Send(answer=answer):
+                self._start(self._answer(ask, answer))
+            case _:
+                assert_never(effect)
+
+    async def _edit(self, ask: str, text: str, suffix: str) -> None:
+        try:
+            written = await self._io.edit(text, suffix)
+        except EditorFailed as error:
+            self._not_sent(ask, str(error))
+            self._refresh()
+            return
+        found = self.view.stack.find(ask)
+        if found is not None:
+            self.view.stack.put(dialogue.edited(found, written), self._clock())
+        elif written != text:
+            self._io.keep(written)
+            self._tell("class:warning", t("terminal.stay.answered_meanwhile"))
+        self._refresh()
+
+    async def _answer(self, ask: Ask, answer: Answer) -> None:
+        """The card stays until the feed takes it away; whatever went wrong, nothing counts that was not confirmed."""
+        try:
+            settled = await self._desk.answer(ask.id, answer, ask.digest)
+            if settled.late:
+                self._tell("class:warning", t("terminal.stay.late"))
+        except (Conflict, TooLate) as error:
+            if error.ask.state == "open":
+                self.view.stack.begin_again(error.ask, self._clock())
+            else:
+                self._io.show(self._following.settle(error.ask))
+        except Unreached:
+            self._not_sent(ask.id, t("terminal.stay.not_answered"))
+        except DeskError as error:
+            self._not_sent(ask.id, str(error))
+        self._refresh()
+
+    def _not_sent(self, ask: str, why: str) -> None:
+        found = self.view.stack.find(ask)
+        if found is not None:
+            self.view.stack.put(dialogue.not_sent(found, why), self._clock())
+
+    async def _say(self, session: str, text: str) -> None:
+        try:
+            if self.view.timeline.ended is not None:
+                await self._desk.resume(session, text)
+            else:
+                await self._desk.say(session, text)
+        except Unreached:
+            self._tell("class:warning", t("terminal.stay.not_said"))
+            self._io.keep(text)
+        except DeskError as error:
+            self._tell("class:warning", one_line(str(error)))
+            self._io.keep(text)
+
+    async def _interrupt(self, session: str) -> None:
+        try:
+            await self._desk.interrupt(session)
+        except Unreached:
+            self._tell("class:warning", t("terminal.stay.not_interrupted"))
+        except DeskError as error:
+            self._tell("class:warning", one_line(str(error)))
+
+    def _tell(self, style: str, text: str) -> None:
+        width, _ = self._io.size
+        self._io.show(wrap(line((style, text)), width, 2))
+
+    def _refresh(self) -> None:
+        self.changed.set()
+        self._io.refresh()
+
+    def _start(self, work: Coroutine[None, None, None]) -> None:
+        task = self._group.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)

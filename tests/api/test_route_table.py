@@ -1,0 +1,164 @@
+"""The table of ways: each is in the document, and each lets in whom it says and nobody else."""
+
+import itertools
+import re
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from starlette import routing
+
+from api.served import served, told
+from handraise.api.requests import Route
+from handraise.model.tokens import ROLES, Role, may
+
+DESCRIBED = Path(__file__).parents[3] / "docs" / "api.md"
+PROMISED = {
+    ("POST", "/api/sessions"),
+    ("GET", "/api/sessions"),
+    ("GET", "/api/sessions/{id}"),
+    ("POST", "/api/sessions/{id}/say"),
+    ("POST", "/api/sessions/{id}/interrupt"),
+    ("POST", "/api/sessions/{id}/stop"),
+    ("POST", "/api/sessions/{id}/mode"),
+    ("POST", "/api/sessions/{id}/model"),
+    ("POST", "/api/sessions/{id}/resume"),
+    ("POST", "/api/sessions/{id}/fork"),
+    ("GET", "/api/sessions/{id}/items"),
+    ("GET", "/api/asks"),
+    ("GET", "/api/asks/{id}"),
+    ("POST", "/api/asks/{id}/answer"),
+    ("GET", "/api/feed"),
+    ("GET", "/api/projects"),
+    ("POST", "/api/projects"),
+    ("PATCH", "/api/projects/{id}"),
+    ("GET", "/api/rules"),
+    ("POST", "/api/rules"),
+    ("DELETE", "/api/rules/{id}"),
+    ("GET", "/api/tokens"),
+    ("POST", "/api/tokens"),
+    ("DELETE", "/api/tokens/{id}"),
+    ("GET", "/api/audit"),
+    ("GET", "/api/health"),
+    ("GET", "/metrics"),
+    ("GET", "/api/openapi.json"),
+    ("POST", "/mcp"),
+    ("POST", "/claude/relay-question"),
+    ("POST", "/claude/submit-answer"),
+    ("GET", "/claude/poll-answer"),
+}
+
+
+async def test_every_route_is_in_the_document_and_nothing_else_is(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client() as client:
+        document = (await client.get("/api/openapi.json")).json()
+        routes = hub.up.app.served
+        assert all(isinstance(route, routing.Route) for route in routes)
+        real = {(method, route.path) for route in routes for method in route.methods or ()}
+        written = {(method.upper(), path) for path, operations in document["paths"].items() for method in operations}
+        assert real == written
+        assert real >= PROMISED
+        for operation in (each for operations in document["paths"].values() for each in operations.values()):
+            assert operation["summary"]
+            assert "default" in operation["responses"]
+        ids = [each["operationId"] for operations in document["paths"].values() for each in operations.values()]
+        assert len(ids) == len(set(ids))
+
+
+async def test_every_route_is_described_for_people_with_its_role_and_nothing_else_is(tmp_path: Path) -> None:
+    described = set()
+    for row in DESCRIBED.read_text().partition("## Every route")[2].splitlines():
+        cells = [cell.strip() for cell in row.split("|")]
+        for method, path in re.findall(r"`([A-Z]+) (/[^`]*)`", cells[1] if len(cells) > 2 else ""):
+            assert (method, path, cells[2]) not in described
+            described.add((method, path, cells[2]))
+    async with served(tmp_path) as hub:
+        assert described == {(route.method, route.path, route.role or "everybody") for route in hub.up.app.routes}
+
+
+async def test_everything_that_the_document_refers_to_is_in_it(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client() as client:
+        document = (await client.get("/api/openapi.json")).json()
+        known = {f"#/components/schemas/{name}" for name in document["components"]["schemas"]}
+        assert set(_references(document)) <= known
+
+
+@pytest.mark.parametrize("role", [*ROLES, None])
+async def test_each_way_lets_in_who_may_and_nobody_else(tmp_path: Path, role: Role | None) -> None:
+    async with served(tmp_path) as hub, hub.client(role) as client:
+        for route in hub.up.app.routes:
+            status = await _try(client, route)
+            if route.role is None:
+                assert status not in (403, 500), (route.method, route.path)
+            elif role is None:
+                assert status == 401, (route.method, route.path)
+            elif may(role, route.role):
+                assert status not in (401, 403, 500), (route.method, route.path)
+            else:
+                assert status == 403, (route.method, route.path)
+
+
+async def test_what_an_agent_tried_is_in_the_audit(tmp_path: Path) -> None:  # lesson 45
+    async with served(tmp_path) as hub, hub.client("agent") as agent, hub.client("admin") as admin:
+        ask = await hub.ask()
+        refused = await agent.post(f"/api/asks/{ask.id}/answer", json={"answer": {"answers": [{"labels": ["A"]}]}})
+        assert (refused.status_code, told(refused)["code"]) == (403, "not_allowed")
+        entry = (await admin.get("/api/audit", params={"what": "refused"})).json()["entries"][-1]
+        assert entry["ask"] == ask.id
+        assert entry["by"] == {"kind": "person", "name": "a agent"}
+        assert entry["detail"] == {"tried": "POST /api/asks/{id}/answer"}
+        assert (await admin.get(f"/api/asks/{ask.id}")).json()["state"] == "open"
+
+
+async def test_no_way_is_open_to_an_agent_but_the_ones_made_for_it(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub:
+        open_to_all = {(route.method, route.path) for route in hub.up.app.routes if route.role is None}
+        assert open_to_all == {
+            ("GET", "/login"),
+            ("POST", "/api/login"),
+            ("GET", "/api/health"),
+            ("GET", "/api/openapi.json"),
+            # These let in who shows the secret of a run, and nobody by a cookie or a role.
+            ("POST", "/mcp/lines"),
+            ("POST", "/claude/relay-question"),
+            ("GET", "/claude/poll-answer"),
+        }
+        assert not any(may("agent", route.role) for route in hub.up.app.routes if route.role not in (None, "agent"))
+
+
+async def test_a_method_that_a_path_does_not_have_is_refused_and_the_others_are_named(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client("admin") as client:
+        paths = {
+            route.path: {each.method for each in hub.up.app.routes if each.path == route.path}
+            for route in hub.up.app.routes
+        }
+        for (path, there), method in itertools.product(paths.items(), ("HEAD", "PUT", "DELETE", "OPTIONS", "TRACE")):
+            if method in there:
+                continue
+            refused = await client.request(method, path.format(id="x", say="x", number="0"))
+            assert refused.status_code == 405, (method, path)
+            assert refused.headers["allow"]
+            assert "access-control-allow-origin" not in refused.headers
+        for lost in ("/api/", "/api/nothing", "/api/sessions/x/y/z", "/api/asks/"):
+            refused = await client.post(lost)
+            assert (refused.status_code, told(refused)["code"]) == (404, "not_found")
+
+
+def _references(value: Any) -> Any:
+    if isinstance(value, dict):
+        if isinstance(value.get("$ref"), str):
+            yield value["$ref"]
+        for each in value.values():
+            yield from _references(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _references(each)
+
+
+async def _try(client: httpx2.AsyncClient, route: Route) -> int:
+    """The status alone: some of them are streams."""
+    path = route.path.format(id="x", say="x", number="0")
+    headers = {"origin": str(client.base_url).rstrip("/")}
+    async with client.stream(route.method, path, content=b"{}", headers=headers) as response:
+        return response.status_code

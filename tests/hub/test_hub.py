@@ -1,0 +1,53 @@
+"""What a hub keeps is its own: private folders, and one hub for each of them."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from desk.hubs import put_session, quiet_hub
+from handraise.hub.hub import HubRunning, StateExposed, StateUnreachable, hub
+
+
+async def test_the_database_can_lie_somewhere_else_and_what_is_in_it_is_found_again(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "a" / "b" / "kept.db"
+    async with quiet_hub(tmp_path, database=elsewhere) as opened:
+        await put_session(opened, phase="ended")
+    async with quiet_hub(tmp_path, database=elsewhere) as opened:
+        assert [each.session.id for each in await opened.desk.sessions()] == ["s_1"]
+    assert elsewhere.stat().st_mode & 0o777 == 0o600
+    assert elsewhere.parent.stat().st_mode & 0o777 == 0o700
+    assert not (tmp_path / "state" / "hub.db").exists()
+
+
+async def test_two_hubs_never_share_a_database(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "kept" / "hub.db"
+    async with quiet_hub(tmp_path, database=elsewhere) as opened:
+        await put_session(opened, phase="ended")
+        with pytest.raises(HubRunning, match=rf"on {elsewhere} already \(process {os.getpid()}\)"):
+            async with hub(tmp_path / "other", Path("/bin/false"), {}, database=elsewhere):
+                pass
+        assert len(await opened.desk.sessions()) == 1
+    async with hub(tmp_path / "other", Path("/bin/false"), {}, database=elsewhere) as after:
+        assert len(await after.desk.sessions()) == 1
+
+
+async def test_the_folder_of_the_database_must_be_as_private_as_the_state(tmp_path: Path) -> None:
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o750)
+    with pytest.raises(StateExposed, match=f"chmod 700 {tmp_path / 'open'}"):
+        async with quiet_hub(tmp_path, database=tmp_path / "open" / "hub.db"):
+            pass
+    assert not (tmp_path / "open" / "hub.db").exists()
+
+
+async def test_a_folder_that_cannot_be_used_is_told_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for state, database in (
+        (tmp_path / "file", None),
+        (tmp_path / "file" / "state", None),
+        (tmp_path / "state", tmp_path / "file" / "hub.db"),
+    ):
+        with pytest.raises(StateUnreachable, match=r"cannot be used: .*\. Choose another place\."):
+            async with hub(state, Path("/bin/false"), {}, database=database):
+                pass
