@@ -22,7 +22,7 @@ from handraise.model.trust import Brought, Trust
 from handraise.store.changes import Change, OpenAsk, PublishItems, SaveProject, SaveSession, SettleAsk
 from handraise.texts import Catalogue, using
 from handraise.texts.pseudo import LANGUAGE
-from surfaces.web.served import Served, served
+from api.served import Served, served
 
 pytestmark = needs_browser
 
