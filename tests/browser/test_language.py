@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, ViewportSize, expect
 
+from api.served import Served, served
 from browser.window import PAGE, PHONE, WIDE, needs_browser, window
 from handraise.model.actors import Person
 from handraise.model.answers import Deny
@@ -22,7 +23,6 @@ from handraise.model.trust import Brought, Trust
 from handraise.store.changes import Change, OpenAsk, PublishItems, SaveProject, SaveSession, SettleAsk
 from handraise.texts import Catalogue, using
 from handraise.texts.pseudo import LANGUAGE
-from api.served import Served, served
 
 pytestmark = needs_browser
 

@@ -236,7 +236,7 @@ async def test_the_list_is_in_groups_and_is_searched_and_narrowed(tmp_path: Path
         await expect(rows).to_have_count(6)
         await page.get_by_role("combobox", name="Cost").select_option("$0.10 or more")
         await expect(rows).to_have_count(5)
-        await page.get_by_role("combobox", name="Last updated").select_option("Past hour")
+        await page.get_by_role("combobox", name="Last updated").select_option("Past 1 hour")
         await expect(rows).to_have_count(3)
         await page.get_by_role("combobox", name="Sort by").select_option("Highest cost")
         await expect(page.locator(".group.working .session-title")).to_have_text(

@@ -29,7 +29,8 @@ const BUCKETS = [10e3, 30e3, 120e3, 600e3, 3600e3, Infinity];
 
 /** The last so many days, in words. */
 export function periodOf(days: number): string {
-  return days === 0 ? t("admin.period.any") : t("admin.period.days", { count: days });
+  if (days === 0) return t("admin.period.any");
+  return days === 1 ? t("admin.period.day") : t("admin.period.days", { count: days });
 }
 
 /** Of the asks that were opened within the last days. */

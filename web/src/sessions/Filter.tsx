@@ -68,5 +68,5 @@ function costOf(least: number): string {
 
 function ageOf(hours: number): string {
   if (hours === 0) return t("page.sessions.age.any");
-  return hours < 24 ? t("page.sessions.age.hours", { count: hours }) : t("page.sessions.age.days", { count: hours / 24 });
+  return hours <= 24 ? t("page.sessions.age.hours", { count: hours }) : t("page.sessions.age.days", { count: hours / 24 });
 }
