@@ -31,7 +31,19 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-COSTLY = ("stories", "browser", "attacks", "surfaces/terminal", "cli", "demo", "outside", "surfaces", "claude", "desk")
+COSTLY = (
+    "stories",
+    "browser",
+    "attacks",
+    "surfaces/terminal",
+    "cli",
+    "demo",
+    "api",
+    "agents",
+    "surfaces",
+    "claude",
+    "desk",
+)
 """Folders whose files start real programs, the costliest first: begun early, none of them is waited for at the end."""
 
 

@@ -13,7 +13,7 @@ from api.served import served, told
 from handraise.api.requests import Route
 from handraise.model.tokens import ROLES, Role, may
 
-DESCRIBED = Path(__file__).parents[3] / "docs" / "api.md"
+DESCRIBED = Path(__file__).parents[2] / "docs" / "api.md"
 PROMISED = {
     ("POST", "/api/sessions"),
     ("GET", "/api/sessions"),

@@ -52,7 +52,7 @@ def stage() -> Iterator[Stage]:
 
 
 def main() -> None:
-    for module in {*COMMANDS.values(), "seat", "answering", "background", "service"}:
+    for module in {*COMMANDS.values(), "interactive_session", "answering", "background", "hub_settings"}:
         importlib.import_module(f"handraise.cli.{module}")
     importlib.import_module("handraise.serving.demo")
     for line in sys.stdin:

@@ -22,9 +22,7 @@ def imported_by(code: str) -> set[str]:
 
 
 def test_ps_imports_neither_what_others_need_nor_what_reads_a_command_line() -> None:
-    found = imported_by(
-        "import handraise.cli.entry, handraise.cli.folder, handraise.cli.neighbour, handraise.cli.table"
-    )
+    found = imported_by("import handraise.cli.entry, handraise.cli.folder, handraise.cli.client, handraise.cli.table")
     others = {"click", "http.client", "asyncio", "msgspec", "httpx2", "rich", "prompt_toolkit", "uvicorn"}
     # Each of these takes as long as a third of Python's own start.
     slow = {"pathlib", "typing", "urllib.parse", "platformdirs", "shutil"}
@@ -42,7 +40,9 @@ def test_the_hubs_folder_is_where_the_platform_keeps_state(monkeypatch: pytest.M
 
 
 def test_the_commands_import_no_terminal_and_no_server_before_they_are_called() -> None:
-    found = imported_by("import handraise.cli.main, handraise.cli.staying, handraise.cli.ps, handraise.cli.steering")
+    found = imported_by(
+        "import handraise.cli.main, handraise.cli.interactive, handraise.cli.ps, handraise.cli.steering"
+    )
     assert not found & {"asyncio", "http.client", "httpx2", "rich", "prompt_toolkit", "uvicorn", "starlette", "apsw"}
 
 
@@ -73,7 +73,7 @@ def test_a_command_is_listed_with_the_first_sentence_of_its_own_help(name: str) 
 
 
 def test_staying_without_a_terminal_draws_nothing_and_imports_nothing_that_draws() -> None:
-    found = imported_by("import handraise.cli.seat, handraise.surfaces.terminal.unattended")
+    found = imported_by("import handraise.cli.interactive_session, handraise.surfaces.terminal.unattended")
     assert not found & {"prompt_toolkit", "rich", "markdown_it", "pygments", "platformdirs"}
 
 

@@ -30,7 +30,7 @@ _BETWEEN_POLLS = 6
 PROGRESS = 15.0
 """How often a waiting agent hears that we still wait."""
 
-log = logging.getLogger("handraise.askers")
+log = logging.getLogger("handraise.agents")
 
 
 class Caller(Struct, frozen=True):

@@ -23,7 +23,7 @@ from handraise.model.tools import APPROVAL_PROMPT_TOOL, ASK_USER_TOOL, SERVER
 _TOOLS = tuple(types.Tool.model_validate(each) for each in (ASK_USER_TOOL, APPROVAL_PROMPT_TOOL))
 _FAULT = "The hub cannot ask anybody now; its log says why. Go on with your best judgement."
 
-log = logging.getLogger("handraise.askers")
+log = logging.getLogger("handraise.agents")
 
 Context = ServerRequestContext[Any, Any]
 

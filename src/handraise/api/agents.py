@@ -115,15 +115,15 @@ class AgentRoutes:
 
     async def call(self, request: ApiRequest) -> Response:
         caller = await self._caller_by_token(request)
-        return (await self._later.speech()).exchange(caller, request.content, _chance())
+        return (await self._later.sdk()).exchange(caller, request.content, _chance())
 
     async def resume(self, request: ApiRequest) -> Response:
         event = request.http.headers.get("last-event-id")
         if not event:
             raise BadRequest("There is nothing to follow here; POST a call.", 405, "method_not_allowed")
-        speech = await self._later.speech()
+        sdk = await self._later.sdk()
         try:
-            return await speech.resume(await self._caller_by_token(request), event)
+            return await sdk.resume(await self._caller_by_token(request), event)
         except NoSuchAsk as error:
             raise NotFound(str(error)) from error
 
@@ -132,7 +132,7 @@ class AgentRoutes:
         caller = await self._caller_by_lines(request)
         stream = request.http.headers.get("handraise-stream")
         alive = self._runs.alive(stream) if stream is not None else nullcontext()
-        return (await self._later.speech()).lines(caller, alive)
+        return (await self._later.sdk()).lines(caller, alive)
 
     async def open_run(self, request: ApiRequest) -> Response:
         wanted = request.body(NewRun)
@@ -234,25 +234,30 @@ class _Later:
         self._agent_calls = agent_calls
         self._closing = closing
         self._wanted = asyncio.Event()
-        self._speech: asyncio.Future[McpSdk] = asyncio.get_running_loop().create_future()
+        self._sdk: asyncio.Future[McpSdk] = asyncio.get_running_loop().create_future()
         # A task of its own: the SDK's manager must be left by the task that has entered it.
-        self._task = asyncio.create_task(self._speak())
+        self._task = asyncio.create_task(self._run())
 
     async def close(self) -> None:
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
-    async def speech(self) -> "McpSdk":
+    async def sdk(self) -> "McpSdk":
         self._wanted.set()
-        return await asyncio.shield(self._speech)
+        return await asyncio.shield(self._sdk)
 
-    async def _speak(self) -> None:
+    async def _run(self) -> None:
         await self._wanted.wait()
-        module = await asyncio.to_thread(importlib.import_module, "handraise.api.mcp_sdk")
-        kind: type[McpSdk] = module.Speech
-        async with kind(self._agent_calls, self._closing) as speech:
-            self._speech.set_result(speech)
-            await asyncio.Event().wait()
+        try:
+            module = await asyncio.to_thread(importlib.import_module, "handraise.api.mcp_sdk")
+            kind: type[McpSdk] = module.McpSdk
+            async with kind(self._agent_calls, self._closing) as sdk:
+                self._sdk.set_result(sdk)
+                await asyncio.Event().wait()
+        except Exception as error:  # or every call would wait for it
+            if not self._sdk.done():
+                self._sdk.set_exception(error)
+            raise
 
 
 def _unhex(spelled: str) -> str:

@@ -26,7 +26,7 @@ from handraise.model.tokens import Role, hash_of, may
 OWNER = "owner"
 Address = tuple[str, int]
 
-log = logging.getLogger("handraise.web")
+log = logging.getLogger("handraise.api")
 
 _LONGEST_SURFACE = 40
 _LONGEST_NAME = 200

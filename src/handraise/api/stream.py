@@ -28,7 +28,7 @@ _PLACE = b'retry: 1000\nevent: place\nid: %d\ndata: {"cursor":%d}\n\n'
 _NO_SUCH_PLACE = 2**63 - 1
 _AFTER = Parameter("after", "everything after this cursor; without it, from here on", "integer")
 
-log = logging.getLogger("handraise.web")
+log = logging.getLogger("handraise.api")
 
 
 class Streams:

@@ -34,7 +34,7 @@ _TOUCH = timedelta(minutes=1)
 _TIDY = timedelta(hours=1)
 _LOOK = 30.0
 
-log = logging.getLogger("handraise.gate")
+log = logging.getLogger("handraise.auth")
 
 
 class Revocation(asyncio.Event):

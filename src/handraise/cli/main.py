@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 # first sentence of its own help, which stands here too: to list them all is no reason to import them all.
 GROUPS = {
     "Stay with Claude": {
-        "run": ("staying", "Start a session in this directory and stay with it."),
-        "attach": ("staying", "Join a session: what it did last, and what comes."),
-        "inbox": ("staying", "Answer whatever is open, from all sessions."),
+        "run": ("interactive", "Start a session in this directory and stay with it."),
+        "attach": ("interactive", "Join a session: what it did last, and what comes."),
+        "inbox": ("interactive", "Answer whatever is open, from all sessions."),
         "ps": ("ps", "List the sessions: what needs you first."),
     },
     "From a script": {
-        "say": ("steer", "Say something to a session; during a turn it steers."),
-        "answer": ("steer", "Settle one ask."),
-        "interrupt": ("steer", "End the turn of a session."),
-        "stop": ("steer", "End a session's Claude; it can be resumed."),
-        "mode": ("steer", "Change the permission mode of a session."),
+        "say": ("steering", "Say something to a session; during a turn it steers."),
+        "answer": ("steering", "Settle one ask."),
+        "interrupt": ("steering", "End the turn of a session."),
+        "stop": ("steering", "End a session's Claude; it can be resumed."),
+        "mode": ("steering", "Change the permission mode of a session."),
     },
     "The hub": {
         "serve": ("serve", "Run the hub: the page, the API and the sessions."),
@@ -45,7 +45,7 @@ GROUPS = {
         "token": ("tokens", "Make, list and revoke tokens; log a browser in."),
     },
     "For other programs": {
-        "mcp": ("relaying", "An MCP server on stdio with ask_user and approval_prompt, for any agent."),
+        "mcp": ("mcp", "An MCP server on stdio with ask_user and approval_prompt, for any agent."),
         "completion": ("completion", "Print the completion for bash, zsh or fish; for $SHELL unless named."),
     },
 }

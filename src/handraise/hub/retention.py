@@ -27,7 +27,7 @@ _PAUSE = 0.05
 _LEFT = 1000
 """So many of the newest items stay, however large they are."""
 
-log = logging.getLogger("handraise.hub.retention")
+log = logging.getLogger("handraise.retention")
 
 
 class RetentionLimits(Struct, frozen=True):

@@ -13,16 +13,8 @@ from typing import Any
 import pytest
 
 from handraise.model.devices import Device, Unusable
-from handraise.surfaces.push.client import (
-    LONGEST_PAUSE,
-    Accepted,
-    EndpointGone,
-    PushMessage,
-    Rejected,
-    RetryLater,
-    WebPushClient,
-    read_pause,
-)
+from handraise.surfaces.push.client import LONGEST_PAUSE, WebPushClient, read_pause
+from handraise.surfaces.push.messages import Accepted, EndpointGone, PushMessage, Rejected, RetryLater
 from handraise.surfaces.push.vapid import HubKey, keep_key
 from surfaces.push.asked import NOW, device_of
 from surfaces.push.vendor import Phone, Vendor, b64, vendor

@@ -8,13 +8,14 @@ from email.utils import parsedate_to_datetime
 from pathlib import Path
 from socket import SOCK_STREAM
 from types import TracebackType
-from typing import Literal, NamedTuple, Self
+from typing import Self
 
 import httpx2
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from handraise.model.devices import Device, Unusable
 from handraise.surfaces.push.endpoints import Endpoint, check_addresses, read_endpoint
+from handraise.surfaces.push.messages import Accepted, EndpointGone, Outcome, PushMessage, Rejected, RetryLater
 from handraise.surfaces.push.sealing import CURVE, SALT, NoSuchKey, read_point, seal
 from handraise.surfaces.push.vapid import HubKey, KeyLost, keep_key, unspell
 from handraise.texts import t
@@ -27,40 +28,6 @@ _SECRET = 16
 _GONE = (404, 410)
 _BUSY = (408, 425, 429)
 Resolve = Callable[[str, int], Awaitable[list[str]]]
-
-
-class PushMessage(NamedTuple):
-    """A message and how it travels. A later letter about the same topic takes the place of one that waits."""
-
-    message: bytes
-    topic: str | None
-    seconds: int
-    """How long it is worth delivering."""
-    urgency: Literal["low", "normal", "high"] = "normal"
-
-
-class Accepted(NamedTuple):
-    """The push service has it."""
-
-
-class EndpointGone(NamedTuple):
-    """There is no such device any more."""
-
-
-class RetryLater(NamedTuple):
-    """It may work later; `pause` is how long the push service wants to be left alone."""
-
-    why: str
-    pause: float | None = None
-
-
-class Rejected(NamedTuple):
-    """It will not work like this."""
-
-    why: str
-
-
-Outcome = Accepted | EndpointGone | RetryLater | Rejected
 
 
 def hire(

@@ -188,7 +188,7 @@ def _buttons(ask: Ask, seen: Glance) -> Iterator[NoticeButton]:
 
 
 def _button(name: str, kind: Kind, choice: CardChoice) -> NoticeButton:
-    done = t("push.done.option", label=choice.label) if choice.act == OPTION else t(f"push.done.{choice.act}")
+    done = t("push.answered", label=choice.label) if choice.act == OPTION else t(f"push.done.{choice.act}")
     answer = _REVISED if choice.answer is None else choice.answer
     return NoticeButton(name, choice.label, done, answer_as_json(read_answer(kind, answer)), choice.weight)
 

@@ -20,9 +20,9 @@ from handraise.model.devices import NOTICE_KINDS, Device, Subscription, Unusable
 from handraise.model.names import BadName, check_name
 from handraise.model.tokens import Role, may
 from handraise.surfaces.push import notices
-from handraise.surfaces.push.client import Accepted, EndpointGone, PushMessage
 from handraise.surfaces.push.device_log import DeviceLogFile, DeviceLogLost, DeviceState, Ending
 from handraise.surfaces.push.due import GRACE, OLDEST_ENDING, AskStates
+from handraise.surfaces.push.messages import Accepted, EndpointGone, PushMessage
 from handraise.surfaces.push.sender import DeviceSender
 from handraise.surfaces.push.watcher import AskWatcher
 from handraise.texts import t

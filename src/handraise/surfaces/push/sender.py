@@ -20,7 +20,6 @@ from handraise.model.asks import Ask
 from handraise.model.devices import Device
 from handraise.model.tokens import Role, may
 from handraise.surfaces.push import due, notices
-from handraise.surfaces.push.client import Accepted, EndpointGone, Outcome, PushMessage, Rejected, RetryLater
 from handraise.surfaces.push.device_log import DeviceLogFile, DeviceState
 from handraise.surfaces.push.due import (
     LONGEST_LIFE,
@@ -33,6 +32,7 @@ from handraise.surfaces.push.due import (
     TakeBack,
     WaitUntil,
 )
+from handraise.surfaces.push.messages import Accepted, EndpointGone, Outcome, PushMessage, Rejected, RetryLater
 from handraise.texts import t
 
 if TYPE_CHECKING:
