@@ -126,7 +126,7 @@ async def test_timed_out_questions_take_late_answers_and_claude_hears_them(tmp_p
         page = await screen.open(up)
         session = (await up.hub.desk.start("Choose.", str(at.work))).session
         missed = page.locator(".over", has=page.get_by_role("heading", name="Timed out; you can still answer"))
-        await expect(missed.locator(".line-card")).to_contain_text("Which database? · Timed out")
+        await expect(missed.locator(".line-card")).to_contain_text("Which database? · No one answered in time")
         await page.reload()
         await missed.get_by_role("button", name="Answer late").click()
         card = missed.locator(".card.stage-expired")
