@@ -149,6 +149,7 @@ async def audit(page: Page, session: str) -> None:
     await page.get_by_role("link", name="Audit").click()
     main, rows = page.locator("main"), page.locator("table.audit tbody tr")
     what = main.get_by_role("combobox", name="Event", exact=True)
+    await expect(what).to_be_visible()
     assert await what.locator("option").evaluate_all("all => all.map((each) => each.value)") == ["", *get_args(What)]
     await what.select_option("project changed")
     await expect(rows).to_have_count(2)
