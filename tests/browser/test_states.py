@@ -147,7 +147,7 @@ async def test_timed_out_questions_take_late_answers_and_claude_hears_them(tmp_p
         assert session.id in page.url
 
         again = page.locator("main section.question").last
-        await expect(page.locator("main .line-card.stage-expired")).to_contain_text("Timed out")
+        await expect(page.locator("main .line-card.stage-expired")).to_contain_text("No one answered in time")
         await page.locator("main .line-card.stage-expired button").click()
         await expect(page.locator("main").get_by_text("Claude gets it as a follow-up")).to_be_visible()
         await expect(page.locator("main .card.question[data-armed]")).to_be_visible()
