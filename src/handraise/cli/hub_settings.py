@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from handraise import texts
 from handraise.api.guard import TrustedProxy
 from handraise.api.origins import spelled
 from handraise.claude.command import environment
@@ -23,8 +24,12 @@ from handraise.surfaces.push.notifier import PushConfig
 def service(
     environ: Mapping[str, str], state: Path, host: str | None, port: int | None, database: str | None = None
 ) -> ServeConfig:
-    """The hub that the settings describe, and over them the command line; raises SettingsRefused or ClaudeMissing."""
+    """The hub that the settings describe, and over them the command line; raises SettingsRefused or ClaudeMissing.
+
+    From here on this process speaks the language of the settings.
+    """
     settings = read_layers(load_layers(environ))
+    texts.use(settings.language)
     web, limits = settings.web, settings.limits
     return ServeConfig(
         state=state,

@@ -46,6 +46,8 @@ class RemoteDesk:
 
     person: Person
     source: str
+    language: str = "en"
+    """The language of the hub."""
 
     def __init__(
         self,
@@ -81,6 +83,7 @@ class RemoteDesk:
             await self._stack.aclose()
             raise
         self.person, self.source = Person(me["name"], me.get("seat", "")), me["source"]
+        self.language = me.get("language") or self.language
         return self
 
     async def __aexit__(self, *_: object) -> None:
