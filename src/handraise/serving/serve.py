@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-import platformdirs
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -29,6 +28,7 @@ from handraise.api.static import StaticPage
 from handraise.api.stream import Streams
 from handraise.api.workspace import SyncRoutes
 from handraise.auth.auth import Auth
+from handraise.client.state import usual_state_folder
 from handraise.hub.hub import Hub, hub, now
 from handraise.hub.retention import Retention, RetentionLimits
 from handraise.model.actors import Person, TheHub
@@ -139,9 +139,7 @@ async def reachable(opened: Hub, service: ServeConfig, streams: Streams | None =
     streams = streams or Streams()
     outside = AgentRoutes(opened, service.state, base, streams.closing)
     streams.also = outside.relaying.as_event
-    workspaces = SyncRoutes(
-        opened.store, opened.pool.options, service.state, Path(platformdirs.user_state_dir("handraise"))
-    )
+    workspaces = SyncRoutes(opened.store, opened.pool.options, service.state, Path(usual_state_folder()))
     metrics = Metrics(opened, service.state, streams)
     notifier = _notifier(service, opened, auth)
     more = (
