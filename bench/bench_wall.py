@@ -20,7 +20,7 @@ from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
-from handraise.hub.hub import Hub, hub
+from handraise.hub.hub import Hub, HubConfig, hub
 from handraise.model.projects import Options
 from stories.house import seen
 
@@ -56,7 +56,7 @@ async def opened(tmp: Path, url: str, preset: str) -> AsyncIterator[Hub]:
     for each in (home, work):
         os.makedirs(each, exist_ok=True)
     options = Options(sandbox=preset, mode="bypassPermissions")
-    async with hub(tmp / "state", locate(), environment(url, str(home)), options=options) as up:
+    async with hub(HubConfig(tmp / "state", locate(), environment(url, str(home)), options=options)) as up:
         yield up
         await up.pool.stop_all()
 
