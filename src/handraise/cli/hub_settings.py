@@ -41,7 +41,7 @@ def service(
         tls_key=Path(web.tls_key).expanduser() if web.tls_key else None,
         behind_proxy=web.behind_proxy,
         allowed_hosts=frozenset(each.lower() for each in web.allowed_hosts),
-        called=web.allowed_hosts[0].lower() if web.allowed_hosts else None,
+        link_host=web.allowed_hosts[0].lower() if web.allowed_hosts else None,
         proxy=_proxy(settings),
         rules=settings.rules,
         options=settings.options,
@@ -51,7 +51,7 @@ def service(
         database=_file(database or settings.store.database),
         hidden=_hidden(environ, settings),
         writable=settings.sandbox.writable,
-        keep=RetentionLimits(
+        retention=RetentionLimits(
             seconds_or_none(settings.store.keep_days),
             settings.store.max_database_mib * MIB,
             settings.store.max_journals_mib * MIB,
