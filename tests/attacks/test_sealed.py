@@ -16,7 +16,7 @@ from handraise.demo.environment import environment
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say
 from handraise.demo.request import Conversation
-from handraise.hub.hub import hub
+from handraise.hub.hub import HubConfig, hub
 from handraise.model.items import TurnEnded
 from handraise.model.projects import Options
 from stories.house import seen
@@ -66,7 +66,7 @@ async def test_only_claude_itself_has_the_network(tmp_path: Path, preset: str, f
         async with ScriptedModel({"script": script}) as model:
             environ = environment(model.url("script"), str(home))
             options = Options(sandbox=preset)
-            async with hub(tmp_path / "state", locate(), environ, options=options) as up:
+            async with hub(HubConfig(tmp_path / "state", locate(), environ, options=options)) as up:
                 started = await up.desk.start("Begin.", str(work))
                 *_, ended = await seen(up.desk, lambda each: isinstance(each, TurnEnded), started.session.id)
                 await up.pool.stop_all()

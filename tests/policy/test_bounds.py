@@ -110,7 +110,7 @@ def test_edits_that_would_fill_the_memory_are_shown_and_not_tried() -> None:
     for edits in ({"tool": "Edit", "input": change}, {"tool": "MultiEdit", "input": {"edits": [change] * 3}}):
         diff = diff_of(edits["tool"], edits["input"], "a" * 100_000)  # type: ignore[arg-type]
         assert diff is not None
-        assert diff.note.startswith("This is too large to try out")
+        assert diff.note.startswith("Too large to apply")
         assert "-a\n" in diff.text
 
 
@@ -121,7 +121,7 @@ def test_many_edits_of_a_large_file_are_shown_and_not_tried() -> None:
     diff = diff_of("MultiEdit", {"edits": edits}, file)
 
     assert diff is not None
-    assert diff.note.startswith("This is too large to try out")
+    assert diff.note.startswith("Too large to apply")
     assert diff.text.count("\n-x") == len(edits)
 
 

@@ -126,7 +126,7 @@ def listen_on_port(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or "no such address"
         if getattr(error, "errno", None) == errno.EADDRINUSE:
-            raise PortTaken(f"Port {port} on {host} is in use. Choose another with --port.") from error
+            raise PortTaken(f"Port {port} is in use. Use --port to choose another.") from error
         raise CannotListen(f"{host}:{port} cannot be used: {why}. Choose another with --host and --port.") from error
     listener.setblocking(False)
     return listener

@@ -1,1 +1,1 @@
-"""The command line: what a person types. Imports of other parts stand inside the commands, so that each starts fast."""
+"""The command line: what a person types. Commands import other parts when they run, so that each starts fast."""

@@ -1,4 +1,4 @@
-"""What the options of `handraise answer` say to one ask: all of it, or nothing. Pure; never guesses, never drops."""
+"""The answer that the options of `handraise answer` give. Pure; never guesses, never drops an option."""
 
 import json
 import re
@@ -31,12 +31,12 @@ _NAMES: dict[Kind, str] = {
     "permission": "a permission",
     "plan": "a plan",
     "form": "a form",
-    "trust": "a request for trust",
+    "trust": "a trust request",
 }
 
 
 class Flags(Struct, frozen=True):
-    """The options as they were typed; a sequence holds each time that an option was given."""
+    """The options as typed; a sequence has one value for each time the option appears."""
 
     choose: Sequence[str] = ()
     text: Sequence[str] = ()
@@ -56,11 +56,11 @@ class Flags(Struct, frozen=True):
 
 
 class NoAnswer(Exception):
-    """The options are no answer to this ask: nothing may be sent. The text says why, and what is offered."""
+    """The options don't answer this request, so nothing is sent. The text says why, and lists what is possible."""
 
 
 def answer_in(flags: Flags, body: Body) -> Answer:
-    """The answer that these options give to this ask; raises NoAnswer."""
+    """The answer that these options give to this request; raises NoAnswer."""
     try:
         answer = _read(flags, body)
         fit.check(body, answer)
@@ -73,12 +73,12 @@ def answer_in(flags: Flags, body: Body) -> Answer:
 
 def _read(flags: Flags, body: Body) -> Answer:
     kind = kind_of(body)
-    meant = _meant(flags)
-    if len(meant) > 1:
-        raise Misfit(f"{_listed(list(meant))} contradict each other. Nothing was sent.")
-    if not meant:
-        raise Misfit(f"This is {_NAMES[kind]}. Say how to answer it.")
-    [(option, answers)] = meant.items()
+    chosen = _chosen_options(flags)
+    if len(chosen) > 1:
+        raise Misfit(f"{_listed(list(chosen))} contradict each other. Nothing was sent.")
+    if not chosen:
+        raise Misfit(f"This is {_NAMES[kind]}. Choose an answer.")
+    [(option, answers)] = chosen.items()
     if answers != kind:
         raise Misfit(f"{option} doesn't answer {_NAMES[kind]}.")
     _check_companions(flags, option)
@@ -87,9 +87,9 @@ def _read(flags: Flags, body: Body) -> Answer:
     return _switch(flags, option)
 
 
-def _meant(flags: Flags) -> dict[str, Kind]:
-    """Every answer that is named, by its option, with the kind of ask that it answers."""
-    given: list[tuple[str, object, Kind]] = [
+def _chosen_options(flags: Flags) -> dict[str, Kind]:
+    """Every option that is an answer and was used, with the kind of request it answers."""
+    options: list[tuple[str, object, Kind]] = [
         ("--choose or --text", flags.choose or flags.text, "question"),
         ("--allow", flags.allow, "permission"),
         ("--deny", flags.deny, "permission"),
@@ -102,8 +102,8 @@ def _meant(flags: Flags) -> dict[str, Kind]:
         ("--trust", flags.trust, "trust"),
         ("--never", flags.never, "trust"),
     ]
-    named = {"--choose or --text": "--choose" if flags.choose else "--text"}
-    return {named.get(option, option): kind for option, was_given, kind in given if was_given}
+    names = {"--choose or --text": "--choose" if flags.choose else "--text"}
+    return {names.get(option, option): kind for option, value, kind in options if value}
 
 
 def _check_companions(flags: Flags, option: str) -> None:
@@ -118,7 +118,7 @@ def _check_companions(flags: Flags, option: str) -> None:
         if values and option != goes_with:
             raise Misfit(f"{companion} only goes with {goes_with}, not with {option}.")
         if len(values) > 1:
-            raise Misfit(f"{companion} was given {len(values)} times. Give it once.")
+            raise Misfit(f"{companion} appears {len(values)} times. Use it once.")
 
 
 def _switch(flags: Flags, option: str) -> Answer:
@@ -147,8 +147,8 @@ def _switch(flags: Flags, option: str) -> Answer:
             return Trusting("without")
 
 
-def _one_of(given: Sequence[str], known: tuple[Any, ...]) -> Any:  # noqa: ANN401 (one of the known)
-    return given[0] if given else known[0]
+def _one_of(values: Sequence[str], known: tuple[Any, ...]) -> Any:  # noqa: ANN401 (one of the known)
+    return values[0] if values else known[0]
 
 
 def _choices(flags: Flags, prompts: tuple[Prompt, ...]) -> Choices:
@@ -160,7 +160,7 @@ def _choices(flags: Flags, prompts: tuple[Prompt, ...]) -> Choices:
     for written in flags.text:
         number, text = _written(written, prompts)
         if number in texts:
-            raise Misfit(f"There are two texts for {_name(number, prompts)}. Give it one.")
+            raise Misfit(f"{_name(number, prompts).capitalize()} has two texts. Use one.")
         texts[number] = text
     for number, prompt in enumerate(prompts, 1):
         _check_one(number, prompt, labels.get(number, []), texts.get(number), prompts)
@@ -172,17 +172,17 @@ def _check_one(
 ) -> None:
     name = _name(number, prompts)
     if not labels and text is None:
-        raise Misfit(f"There is no answer to {name}.")
+        raise Misfit(f"{name.capitalize()} has no answer.")
     if text is not None and text.strip() in ("", PLACEHOLDER):
         raise Misfit(f"The text for {name} is empty." if not text.strip() else f"Write your own text for {name}.")
     if len(set(labels)) != len(labels):
         raise Misfit(f"The same option is chosen twice for {name}.")
     if not prompt.multi_select and len(labels) + (text is not None) > 1:
-        raise Misfit(f"Only one answer fits {name}: one option, or a text.")
+        raise Misfit(f"{name.capitalize()} takes one answer: an option or a text.")
 
 
 def _chosen(chosen: str, prompts: tuple[Prompt, ...]) -> tuple[int, str]:
-    """The number of the question, and the label. A label may have an `=` of its own."""
+    """The number of the question, and the label. A label may contain `=`."""
     numbered = _numbered(chosen, prompts)
     if len(prompts) > 1:
         if numbered is None:
@@ -194,7 +194,7 @@ def _chosen(chosen: str, prompts: tuple[Prompt, ...]) -> tuple[int, str]:
     labels = _labels(prompts[0]) if prompts else set()
     if numbered is not None and numbered[1] in labels:
         if chosen in labels:
-            raise Misfit(f"{chosen!r} can be read in two ways: write '1={chosen}' or {numbered[1]!r}.")
+            raise Misfit(f"{chosen!r} is ambiguous. Write '1={chosen}' or {numbered[1]!r}.")
         return numbered
     if chosen not in labels:
         raise Misfit(f"There is no option {chosen!r}. Use --text for your own words.")
@@ -208,19 +208,19 @@ def _written(written: str, prompts: tuple[Prompt, ...]) -> tuple[int, str]:
     if len(prompts) > 1:
         _lacks_number(f"--text {written}", prompts)
     if _NUMBERED.fullmatch(written):
-        raise Misfit(f"There is 1 question. To send {written!r} as it is, write '1={written}'.")
+        raise Misfit(f"There is 1 question. To send {written!r} as is, write '1={written}'.")
     return 1, written
 
 
-def _numbered(given: str, prompts: tuple[Prompt, ...]) -> tuple[int, str] | None:
-    """`2=Yes`, where there is a second question."""
-    found = _NUMBERED.fullmatch(given)
+def _numbered(value: str, prompts: tuple[Prompt, ...]) -> tuple[int, str] | None:
+    """`2=Yes` split in two, if there is a second question."""
+    found = _NUMBERED.fullmatch(value)
     number = int(found[1]) if found else 0
     return (number, found[2]) if found and 1 <= number <= len(prompts) else None
 
 
-def _lacks_number(given: str, prompts: tuple[Prompt, ...]) -> NoReturn:
-    raise Misfit(f"There are {len(prompts)} questions. Say which one {given!r} answers: 1=…, 2=….")
+def _lacks_number(option: str, prompts: tuple[Prompt, ...]) -> NoReturn:
+    raise Misfit(f"There are {len(prompts)} questions. Which one does {option!r} answer? Use 1=…, 2=….")
 
 
 def _labels(prompt: Prompt) -> set[str]:
@@ -237,21 +237,21 @@ def _listed(options: Sequence[str]) -> str:
 
 def _object(text: str, option: str) -> dict[str, Any]:
     try:
-        told = json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_constant)
+        fields = json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise Misfit(f"{option} is not valid JSON: {error}.") from None
-    if not isinstance(told, dict):
+        raise Misfit(f"{option} isn't valid JSON: {error}.") from None
+    if not isinstance(fields, dict):
         raise Misfit(f"{option} must be a JSON object.")
-    return told
+    return fields
 
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A key that stands there twice would lose its first value without a word."""
+    """A repeated key would silently lose its first value."""
     for name, _ in pairs:
         if [each for each, _ in pairs].count(name) > 1:
-            raise ValueError(f"{name!r} is there twice")
+            raise ValueError(f"{name!r} appears twice")
     return dict(pairs)
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} isn't JSON")

@@ -8,20 +8,20 @@ import click
 
 from handraise.cli.client import HubClient
 from handraise.cli.places import json_option, state_folder, state_option
-from handraise.cli.plain import plain
+from handraise.cli.table import harmless
 
 _PAGE = 1000
 
 
 @click.command()
-@click.option("--session", metavar="ID", help="Only of this session.")
-@click.option("--ask", metavar="ID", help="Only of this ask.")
+@click.option("--session", metavar="ID", help="Only this session.")
+@click.option("--ask", metavar="ID", help="Only this request.")
 @click.option("--by", metavar="NAME", help="Only by this person or rule.")
-@click.option("--what", metavar="WHAT", help="Only this: answered, refused, login, 'token made' and so on.")
+@click.option("--what", metavar="WHAT", help="Only this kind of entry: answered, refused, login, 'token made', …")
 @state_option
 @json_option
 def audit(state: str | None, as_json: bool, **filters: str | None) -> None:
-    """List who did what. With --json it is an export: one complete entry per line, oldest first."""
+    """Show the audit log: who did what, and when. With --json, exports complete entries, one per line, oldest first."""
     for entry in _entries(HubClient(state_folder(state)), filters):
         click.echo(json.dumps(entry, ensure_ascii=False) if as_json else _line(entry))
 
@@ -36,9 +36,17 @@ def _entries(client: HubClient, filters: dict[str, str | None]) -> Iterator[dict
 
 def _line(entry: dict[str, Any]) -> str:
     about = entry["ask"] or entry["session"] or entry["rule"] or entry["detail"].get("name", "")
-    said = entry["detail"].get("answer") or entry["detail"].get("reason") or entry["detail"].get("tried") or ""
-    told = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    detail = entry["detail"].get("answer") or entry["detail"].get("reason") or entry["detail"].get("tried") or ""
+    outcome = detail if isinstance(detail, str) else json.dumps(detail, ensure_ascii=False)
     times = entry["detail"].get("times")
     more = f"({times} more)" if times else ""
-    words = [entry["at"][:19], f"{entry['what']:<15}", entry["by"]["name"], f"({entry['source']})", about, told, more]
-    return plain(" ".join(word for word in words if word))
+    words = [
+        entry["at"][:19],
+        f"{entry['what']:<15}",
+        entry["by"]["name"],
+        f"({entry['source']})",
+        about,
+        outcome,
+        more,
+    ]
+    return harmless(" ".join(word for word in words if word))

@@ -1,4 +1,4 @@
-"""A hub in the background, for a command that needs one and finds none. It outlives the command."""
+"""Starts a hub in the background for a command that needs one. The hub outlives the command."""
 
 import subprocess
 import sys
@@ -11,11 +11,11 @@ from handraise.cli.errors import FAILED, PORT_TAKEN
 LOG = "hub.log"
 _PATIENCE = 30.0
 _GRACE = 2.0
-"""When ours could not start because another one was faster, that one needs a moment."""
+"""If our hub could not start because another one was faster, the other one needs a moment."""
 
 
 def start_hub(state: Path) -> None:
-    """Starts `handraise serve`, detached, and returns when it answers; raises NoHub with what its log says."""
+    """Starts `handraise serve`, detached, and returns when it answers; raises NoHub with the last line of its log."""
     log = state / LOG
     try:
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -24,35 +24,35 @@ def start_hub(state: Path) -> None:
         if code == PORT_TAKEN:
             code = _start(state, log, "--port", "0")
     except OSError as error:
-        raise NoHub(f"{state} can't hold a hub: {error.strerror}. Choose another with --state.") from error
+        raise NoHub(f"Can't start a hub in {state}: {error.strerror}. Use --state to choose another folder.") from error
     if code is not None:
-        raise NoHub(f"The hub did not start. It said: {_last(log)}\nMore is in {log}; or start it: handraise serve")
+        raise NoHub(f"The hub did not start: {_last(log)}\nSee {log}, or start it yourself with: handraise serve")
 
 
 def _start(state: Path, log: Path, *options: str) -> int | None:
-    """None when a hub answers, ours or one that was faster; else what ours ended with."""
-    with log.open("ab") as written:
-        started = subprocess.Popen(
+    """None if a hub answers, ours or another one that was faster; otherwise the exit code of ours."""
+    with log.open("ab") as output:
+        hub = subprocess.Popen(
             [sys.executable, "-m", "handraise", "serve", "--no-link", "--state", str(state), *options],
             stdin=subprocess.DEVNULL,
-            stdout=written,
-            stderr=written,
+            stdout=output,
+            stderr=output,
             start_new_session=True,
             cwd="/",
         )
     client = HubClient(state)
-    ends = time.monotonic() + _PATIENCE
-    while time.monotonic() < ends:
+    deadline = time.monotonic() + _PATIENCE
+    while time.monotonic() < deadline:
         if client.is_there():
             return None
-        if started.poll() == PORT_TAKEN:
+        if hub.poll() == PORT_TAKEN:
             return PORT_TAKEN
-        if started.poll() is not None:
-            ends = min(ends, time.monotonic() + _GRACE)
+        if hub.poll() is not None:
+            deadline = min(deadline, time.monotonic() + _GRACE)
         time.sleep(0.05)
-    return started.returncode or FAILED
+    return hub.returncode or FAILED
 
 
 def _last(log: Path) -> str:
     lines = [each for each in log.read_text(errors="replace").splitlines() if each.strip()]
-    return lines[-1] if lines else "nothing"
+    return lines[-1] if lines else "its log is empty"

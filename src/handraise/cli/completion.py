@@ -16,22 +16,22 @@ Found = Iterable[tuple[str, str]]
 
 _SHELLS = ("bash", "zsh", "fish")
 _ZSH_FIRST = "#compdef handraise\n"
-# `compdef` is there only after zsh's completion was set up, which a short ~/.zshrc does not do.
+# `compdef` exists only after zsh's completion was set up, which a short ~/.zshrc doesn't do.
 _ZSH = f"{_ZSH_FIRST}(( $+functions[compdef] )) || {{ autoload -Uz compinit && compinit -i }}\n"
 
 
 class Completes:
-    """Of what is found, each with what it is, whatever begins as it was typed; nothing where no hub answers."""
+    """Completes what was typed with names from the hub, each with a description; nothing if no hub answers."""
 
     def __init__(self, look: Callable[[HubClient], Found]) -> None:
         self._look = look
 
-    def __call__(self, ctx: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem[str]]:
+    def __call__(self, ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
         try:
             found = list(self._look(HubClient(state_folder(ctx.params.get("state")))))
         except (NoHub, HubError):
             return []
-        return [CompletionItem(name, help=harmless(says)) for name, says in found if name.startswith(begun)]
+        return [CompletionItem(name, help=harmless(text)) for name, text in found if name.startswith(incomplete)]
 
 
 def _sessions(client: HubClient) -> Found:
@@ -60,7 +60,7 @@ def _asked(ask: dict[str, Any]) -> str:
 sessions, asks, projects = Completes(_sessions), Completes(_asks), Completes(_projects)
 
 
-# Of click's own script for fish: a description with a comma in it would be cut there.
+# From click's own script for fish: it would cut a description at its first comma.
 _FISH_SPLITS, _FISH_SPLITS_ONCE = 'string split ","', 'string split -m 1 ","'
 
 
@@ -68,18 +68,18 @@ _FISH_SPLITS, _FISH_SPLITS_ONCE = 'string split ","', 'string split -m 1 ","'
 @click.argument("shell", type=click.Choice(_SHELLS), required=False)
 @click.pass_context
 def completion(ctx: click.Context, shell: str | None) -> None:
-    """Print the completion for bash, zsh or fish; for $SHELL unless named.
+    """Print the completion script for bash, zsh or fish (default: $SHELL).
 
-    Put it where your shell starts:
+    Add it to your shell's startup file:
 
     \b
     ~/.bashrc                    eval "$(handraise completion bash)"
     ~/.zshrc                     eval "$(handraise completion zsh)"
     ~/.config/fish/config.fish   handraise completion fish | source
     """
-    named = shell or Path(os.environ.get("SHELL", "")).name
-    kind = get_completion_class(named) if named in _SHELLS else None
+    name = shell or Path(os.environ.get("SHELL", "")).name
+    kind = get_completion_class(name) if name in _SHELLS else None
     if kind is None:
-        raise click.UsageError("Name the shell: handraise completion bash, zsh or fish.")
+        raise click.UsageError("Which shell? Use bash, zsh or fish: handraise completion bash")
     source = kind(ctx.find_root().command, {}, "handraise", "_HANDRAISE_COMPLETE").source()
     click.echo(source.replace(_ZSH_FIRST, _ZSH).replace(_FISH_SPLITS, _FISH_SPLITS_ONCE))

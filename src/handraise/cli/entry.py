@@ -1,10 +1,10 @@
-"""Where the `handraise` command begins. A relay runs for each agent, `ps` at every turn: neither pays for others."""
+"""The entry point of `handraise`. `mcp` runs for every agent and `ps` often: both skip the other commands' imports."""
 
 import sys
 
 
 def main() -> None:
-    """`mcp` is carried by the relay; everything else is a command."""
+    """`mcp` goes straight to the relay; everything else is a click command."""
     _open_standard_streams()
     if sys.argv[1:2] == ["mcp"]:
         from handraise.agents.relay import main as relay
@@ -14,8 +14,8 @@ def main() -> None:
         try:
             _perform()
         finally:
-            sys.stdout.flush()  # here, where it can be told that it failed
-    except (Exception, KeyboardInterrupt) as error:  # the outer door: what happens outside of a command, too
+            sys.stdout.flush()  # here, where a failure can still be reported
+    except (Exception, KeyboardInterrupt) as error:  # the outermost level, also for errors outside a command
         from handraise.cli.errors import leave
 
         sys.exit(leave(error))
@@ -30,7 +30,7 @@ def _perform() -> None:
 
 
 def _listed(*, as_json: bool) -> bool:
-    """`ps` without what reads a command line; whatever goes wrong is told by the command itself."""
+    """`ps` without click; False if it failed, and the command itself then reports why."""
     from handraise.cli.client import HubClient, HubError, NoHub
     from handraise.cli.table import listing
     from handraise.client.state import state_folder
@@ -45,13 +45,13 @@ def _listed(*, as_json: bool) -> bool:
 
 
 def _open_standard_streams() -> None:
-    """Where one was closed, the next file that is opened would take its place, and get what is printed."""
+    """If one was closed, the next file to be opened would take its number and receive the output."""
     import os
 
-    for number, name, way in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
             opened = os.open(os.devnull, os.O_RDWR)
             if opened != number:
                 os.dup2(opened, number)
                 os.close(opened)
-            setattr(sys, name, open(number, way, closefd=False))  # noqa: SIM115 (a descriptor, until we end)
+            setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115 (a descriptor, until we end)

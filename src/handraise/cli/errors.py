@@ -1,4 +1,4 @@
-"""How a command that cannot go on ends: a sentence and an exit code, never a traceback. The one outer door."""
+"""Turns any error into a sentence and an exit code, never a traceback."""
 
 import errno
 import json
@@ -11,18 +11,18 @@ from handraise.cli.client import INTERRUPTED, USAGE, HubError, NoHub
 FAILED, WRONG, NO_HUB, REFUSED, PORT_TAKEN = 1, 2, 3, 4, 5
 BY_SIGNAL = 128
 SIGINT = 2
-_REFUSALS = (401, 403, 409, 410)
+_DENIED_STATUSES = (401, 403, 409, 410)
 _UNWRITTEN = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT, errno.EBADF)
 _TRACE = "HANDRAISE_TRACEBACK"
 
 
 def leave(error: BaseException) -> int:
-    """Says what became of the command; the code that it ends with."""
+    """Prints what went wrong; returns the exit code."""
     if isinstance(error, BrokenPipeError):
-        silence(1)  # the reader has enough, as `head` does
+        silence(1)  # the reader closed the pipe, as `head` does
         silence(2)
         return FAILED
-    sentence, code = _told(error)
+    sentence, code = _outcome(error)
     if os.environ.get(_TRACE):
         import traceback
 
@@ -34,7 +34,7 @@ def leave(error: BaseException) -> int:
 
 
 def _is_unprinted(error: BaseException) -> bool:
-    """Whether stdout itself is the trouble."""
+    """Whether writing to stdout is what failed."""
     return isinstance(error, OSError) and error.errno in _UNWRITTEN and error.filename is None
 
 
@@ -49,7 +49,7 @@ def _printed(text: str) -> bool:
 
 
 def _say(sentence: str) -> None:
-    """On stderr; where that cannot be written, the code says it."""
+    """Prints to stderr; if that fails, only the exit code is left."""
     try:
         # A locale that knows only ASCII must not hide what went wrong.
         encoding = sys.stderr.encoding or "ascii"
@@ -60,36 +60,36 @@ def _say(sentence: str) -> None:
 
 
 def silence(stream: int = 1) -> None:
-    """What is still to be printed goes nowhere, or Python would try, and fail, once more when it ends."""
+    """Discards further output; otherwise Python would try to flush it, and fail again, at exit."""
     with suppress(OSError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream)
         os.close(nowhere)
 
 
-def _told(error: BaseException) -> tuple[str, int]:
+def _outcome(error: BaseException) -> tuple[str, int]:
     match error:
         case NoHub():
             return str(error), NO_HUB
         case HubError(code=code, status=status):
             known = {USAGE: WRONG, INTERRUPTED: BY_SIGNAL + SIGINT}
-            return str(error), known.get(code, REFUSED if status in _REFUSALS else FAILED)
+            return str(error), known.get(code, REFUSED if status in _DENIED_STATUSES else FAILED)
         case KeyboardInterrupt():
             return "Interrupted.", BY_SIGNAL + SIGINT
         case UnicodeDecodeError():
-            return f"The input is not UTF-8: byte {error.start} cannot be read.", WRONG
+            return f"The input isn't valid UTF-8 (byte {error.start}).", WRONG
         case UnicodeEncodeError(encoding="utf-8"):
-            return "What was typed is not UTF-8.", WRONG
+            return "An argument isn't valid UTF-8.", WRONG
         case UnicodeEncodeError(encoding=encoding):
             silence()
-            return f"The character set {encoding} cannot show the output. Use a UTF-8 locale.", FAILED
+            return f"This output can't be shown in {encoding}. Use a UTF-8 locale.", FAILED
         case OSError() if _is_unprinted(error):
             silence()
-            return f"Nothing more can be printed: {error.strerror}.", FAILED
+            return f"Can't write the output: {error.strerror}.", FAILED
         case OSError(filename=None):
             return f"{error.strerror or error}.", FAILED
         case OSError():
             return f"{error.filename}: {error.strerror or error}.", FAILED
         case _:
             what = f"{type(error).__name__}: {error}".splitlines()[0]
-            return f"Something went wrong inside Handraise ({what}). {_TRACE}=1 shows where.", FAILED
+            return f"Internal error ({what}). Set {_TRACE}=1 to see the traceback.", FAILED

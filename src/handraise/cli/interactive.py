@@ -1,4 +1,4 @@
-"""`handraise run`, `attach` and `inbox`: stay with what Claude does, in the terminal."""
+"""`handraise run`, `attach` and `inbox`: follow Claude in the terminal."""
 
 import base64
 import mimetypes
@@ -19,15 +19,17 @@ if TYPE_CHECKING:
     from handraise.cli.interactive_session import HubTarget
 
 _SILENCE = 5.0
-_PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+_IMAGE_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 patience_option = click.option(
     "--patience",
     type=click.FloatRange(min=0),
     metavar="SECONDS",
-    help="Without a terminal: how long to wait for an answer, or in the queue.",
+    help="Without a terminal: how long to wait for an answer or in the queue.",
 )
-plain_option = click.option("--plain", is_flag=True, help="Numbered choices and typed lines; nothing is drawn.")
+plain_option = click.option(
+    "--plain", is_flag=True, help="Numbered choices and plain lines, without drawing on the screen."
+)
 
 
 @click.command()
@@ -36,26 +38,24 @@ plain_option = click.option("--plain", is_flag=True, help="Numbered choices and 
     "--project",
     metavar="NAME",
     shell_complete=completion.projects,
-    help="A project's name, id or directory; this directory unless set.",
+    help="A project's name, ID or directory (default: this directory).",
 )
-@click.option("--mode", metavar="M", help="The permission mode: default, acceptEdits, plan, …")
-@click.option("--model", metavar="M", help="The model, by Claude's own name for it.")
-@click.option(
-    "--image", "images", multiple=True, type=click.Path(exists=True, dir_okay=False), help="A picture to show."
-)
-@click.option("--resume", metavar="ID", shell_complete=completion.sessions, help="Go on with a session that has ended.")
-@click.option("--fork", is_flag=True, help="With --resume: begin a new session from there.")
-@click.option("--detach", is_flag=True, help="Only start it, and print its id.")
-@click.option("--json", "as_json", is_flag=True, help="Every item as one JSON object per line.")
+@click.option("--mode", metavar="M", help="Permission mode: default, acceptEdits, plan, …")
+@click.option("--model", metavar="M", help="Model, as Claude Code names it.")
+@click.option("--image", "images", multiple=True, type=click.Path(exists=True, dir_okay=False), help="Attach an image.")
+@click.option("--resume", metavar="ID", shell_complete=completion.sessions, help="Resume a session that has ended.")
+@click.option("--fork", is_flag=True, help="With --resume: fork a new session from it.")
+@click.option("--detach", is_flag=True, help="Start the session, print its ID and exit.")
+@click.option("--json", "as_json", is_flag=True, help="Print every item as one JSON object per line.")
 @patience_option
 @plain_option
 @hub_option
 @state_option
-def run(text: str | None, state: str | None, hub: str | None, plain: bool, **given: Any) -> None:  # noqa: ANN401 (click's own)
-    """Start a session in this directory and stay with it.
+def run(text: str | None, state: str | None, hub: str | None, plain: bool, **options: Any) -> None:  # noqa: ANN401 (click's own)
+    """Start a session in this directory and follow it.
 
-    Ctrl-C interrupts the turn, twice leaves; Ctrl-D leaves at once. The session keeps running.
-    What you type is sent to Claude, during a turn too. Starts a hub if none runs.
+    Ctrl-C interrupts the turn; press it twice, or Ctrl-D, to leave. The session keeps running.
+    What you type is sent to Claude, during a turn too. Starts a hub if none is running.
 
     \b
     handraise run "Add a health endpoint, with a test"
@@ -66,20 +66,20 @@ def run(text: str | None, state: str | None, hub: str | None, plain: bool, **giv
     """
     from handraise.cli.interactive_session import OutputOptions, SessionRequest, begin
 
-    manner = OutputOptions(plain, given.pop("as_json"), given.pop("patience"), given.pop("detach"))
-    if given["fork"] and not given["resume"]:
-        raise click.UsageError("--fork needs --resume ID: the session to begin from.")
-    wanted = SessionRequest(_words(text, given.pop("images"), resuming=given["resume"] is not None), **given)
+    output = OutputOptions(plain, options.pop("as_json"), options.pop("patience"), options.pop("detach"))
+    if options["fork"] and not options["resume"]:
+        raise click.UsageError("--fork needs --resume ID: the session to fork.")
+    request = SessionRequest(_words(text, options.pop("images"), resuming=options["resume"] is not None), **options)
     if hub is None:
-        _ensure_hub(state_folder(state), quiet=manner.as_json)
-    elif wanted.project is None and wanted.resume is None:
-        raise click.UsageError("Another machine has other directories: name one of its projects with --project.")
-    sys.exit(begin(_where(state, hub), wanted, manner))
+        _ensure_hub(state_folder(state), quiet=output.as_json)
+    elif request.project is None and request.resume is None:
+        raise click.UsageError("With --hub, use --project to name one of that hub's projects.")
+    sys.exit(begin(_target(state, hub), request, output))
 
 
 @click.command()
 @click.argument("session", shell_complete=completion.sessions)
-@click.option("--json", "as_json", is_flag=True, help="Every item as one JSON object per line.")
+@click.option("--json", "as_json", is_flag=True, help="Print every item as one JSON object per line.")
 @patience_option
 @plain_option
 @hub_option
@@ -87,25 +87,25 @@ def run(text: str | None, state: str | None, hub: str | None, plain: bool, **giv
 def attach(
     session: str, state: str | None, hub: str | None, as_json: bool, patience: float | None, plain: bool
 ) -> None:
-    """Join a session: what it did last, and what comes.
+    """Follow a session from its latest output.
 
     \b
     handraise attach s_…
     """
     from handraise.cli.interactive_session import OutputOptions, join
 
-    sys.exit(join(_where(state, hub), session, OutputOptions(plain, as_json, patience)))
+    sys.exit(join(_target(state, hub), session, OutputOptions(plain, as_json, patience)))
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Only list what is open, one JSON object per line.")
+@click.option("--json", "as_json", is_flag=True, help="List open requests, one JSON object per line.")
 @plain_option
 @hub_option
 @state_option
 def inbox(state: str | None, hub: str | None, plain: bool, as_json: bool) -> None:
-    """Answer whatever is open, from all sessions.
+    """Answer open requests from all sessions.
 
-    What comes later arrives by itself. Without a terminal it lists what is open, and how it can be answered.
+    New requests appear as they arrive. Without a terminal, lists open requests and how to answer them.
 
     \b
     handraise inbox
@@ -114,10 +114,10 @@ def inbox(state: str | None, hub: str | None, plain: bool, as_json: bool) -> Non
     """
     from handraise.cli.interactive_session import OutputOptions, clear_inbox
 
-    sys.exit(clear_inbox(_where(state, hub), OutputOptions(plain, as_json)))
+    sys.exit(clear_inbox(_target(state, hub), OutputOptions(plain, as_json)))
 
 
-def _where(state: str | None, hub: str | None) -> "HubTarget":
+def _target(state: str | None, hub: str | None) -> "HubTarget":
     from handraise.cli.interactive_session import HubTarget
 
     address_in(hub)
@@ -126,34 +126,32 @@ def _where(state: str | None, hub: str | None) -> "HubTarget":
 
 
 def _words(text: str | None, images: tuple[str, ...], *, resuming: bool) -> str | tuple[dict[str, Any], ...] | None:
-    """The text, what came through a pipe, and the pictures; None where a resumed session needs nothing said."""
+    """The text, what came through a pipe, and the images; None for a resumed session without a message."""
     piped = "" if sys.stdin is None or sys.stdin.isatty() else _piped(waited=text is None)
-    told = "\n\n".join(each for each in (text, piped) if each and each.strip())
-    pictures = tuple(_picture(Path(each)) for each in images)
-    if pictures:
-        return (*([{"type": "text", "text": told}] if told else []), *pictures)
-    if told:
-        return told
+    message = "\n\n".join(each for each in (text, piped) if each and each.strip())
+    blocks = tuple(_image(Path(each)) for each in images)
+    if blocks:
+        return (*([{"type": "text", "text": message}] if message else []), *blocks)
+    if message:
+        return message
     if resuming:
         return None
-    raise click.UsageError('Say what Claude should do: handraise run "…", or pipe it in.')
+    raise click.UsageError('What should Claude do? Use: handraise run "…", or pipe text in.')
 
 
 def _piped(*, waited: bool) -> str:
-    """What comes through the pipe. One that nobody writes to or closes, as scripts inherit them, holds nothing up."""
+    """All of stdin. A pipe that nobody writes to or closes, as scripts inherit them, doesn't block the command."""
     ready, _, _ = select.select([sys.stdin], [], [], _SILENCE)
     if not ready:
-        told = "waiting for it" if waited else "going on without it"
-        click.echo(
-            f"Nothing came through the pipe for {_SILENCE:g} s; {told}. </dev/null says that nothing will.", err=True
-        )
+        what_next = "still waiting" if waited else "continuing"
+        click.echo(f"No input on stdin after {_SILENCE:g} s; {what_next}. Use </dev/null if none is coming.", err=True)
     return piped() if ready or waited else ""
 
 
-def _picture(path: Path) -> dict[str, Any]:
+def _image(path: Path) -> dict[str, Any]:
     kind, _ = mimetypes.guess_type(path.name)
-    if kind not in _PICTURES:
-        raise click.UsageError(f"{path} is no picture that Claude reads: PNG, JPEG, GIF or WebP.")
+    if kind not in _IMAGE_TYPES:
+        raise click.UsageError(f"{path} isn't an image Claude can read. Use PNG, JPEG, GIF or WebP.")
     source = {"type": "base64", "media_type": kind, "data": base64.b64encode(path.read_bytes()).decode()}
     return {"type": "image", "source": source}
 
@@ -164,8 +162,8 @@ def _ensure_hub(state: Path, *, quiet: bool) -> None:
     if HubClient(state).is_there():
         return
     if not quiet:
-        click.echo(f"No hub runs here; starting one in the background (its log: {state / LOG}).", err=True)
+        click.echo(f"No hub is running. Starting one in the background (log: {state / LOG}).", err=True)
     try:
         start_hub(state)
     except KeyboardInterrupt as error:
-        raise HubError(400, INTERRUPTED, "Interrupted. The hub goes on starting; no session was started.") from error
+        raise HubError(400, INTERRUPTED, "Interrupted. The hub is still starting; no session was started.") from error

@@ -1,4 +1,4 @@
-"""Takes a seat at the hub's desk: chooses the front for this terminal, stays, and says how it ended as an exit code."""
+"""Follows a session or the inbox: chooses the surface for this terminal, and returns an exit code."""
 
 import asyncio
 import os
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from handraise.surfaces.terminal.screen import Screen
 
 _HISTORY = 60
-"""How many items of what happened before are shown to somebody who joins."""
+"""How many earlier items are shown on attach."""
 
 
 class SessionRequest(Struct, frozen=True):
-    """The session to start, or to go on with."""
+    """The session to start, resume or fork."""
 
     words: Words | None
     project: str | None = None
@@ -61,13 +61,13 @@ class SessionRequest(Struct, frozen=True):
 
 
 class HubTarget(Struct, frozen=True):
-    """The hub of this machine, or another one by its address and a token."""
+    """The hub of this machine, or another one with its address and a token."""
 
     state: Path
     address: str | None = None
     token: str | None = None
     options: str = ""
-    """What a command needs to find the same hub again."""
+    """The options with which a command finds the same hub again."""
 
     def desk(self) -> RemoteDesk:
         if self.address is not None:
@@ -76,101 +76,101 @@ class HubTarget(Struct, frozen=True):
 
 
 class OutputOptions(Struct, frozen=True):
-    """How to stay."""
+    """How to follow a session."""
 
     plain: bool = False
     as_json: bool = False
     patience: float | None = None
     detach: bool = False
     finishes: bool = False
-    """Whether leaving before a turn has ended counts as a failure."""
+    """Whether leaving before the turn ends counts as a failure."""
 
 
-def begin(where: HubTarget, wanted: SessionRequest, manner: OutputOptions) -> int:
-    """Starts, resumes or forks a session, and stays with it."""
-    # As long as nobody stays, Ctrl-C ends the command, wherever it is.
-    named = Path(wanted.project) if wanted.project is not None else Path(here())
-    if where.address is None and named.is_dir():
-        wanted = replace(wanted, project=str(named.resolve()))
+def begin(hub: HubTarget, request: SessionRequest, output: OutputOptions) -> int:
+    """Starts, resumes or forks a session, and follows it."""
+    # Until the session is followed, Ctrl-C ends the command at any point.
+    directory = Path(request.project) if request.project is not None else Path(here())
+    if hub.address is None and directory.is_dir():
+        request = replace(request, project=str(directory.resolve()))
     try:
-        return _perform(where, _begin(where, wanted, manner))
+        return _perform(hub, _begin(hub, request, output))
     except KeyboardInterrupt as error:
-        told = f"Interrupted. Run `handraise ps{where.options}` to see if the session was started."
-        raise HubError(400, INTERRUPTED, told) from error
+        message = f"Interrupted. Run `handraise ps{hub.options}` to see if the session started."
+        raise HubError(400, INTERRUPTED, message) from error
 
 
-def join(where: HubTarget, session: str, manner: OutputOptions) -> int:
-    """Stays with a session that is there."""
-    return _perform(where, _join(where, session, manner))
+def join(hub: HubTarget, session: str, output: OutputOptions) -> int:
+    """Follows an existing session."""
+    return _perform(hub, _join(hub, session, output))
 
 
-def clear_inbox(where: HubTarget, manner: OutputOptions) -> int:
-    """Stays with the open asks of all sessions; without a terminal, lists them."""
-    listed = manner.as_json or not sys.stdout.isatty()
-    return _perform(where, _list(where, manner) if listed else _inbox(where, manner))
+def clear_inbox(hub: HubTarget, output: OutputOptions) -> int:
+    """Follows the open requests of all sessions; without a terminal, lists them."""
+    listed = output.as_json or not sys.stdout.isatty()
+    return _perform(hub, _list(hub, output) if listed else _inbox(hub, output))
 
 
 @asynccontextmanager
-async def _desk(where: HubTarget) -> AsyncIterator[RemoteDesk]:
+async def _desk(hub: HubTarget) -> AsyncIterator[RemoteDesk]:
     """The desk of the hub, and the language of the hub for everything that is shown from here on."""
-    async with where.desk() as desk:
+    async with hub.desk() as desk:
         # A newer hub may speak a language that is not known here.
         with suppress(texts.UnknownLanguage):
             texts.use(desk.language)
         yield desk
 
 
-async def _begin(where: HubTarget, wanted: SessionRequest, manner: OutputOptions) -> int:
-    async with _desk(where) as desk:
+async def _begin(hub: HubTarget, request: SessionRequest, output: OutputOptions) -> int:
+    async with _desk(hub) as desk:
         cursor = await desk.newest()
-        session = (await _started(desk, wanted)).session
-        if manner.detach:
+        session = (await _started(desk, request)).session
+        if output.detach:
             click.echo(session.id)
             return 0
-        return await _stay(desk, session, cursor, replace(manner, finishes=wanted.words is not None), where)
+        return await _stay(desk, session, cursor, replace(output, finishes=request.words is not None), hub)
 
 
-async def _started(desk: Desk, wanted: SessionRequest) -> SessionSummary:
-    if wanted.resume is not None and wanted.fork:
-        if wanted.words is None:
-            raise Refused("A fork begins with something to say.")
-        return await desk.fork(wanted.resume, wanted.words)
-    if wanted.resume is not None:
-        return await desk.resume(wanted.resume, wanted.words)
-    return await desk.start(wanted.words or "", wanted.project or ".", mode=wanted.mode, model=wanted.model)
+async def _started(desk: Desk, request: SessionRequest) -> SessionSummary:
+    if request.resume is not None and request.fork:
+        if request.words is None:
+            raise Refused("A fork needs a first message.")
+        return await desk.fork(request.resume, request.words)
+    if request.resume is not None:
+        return await desk.resume(request.resume, request.words)
+    return await desk.start(request.words or "", request.project or ".", mode=request.mode, model=request.model)
 
 
-async def _join(where: HubTarget, session: str, manner: OutputOptions) -> int:
-    async with _desk(where) as desk:
+async def _join(hub: HubTarget, session: str, output: OutputOptions) -> int:
+    async with _desk(hub) as desk:
         found = (await desk.session(session)).session
         before = await desk.items(session, limit=_HISTORY)
-        # The first of them is followed, too: what was before and what comes are one stream, and nothing is in it twice.
+        # From before the first of them: earlier and new items are one stream, and none appears twice.
         cursor = before[0].cursor - 1 if before else await desk.newest()
-        return await _stay(desk, found, cursor, manner, where)
+        return await _stay(desk, found, cursor, output, hub)
 
 
-async def _inbox(where: HubTarget, manner: OutputOptions) -> int:
-    async with _desk(where) as desk:
-        return await _stay(desk, None, await desk.newest(), manner, where)
+async def _inbox(hub: HubTarget, output: OutputOptions) -> int:
+    async with _desk(hub) as desk:
+        return await _stay(desk, None, await desk.newest(), output, hub)
 
 
-async def _list(where: HubTarget, manner: OutputOptions) -> int:
-    async with _desk(where) as desk:
+async def _list(hub: HubTarget, output: OutputOptions) -> int:
+    async with _desk(hub) as desk:
         asks = await desk.asks()
     for ask in asks:
         for row in (
-            [msgspec.json.encode(ask_as_json(ask)).decode()] if manner.as_json else lines_of_ask(ask, where.options)
+            [msgspec.json.encode(ask_as_json(ask)).decode()] if output.as_json else lines_of_ask(ask, hub.options)
         ):
             click.echo(row)
-    if not asks and not manner.as_json:
-        click.echo("Nothing needs you.")
+    if not asks and not output.as_json:
+        click.echo("No open requests.")
     return 0
 
 
-async def _stay(desk: Desk, session: Session | None, cursor: int, manner: OutputOptions, where: HubTarget) -> int:
-    io = _front(manner, where)
+async def _stay(desk: Desk, session: Session | None, cursor: int, output: OutputOptions, hub: HubTarget) -> int:
+    io = _surface(output, hub)
     stay = TerminalSession(desk, io, _now, session, cursor)
-    # One Ctrl-C too many, while it is being left, must not swallow how to come back.
+    # An extra Ctrl-C while leaving must not hide how to come back.
     with told_by_signals(stay.leaving.set, io.interrupt) as caught:
         async with stay:
             await io.run(stay)
@@ -180,15 +180,15 @@ async def _stay(desk: Desk, session: Session | None, cursor: int, manner: Output
         number = by_signal or (signal.SIGINT if stay.interrupted else None)
         if session is None:
             return 0 if number is None else BY_SIGNAL + number
-        code = _leave(io, stay.view.timeline, f"{shlex.quote(session.id)}{where.options}", manner)
+        code = _leave(io, stay.view.timeline, f"{shlex.quote(session.id)}{hub.options}", output)
         return code if number is None else BY_SIGNAL + number
 
 
-def _front(manner: OutputOptions, where: HubTarget) -> "Screen | Plain | Unattended":
-    keyboard = None if manner.as_json else _keyboard()
+def _surface(output: OutputOptions, hub: HubTarget) -> "Screen | Plain | Unattended":
+    keyboard = None if output.as_json else _keyboard()
     if keyboard is None:
-        return Unattended(as_json=manner.as_json, patience=manner.patience, options=where.options)
-    if manner.plain or os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb":
+        return Unattended(as_json=output.as_json, patience=output.patience, options=hub.options)
+    if output.plain or os.environ.get("NO_COLOR") or os.environ.get("TERM", "dumb") == "dumb":
         from handraise.surfaces.terminal.plain import Plain
 
         return Plain(_now, keyboard)
@@ -197,31 +197,31 @@ def _front(manner: OutputOptions, where: HubTarget) -> "Screen | Plain | Unatten
     return Screen(_now)
 
 
-def _leave(io: "Screen | Plain | Unattended", timeline: Timeline, session: str, manner: OutputOptions) -> int:
+def _leave(io: "Screen | Plain | Unattended", timeline: Timeline, session: str, output: OutputOptions) -> int:
     back = f"handraise attach {session}"
     if isinstance(io, Unattended) and io.gave_up == "queued":
-        drop = f"handraise stop {session}"
+        cancel = f"handraise stop {session}"
         click.echo(
-            f"Still queued after {manner.patience:g} s. Come back with: {back}, or drop it with: {drop}", err=True
+            f"Still queued after {output.patience:g} s. Follow it with: {back}, or cancel it with: {cancel}", err=True
         )
         return FAILED
     if isinstance(io, Unattended) and io.gave_up:
         click.echo(
-            f"Nobody answered within {manner.patience:g} s. The ask stays open; come back with: {back}", err=True
+            f"Nobody answered within {output.patience:g} s. The request stays open. Come back with: {back}", err=True
         )
         return FAILED
     unread = io.unread if isinstance(io, Unattended) else None
     if unread is not None and not isinstance(unread, BrokenPipeError):
-        click.echo(f"handraise: Nothing more can be printed: {unread.strerror}.", err=True)
-    if timeline.ended is None and not manner.as_json:
-        click.echo(f"The session goes on without you. Come back with: {back}", err=True)
-    elif not manner.as_json:
-        click.echo(f'The session has ended. Go on with: handraise run --resume {session} "…"', err=True)
-    return FAILED if unread is not None else code_of(timeline, finishes=manner.finishes)
+        click.echo(f"handraise: Can't write the output: {unread.strerror}.", err=True)
+    if timeline.ended is None and not output.as_json:
+        click.echo(f"The session keeps running. Come back with: {back}", err=True)
+    elif not output.as_json:
+        click.echo(f'The session has ended. Resume it with: handraise run --resume {session} "…"', err=True)
+    return FAILED if unread is not None else code_of(timeline, finishes=output.finishes)
 
 
 def code_of(timeline: Timeline, *, finishes: bool) -> int:
-    """What a session that was stayed with ends the command with; `finishes` where a turn was to be seen to its end."""
+    """The exit code after following a session; `finishes` if the command was to wait for the end of the turn."""
     if timeline.interrupted:
         return BY_SIGNAL + signal.SIGINT
     if timeline.failed or timeline.cut_off:
@@ -237,7 +237,7 @@ def _now() -> datetime:
 
 
 def _keyboard() -> int | None:
-    """Where somebody types who sees what is printed: stdin, or where that is a pipe the terminal itself."""
+    """Where a person at this terminal types: stdin, or the terminal itself if stdin is a pipe."""
     if not sys.stdout.isatty():
         return None
     if sys.stdin is not None and sys.stdin.isatty():
@@ -248,17 +248,17 @@ def _keyboard() -> int | None:
         return None
 
 
-def _perform(where: HubTarget, work: Coroutine[None, None, int]) -> int:
-    """The desk's errors as the commands tell them."""
+def _perform(hub: HubTarget, work: Coroutine[None, None, int]) -> int:
+    """Runs it, and turns the desk's errors into those of commands."""
     try:
         return asyncio.run(work)
     except Unreached as error:
-        raise NoHub(str(error) if where.address is None else f"No hub answers at {where.address}.") from error
+        raise NoHub(str(error) if hub.address is None else f"No hub answers at {hub.address}.") from error
     except (Refused, Conflict, TooLate) as error:
         raise HubError(409, error.code, str(error)) from error
     except NotFound as error:
-        raise HubError(404, error.code, f"{error} See what there is with: handraise ps") from error
+        raise HubError(404, error.code, f"{error} List sessions with: handraise ps") from error
     except NotLetIn as error:
-        raise HubError(403, error.code, f"{error} A token goes into $HANDRAISE_TOKEN.") from error
+        raise HubError(403, error.code, f"{error} Put a token in $HANDRAISE_TOKEN.") from error
     except DeskError as error:
         raise HubError(400, error.code, str(error)) from error

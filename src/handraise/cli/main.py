@@ -1,4 +1,4 @@
-"""The commands, put together; and how a mistake is told. Each command's module is imported when it is called."""
+"""The list of commands. Each command's module is imported when it is called."""
 
 import importlib
 import sys
@@ -9,44 +9,44 @@ import click
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-# As they are listed: the commands by what they are for, each with the module of handraise.cli that it is in and the
-# first sentence of its own help, which stands here too: to list them all is no reason to import them all.
+# In the order of `--help`, by purpose: each command with its module in handraise.cli and the first sentence of its own
+# help. The sentence is repeated here so that listing the commands doesn't import them all.
 GROUPS = {
-    "Stay with Claude": {
-        "run": ("interactive", "Start a session in this directory and stay with it."),
-        "attach": ("interactive", "Join a session: what it did last, and what comes."),
-        "inbox": ("interactive", "Answer whatever is open, from all sessions."),
-        "ps": ("ps", "List the sessions: what needs you first."),
+    "Work with Claude": {
+        "run": ("interactive", "Start a session in this directory and follow it."),
+        "attach": ("interactive", "Follow a session from its latest output."),
+        "inbox": ("interactive", "Answer open requests from all sessions."),
+        "ps": ("ps", "List sessions, those that need you first."),
     },
-    "From a script": {
-        "say": ("steering", "Say something to a session; during a turn it steers."),
-        "answer": ("steering", "Settle one ask."),
-        "interrupt": ("steering", "End the turn of a session."),
-        "stop": ("steering", "End a session's Claude; it can be resumed."),
+    "Control sessions": {
+        "say": ("steering", "Send a message to a session, during a turn too."),
+        "answer": ("steering", "Answer one request."),
+        "interrupt": ("steering", "Interrupt the current turn of a session."),
+        "stop": ("steering", "Stop a session. You can resume it later."),
         "mode": ("steering", "Change the permission mode of a session."),
     },
-    "The hub": {
-        "serve": ("serve", "Run the hub: the page, the API and the sessions."),
+    "Hub": {
+        "serve": ("serve", "Run the hub: web page, API and sessions."),
         "demo": (
             "serve",
-            "Meet every kind of ask: the real Claude Code, a scripted model, no account, no network.",
+            "Try every kind of request: real Claude Code, scripted model, no account, no network.",
         ),
-        "doctor": ("doctor", "Check the CLI, its login, ports, permissions and disk, and say what to do."),
-        "audit": ("audit", "List who did what."),
-        "replay": ("replay", "Rebuild a timeline from a journal: a file, a session's folder, or a session's id."),
+        "doctor": ("doctor", "Check the setup: Claude Code, sign-in, port, permissions, disk and more."),
+        "audit": ("audit", "Show the audit log: who did what, and when."),
+        "replay": ("replay", "Rebuild a timeline from a journal: a file, a session's folder or a session ID."),
     },
-    "Who may do what": {
-        "project": ("projects", "Add, list and change projects; sync their files."),
+    "Projects and access": {
+        "project": ("projects", "Add, list, change and sync projects."),
         "rules": (
             "rules",
-            "List, add and revoke rules: standing answers, tried in order; the first that fits decides.",
+            "List, add and revoke rules. Rules are tried in order; the first match decides.",
         ),
-        "trust": ("trust", "List and revoke trust in directories: whether what they bring is used."),
-        "token": ("tokens", "Make, list and revoke tokens; sign a browser in."),
+        "trust": ("trust", "List and revoke which directories may use their own hooks, servers and permissions."),
+        "token": ("tokens", "Create, list and revoke tokens, and sign in a browser."),
     },
-    "For other programs": {
-        "mcp": ("mcp", "An MCP server on stdio with ask_user and approval_prompt, for any agent."),
-        "completion": ("completion", "Print the completion for bash, zsh or fish; for $SHELL unless named."),
+    "Integrations": {
+        "mcp": ("mcp", "Run an MCP server on stdio with ask_user and approval_prompt, for any agent."),
+        "completion": ("completion", "Print the completion script for bash, zsh or fish (default: $SHELL)."),
     },
 }
 COMMANDS = {name: module for group in GROUPS.values() for name, (module, _) in group.items()}
@@ -54,7 +54,7 @@ SENTENCES = {name: sentence for group in GROUPS.values() for name, (_, sentence)
 
 
 class HelpfulGroup(click.Group):
-    """Whatever goes wrong in a command ends as a sentence and an exit code."""
+    """Lists commands by purpose, and turns every error in a command into a sentence and an exit code."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -82,7 +82,7 @@ class HelpfulGroup(click.Group):
                 formatter.write_dl([(name.ljust(widest), sentence) for name, (_, sentence) in group.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem[Any]]":
-        """As click's own, which imports every command that begins so for its sentence."""
+        """Like click's own, which would import every matching command for its help."""
         from click.shell_completion import CompletionItem
 
         begun = [name for name in COMMANDS if name.startswith(incomplete)]
@@ -95,8 +95,8 @@ class HelpfulGroup(click.Group):
         try:
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
-            raise  # told by click, with its own codes
-        except (Exception, KeyboardInterrupt) as error:  # the outer door
+            raise  # click prints these, with its own exit codes
+        except (Exception, KeyboardInterrupt) as error:  # the outermost level: nothing ends as a traceback
             from handraise.cli.errors import leave
 
             sys.exit(leave(error))
@@ -112,7 +112,7 @@ def main() -> None:
     """Claude Code raises its hand; you answer from anywhere.
 
     \b
-    handraise demo                        see it work, without an account
-    handraise run "Fix the failing test"  start Claude here, and stay with it
-    handraise inbox                       answer whatever waits, from all sessions
+    handraise demo                        try it without an account
+    handraise run "Fix the failing test"  start Claude in this directory
+    handraise inbox                       answer open requests from all sessions
     """

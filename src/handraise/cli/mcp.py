@@ -1,4 +1,4 @@
-"""`handraise mcp` as a command among the others, for `--help`. The console script takes a shorter way: see `entry`."""
+"""`handraise mcp` as a click command, for `--help`. The console script skips it: see `entry`."""
 
 import sys
 
@@ -10,7 +10,7 @@ from handraise.cli.places import state_option
 @click.command()
 @state_option
 def mcp(state: str | None) -> None:
-    """An MCP server on stdio with ask_user and approval_prompt, for any agent."""
+    """Run an MCP server on stdio with ask_user and approval_prompt, for any agent."""
     from handraise.agents.relay import main
 
     sys.exit(main(["--state", state] if state else []))

@@ -1,4 +1,4 @@
-"""Where things are on this machine, as options of commands."""
+"""Options that several commands share, and what they mean."""
 
 import io
 import os
@@ -13,11 +13,11 @@ from handraise.client import state as client_state
 __all__ = ["address_in", "here", "hub_option", "json_option", "piped", "state_folder", "state_option"]
 
 state_option = click.option(
-    "--state", metavar="DIR", help="The hub's folder; $HANDRAISE_STATE, or the platform's place for state."
+    "--state", metavar="DIR", help="The hub's folder (default: $HANDRAISE_STATE, or the platform's folder for state)."
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
 hub_option = click.option(
-    "--hub", metavar="URL", envvar="HANDRAISE_HUB", help="Another machine's hub; its token is in $HANDRAISE_TOKEN."
+    "--hub", metavar="URL", envvar="HANDRAISE_HUB", help="A hub on another machine. Put its token in $HANDRAISE_TOKEN."
 )
 
 
@@ -27,22 +27,24 @@ def state_folder(named: str | None) -> Path:
 
 
 def address_in(hub: str | None) -> str | None:
-    """What `--hub` names, checked."""
+    """The address in `--hub`; raises UsageError if it isn't one."""
     if hub is not None and not hub.startswith(("http://", "https://")):
-        raise click.UsageError(f"--hub takes an address such as https://{hub}.")
+        raise click.UsageError(f"--hub needs a URL, for example https://{hub}.")
     return hub
 
 
 def here() -> str:
-    """The directory that a command is typed in."""
+    """The current directory; raises HubError if it no longer exists."""
     try:
         return os.getcwd()
     except FileNotFoundError:
-        raise HubError(400, "no_directory", "The current directory no longer exists. Change to another one.") from None
+        raise HubError(
+            400, "no_directory", "The current directory no longer exists. Change to another directory."
+        ) from None
 
 
 def piped() -> str:
-    """All of stdin, which must be UTF-8 whatever the locale says; raises UnicodeDecodeError."""
+    """All of stdin as UTF-8, whatever the locale; raises UnicodeDecodeError."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors="strict")
     return sys.stdin.read()

@@ -1,4 +1,4 @@
-"""`handraise project`: directories and their options, and the files by which a Claude that is run by hand knows us."""
+"""`handraise project`: directories, their options, and the files that connect a Claude you run yourself to the hub."""
 
 import json
 import os
@@ -23,24 +23,24 @@ _NUMBERS = (
 _SWITCHES = ("ask_user_enabled",)
 _RULES = "rules"
 _COMMA = re.compile(r",(?![^(]*\))")
-"""Between the members of a list, and not within what is in parentheses: `Bash(a,b)` is one."""
+"""Separates list items, but not inside parentheses: `Bash(a,b)` is one."""
 KEYS = (*_TEXTS, *_LISTS, *_SWITCHES, *_NUMBERS, _RULES)
-"""Every option that can be set, as it is written on the command line."""
+"""Every option that can be set, as written on the command line."""
 
 
 @click.group()
 def project() -> None:
-    """Add, list and change projects; sync their files."""
+    """Add, list, change and sync projects."""
 
 
 @project.command()
 @click.argument("path", type=click.Path(exists=True, file_okay=False, resolve_path=True))
 @click.argument("settings", nargs=-1, metavar="[KEY=VALUE]...")
-@click.option("--name", help="The directory's own unless set.")
+@click.option("--name", help="Name (default: the directory's name).")
 @state_option
 @json_option
 def add(path: str, settings: tuple[str, ...], name: str | None, state: str | None, as_json: bool) -> None:
-    """Add a directory.
+    """Add a directory as a project.
 
     \b
     handraise project add . ask_user_timeout=600 mode=plan
@@ -53,20 +53,20 @@ def add(path: str, settings: tuple[str, ...], name: str | None, state: str | Non
 @state_option
 @json_option
 def list_all(state: str | None, as_json: bool) -> None:
-    """List the projects, each with its options."""
+    """List projects with their options."""
     _show(HubClient(state_folder(state)).get("/api/projects")["projects"], as_json)
 
 
 @project.command("set")
 @click.argument("project")
 @click.argument("settings", nargs=-1, required=True, metavar="KEY=VALUE...")
-@click.option("--name", help="Another name.")
+@click.option("--name", help="New name.")
 @state_option
 @json_option
 def change(project: str, settings: tuple[str, ...], name: str | None, state: str | None, as_json: bool) -> None:
-    """Change options of a project; `KEY=` leaves one to the settings again.
+    """Change a project's options. `KEY=` resets one to the settings.
 
-    Rules are a JSON list, or a file of JSON or of TOML with [[rule]] in it.
+    Rules are a JSON list, or a JSON or TOML file (with [[rule]]).
 
     \b
     handraise project set shop model=opus rules='[{"decision": "deny", "command": "git push *"}]'
@@ -81,13 +81,13 @@ def change(project: str, settings: tuple[str, ...], name: str | None, state: str
 @project.command()
 @click.argument("project", required=False)
 @click.option("--all", "everywhere", is_flag=True, help="All projects.")
-@click.option("--remove", is_flag=True, help="Take out what is ours.")
+@click.option("--remove", is_flag=True, help="Remove Handraise's entries.")
 @state_option
 @json_option
 def sync(project: str | None, everywhere: bool, remove: bool, state: str | None, as_json: bool) -> None:
-    """Write .mcp.json, .claude/settings.local.json and a section of CLAUDE.md, for a Claude that is run by hand.
+    """Write .mcp.json, .claude/settings.local.json and a section of CLAUDE.md, for Claude sessions you start yourself.
 
-    What is there stays, and is backed up; --remove undoes it. Without PROJECT it is the one of this directory.
+    Existing content stays and is backed up. --remove undoes it. Without PROJECT, syncs this directory's project.
     """
     client = HubClient(state_folder(state))
     projects = client.get("/api/projects")["projects"] if everywhere else [_find(client, project or here())]
@@ -96,32 +96,32 @@ def sync(project: str | None, everywhere: bool, remove: bool, state: str | None,
         try:
             done = client.post(f"/api/projects/{each['id']}/sync", {"remove": remove})
         except HubError as error:
-            # The others are not to wait for somebody to mend this one.
+            # The others don't wait until this one is fixed.
             failed.append(HubError(error.status, error.code, f"{each['name']}: {error}"))
             continue
-        changed = ", ".join(done["changed"]) or "nothing to change"
+        changed = ", ".join(done["changed"]) or "no changes"
         click.echo(json.dumps(done) if as_json else f"{each['name']}: {changed}")
     if failed:
         raise HubError(failed[0].status, failed[0].code, "\n".join(str(each) for each in failed))
 
 
-def _find(client: HubClient, named: str) -> dict[str, Any]:
+def _find(client: HubClient, name: str) -> dict[str, Any]:
     projects: list[dict[str, Any]] = client.get("/api/projects")["projects"]
     for each in projects:
-        if named in (each["id"], each["name"], each["path"]) or os.path.realpath(named) == each["path"]:
+        if name in (each["id"], each["name"], each["path"]) or os.path.realpath(name) == each["path"]:
             return each
-    raise click.UsageError(f"There is no project {named!r}; add it with: handraise project add {named}")
+    raise click.UsageError(f"There is no project {name!r}. Add it with: handraise project add {name}")
 
 
 def _changed(options: dict[str, Any], settings: tuple[str, ...]) -> dict[str, Any]:
-    """The options with these settings over them."""
+    """The options, changed by these settings."""
     changed = {**options, "patience": dict(options.get("patience", {}))}
     for setting in settings:
         key, equals, text = setting.partition("=")
         if not equals:
-            raise click.UsageError(f"{setting!r} is not KEY=VALUE.")
+            raise click.UsageError(f"{setting!r} isn't KEY=VALUE.")
         if key not in KEYS:
-            raise click.UsageError(f"There is no option {key}. Perhaps {_nearest(key)} was meant.")
+            raise click.UsageError(f"There is no option {key}. Did you mean {_nearest(key)}?")
         kind, _, inner = key.partition(".")
         place, name = (changed["patience"], inner) if inner else (changed, kind)
         if text:
@@ -146,32 +146,32 @@ def _value(key: str, text: str) -> object:
 
 
 def _rules(text: str) -> object:
-    """A list as JSON, or what a file holds; what is in it, the hub checks."""
-    told = text
+    """A JSON list, or the content of a file; the hub checks the rules themselves."""
+    content = text
     if text.startswith("@"):
         try:
-            told = Path(text[1:]).expanduser().read_text()
+            content = Path(text[1:]).expanduser().read_text()
         except (OSError, UnicodeDecodeError) as error:
-            raise click.UsageError(f"{text[1:]} cannot be read: {error}.") from None
+            raise click.UsageError(f"Can't read {text[1:]}: {error}.") from None
     try:
-        return json.loads(told)
+        return json.loads(content)
     except ValueError:
         if not text.startswith("@"):
-            raise click.UsageError(f"rules must be a JSON list, or @FILE, not {text!r}.") from None
-    return _from_toml(told, text[1:])
+            raise click.UsageError(f"rules must be a JSON list or @FILE, not {text!r}.") from None
+    return _from_toml(content, text[1:])
 
 
-def _from_toml(text: str, where: str) -> object:
+def _from_toml(text: str, file: str) -> object:
     import tomllib
 
     try:
-        told = tomllib.loads(text)
+        table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise click.UsageError(f"{where} is neither JSON nor TOML: {error}.") from None
-    if set(told) != {"rule"}:
-        raise click.UsageError(f"{where} must hold nothing but [[rule]].")
-    # A date of TOML becomes the text that JSON has for it.
-    return json.loads(json.dumps(told["rule"], default=lambda each: each.isoformat()))
+        raise click.UsageError(f"{file} is neither JSON nor TOML: {error}.") from None
+    if set(table) != {"rule"}:
+        raise click.UsageError(f"{file} must contain only [[rule]] tables.")
+    # TOML dates become text, as in JSON.
+    return json.loads(json.dumps(table["rule"], default=lambda each: each.isoformat()))
 
 
 def _nearest(key: str) -> str:

@@ -1,4 +1,4 @@
-"""`handraise replay`: a session's timeline, rebuilt from its journal alone. Needs no hub and changes nothing."""
+"""`handraise replay`: rebuilds a session's timeline from its journal alone. Needs no hub and changes nothing."""
 
 import os
 import shutil
@@ -21,9 +21,9 @@ _JOURNAL = "out.ndjson"
 @state_option
 @json_option
 def replay(file: str, state: str | None, as_json: bool) -> None:
-    """Rebuild a timeline from a journal: a file, a session's folder, or a session's id.
+    """Rebuild a timeline from a journal: a file, a session's folder or a session ID.
 
-    Who answered, and by which rule, is not in a journal: see `handraise audit`.
+    A journal doesn't say who answered, or by which rule: see `handraise audit`.
 
     \b
     handraise replay s_…
@@ -35,18 +35,18 @@ def replay(file: str, state: str | None, as_json: bool) -> None:
     for journal in _journals(file, state_folder(state)):
         with journal.open("rb") as stream:
             since = datetime.fromtimestamp(os.fstat(stream.fileno()).st_mtime, UTC)
-            given_back = _skip_hole(stream)
-            if given_back:
-                click.echo(f"The first {given_back} bytes were given back to the disk; this is the rest.", err=True)
-            replaying = Replay(_session(journal), since, given_back)
+            freed = _skip_hole(stream)
+            if freed:
+                click.echo(f"The first {freed:,} bytes were removed to save disk space. This is the rest.", err=True)
+            replaying = Replay(_session(journal), since, freed)
             while chunk := stream.read(_CHUNK):
                 show(replaying.receive(chunk))
             show(replaying.receive_end())
 
 
-def _journals(named: str, state: Path) -> list[Path]:
-    """One journal for each process that the session had, in their order."""
-    for place in (Path(named), state / "sessions" / named):
+def _journals(name: str, state: Path) -> list[Path]:
+    """The journals of the session's processes, in order."""
+    for place in (Path(name), state / "sessions" / name):
         if place.is_file():
             return [place]
         if (place / _JOURNAL).is_file():
@@ -54,24 +54,24 @@ def _journals(named: str, state: Path) -> list[Path]:
         runs = [run for run in place.glob(f"*/{_JOURNAL}") if run.parent.name.isdecimal()] if place.is_dir() else []
         if runs:
             return sorted(runs, key=lambda run: int(run.parent.name))
-    raise click.UsageError(f"{named} is neither a journal nor a session that has one. See: handraise ps")
+    raise click.UsageError(f"{name} is neither a journal nor a session with one. List sessions with: handraise ps")
 
 
 def _session(journal: Path) -> str:
-    """A session's journal lies in its folder, in one for each process; any other file is called what it is called."""
+    """The session's ID from its folder (one subfolder per process); for any other file, the file's name."""
     return journal.parent.parent.name if journal.name == _JOURNAL else journal.stem
 
 
 def _skip_hole(stream: BinaryIO) -> int:
-    """Where the first whole line begins that is still there: what a hub has taken in may have been given back."""
+    """Where the first remaining whole line begins: the hub may have freed what it has already stored."""
     if not hasattr(os, "SEEK_DATA") or not os.fstat(stream.fileno()).st_size:
         return 0
     try:
-        begins = os.lseek(stream.fileno(), 0, os.SEEK_DATA)
+        start = os.lseek(stream.fileno(), 0, os.SEEK_DATA)
     except OSError:
-        begins = 0
-    stream.seek(begins)
-    if begins:
+        start = 0
+    stream.seek(start)
+    if start:
         stream.readline()
     return stream.tell()
 
@@ -82,7 +82,7 @@ def _as_json(items: Sequence[Item]) -> None:
 
 
 def _in_words() -> Callable[[Sequence[Item]], None]:
-    """The lines that somebody would have seen who had stayed."""
+    """Prints the lines that the terminal would have shown."""
     from handraise.model.asks import ask_from_json
     from handraise.model.items import AskOpened
     from handraise.present.headlines import headline

@@ -1,4 +1,4 @@
-"""`handraise rules`: the standing answers, which decide without a person."""
+"""`handraise rules`: rules that answer permission requests without a person."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ import click
 
 from handraise.cli.client import HubClient
 from handraise.cli.places import json_option, state_folder, state_option
-from handraise.cli.plain import plain
+from handraise.cli.table import harmless
 
 _WHERE = ("project", "session", "mode")
 
@@ -16,7 +16,7 @@ _WHERE = ("project", "session", "mode")
 @click.group(invoke_without_command=True)
 @click.pass_context
 def rules(ctx: click.Context) -> None:
-    """List, add and revoke rules: standing answers, tried in order; the first that fits decides."""
+    """List, add and revoke rules. Rules are tried in order; the first match decides."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_all, state=None, as_json=False)
 
@@ -25,56 +25,58 @@ def rules(ctx: click.Context) -> None:
 @state_option
 @json_option
 def list_all(state: str | None, as_json: bool) -> None:
-    """List the rules in the order in which they are tried, and where each comes from."""
+    """List rules in the order they are tried, with their source."""
     found = HubClient(state_folder(state)).get("/api/rules")["rules"]
     for each in found:
         click.echo(json.dumps(each, ensure_ascii=False) if as_json else _line(each))
     if not found and not as_json:
-        click.echo("No rules. Whatever Claude's own mode does not allow is asked.")
+        click.echo("No rules. You are asked about everything that Claude's permission mode doesn't allow.")
 
 
 @rules.command()
 @click.argument("decision", type=click.Choice(["allow", "deny", "ask"]))
-@click.option("--tool", metavar="NAME", help="A tool, or a pattern with *.")
-@click.option("--command", metavar="WORDS", help="For a shell: 'npm run *'. Each part of a command must fit.")
-@click.option("--path", metavar="GLOB", help="For files: a glob; a relative one is inside the project.")
-@click.option("--server", metavar="NAME", help="The tools of an MCP server.")
-@click.option("--project", metavar="P", help="Only there: an id, a name or a directory.")
+@click.option("--tool", metavar="NAME", help="A tool name; * matches anything.")
+@click.option(
+    "--command", metavar="WORDS", help="A shell command, for example 'npm run *'. Each part of a command must match."
+)
+@click.option("--path", metavar="GLOB", help="A file glob. A relative one is inside the project.")
+@click.option("--server", metavar="NAME", help="All tools of an MCP server.")
+@click.option("--project", metavar="P", help="Only in this project: an ID, a name or a directory.")
 @click.option("--mode", metavar="M", help="Only in this permission mode.")
-@click.option("--message", metavar="TEXT", default="", help="What Claude reads when it is denied.")
-@click.option("--expires", "expires_at", metavar="TIME", help="Such as 2027-01-31T12:00:00Z.")
+@click.option("--message", metavar="TEXT", default="", help="The message to Claude when the rule denies.")
+@click.option("--expires", "expires_at", metavar="TIME", help="For example: 2027-01-31T12:00:00Z.")
 @state_option
 @json_option
-def add(state: str | None, as_json: bool, **wanted: str | None) -> None:
-    """Add a rule, for every session from now on.
+def add(state: str | None, as_json: bool, **rule: str | None) -> None:
+    """Add a rule. It applies to all sessions at once.
 
     \b
     handraise rules add allow --tool Bash --command 'npm run *' --project shop
     handraise rules add deny --path 'secrets/**' --message "Ask me for the values."
     """
-    made = HubClient(state_folder(state)).post("/api/rules", wanted)
-    click.echo(json.dumps(made, ensure_ascii=False) if as_json else _line(made))
+    added = HubClient(state_folder(state)).post("/api/rules", rule)
+    click.echo(json.dumps(added, ensure_ascii=False) if as_json else _line(added))
 
 
 @rules.command()
 @click.argument("id")
 @state_option
 def revoke(id: str, state: str | None) -> None:  # noqa: A002 (the argument's name)
-    """Revoke a rule that a person made; those in settings are changed there."""
+    """Revoke a rule. Rules in settings files are changed there."""
     HubClient(state_folder(state)).delete(f"/api/rules/{quote(id, safe='')}")
 
 
 def _line(rule: dict[str, Any]) -> str:
-    """The rule as one line: what it decides, for what, where, until when, and who made it."""
+    """The rule as one line: decision, subject, scope, expiry and author."""
     what = [
         rule["tool"] or ("any tool" if not rule["server"] else ""),
-        f"of the server {rule['server']}" if rule["server"] else "",
+        f"from the server {rule['server']}" if rule["server"] else "",
         f"`{rule['command']}`" if rule["command"] else "",
         f"on {rule['path']}" if rule["path"] else "",
     ]
     where = [f"{name} {rule[name]}" for name in _WHERE if rule[name]] or ["everywhere"]
     until = [f"until {rule['expires_at'][:16]}"] if rule["expires_at"] else []
     made = f"by {rule['made_by']}" if rule["made_by"] else f"from {rule['source']}"
-    says = [f'"{rule["message"]}"'] if rule["message"] else []
-    told = " · ".join([" ".join(each for each in what if each), *where, *until, made, *says])
-    return plain(f"{rule['id']}  {rule['decision']:<5}  {told}")
+    message = [f'"{rule["message"]}"'] if rule["message"] else []
+    summary = " · ".join([" ".join(each for each in what if each), *where, *until, made, *message])
+    return harmless(f"{rule['id']}  {rule['decision']:<5}  {summary}")

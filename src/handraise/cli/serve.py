@@ -4,18 +4,17 @@ import asyncio
 import gc
 import os
 import resource
+import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from handraise.cli.browser import show
 from handraise.cli.errors import PORT_TAKEN
-from handraise.cli.loop import run
 from handraise.cli.places import state_folder, state_option
 
 if TYPE_CHECKING:
@@ -26,13 +25,20 @@ _FILES = 65_536
 
 
 @click.command()
-@click.option("--host", default=None, help="Where to listen; [web] host, else 127.0.0.1.")
-@click.option("--port", type=click.IntRange(0, 65535), default=None, help="[web] port, else 8420; 0 takes a free one.")
+@click.option("--host", default=None, help="Address to listen on (default: [web] host, or 127.0.0.1).")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=None,
+    help="Port (default: [web] port, or 8420); 0 picks a free one.",
+)
 @state_option
-@click.option("--database", metavar="URL", help="[store] database, else hub.db in the hub's folder: sqlite:///PATH.")
-@click.option("--stop-sessions", is_flag=True, help="End every Claude when the hub ends.")
-@click.option("--no-link", is_flag=True, help="Don't print a sign-in link. `handraise token link` makes one.")
-@click.option("--verbose", is_flag=True, help="Say more, on stderr.")
+@click.option(
+    "--database", metavar="URL", help="sqlite:///PATH (default: [store] database, or hub.db in the hub's folder)."
+)
+@click.option("--stop-sessions", is_flag=True, help="Stop all sessions when the hub stops.")
+@click.option("--no-link", is_flag=True, help="Don't print a sign-in link. Get one with: handraise token link")
+@click.option("--verbose", is_flag=True, help="Log more, on stderr.")
 def serve(
     host: str | None,
     port: int | None,
@@ -42,31 +48,60 @@ def serve(
     no_link: bool,
     verbose: bool,
 ) -> None:
-    """Run the hub: the page, the API and the sessions.
+    """Run the hub: web page, API and sessions.
 
-    Sessions live on when the hub ends, and are adopted by the next one.
+    Sessions keep running when the hub stops. The next hub reattaches them.
     """
-    from handraise.cli.hub_settings import service as wanted
+    from handraise.cli.hub_settings import service as read_service
     from handraise.serving import logs
 
     logs.configure(sys.stderr, verbose=verbose)
     folder = state_folder(state)
     with _in_words(folder):
-        service = wanted(os.environ, folder, host, port, database)
+        service = read_service(os.environ, folder, host, port, database)
     _run(service, stop_sessions=stop_sessions, link=not no_link)
 
 
 @click.command()
-@click.option("--port", type=click.IntRange(0, 65535), default=8420, help="8420 unless set; 0 takes a free one.")
-@click.option("--verbose", is_flag=True, help="Say more, on stderr.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8420, help="Port (default: 8420); 0 picks a free one.")
+@click.option("--verbose", is_flag=True, help="Log more, on stderr.")
 def demo(port: int, verbose: bool) -> None:
-    """Meet every kind of ask: the real Claude Code, a scripted model, no account, no network."""
+    """Try every kind of request: real Claude Code, scripted model, no account, no network."""
     from handraise.serving import logs
     from handraise.serving.demo import demonstrate
 
     logs.configure(sys.stderr, verbose=verbose)
     with tempfile.TemporaryDirectory(prefix="handraise-demo-") as folder, _in_words(Path(folder)):
         run(demonstrate(Path(folder), port, click.echo, show, private=sys.stdout.isatty()))
+
+
+def run(main: Coroutine[object, object, None]) -> None:
+    """Runs it on uvloop if that is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        asyncio.run(main)
+    else:
+        uvloop.run(main)
+
+
+def show(link: str, environ: Mapping[str, str] = os.environ) -> None:
+    """Opens the link in the person's browser, if there is one, and doesn't wait for it."""
+    if sys.platform == "darwin":
+        opener = "open"
+    elif environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"):
+        opener = "xdg-open"
+    else:
+        # A text browser would take over this terminal.
+        return
+    with suppress(OSError):
+        subprocess.Popen(
+            [opener, link],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
 
 class _PortTaken(click.ClickException):
@@ -77,11 +112,11 @@ def _run(service: "ServeConfig", *, stop_sessions: bool, link: bool) -> None:
     from handraise.serving.serve import serving, signals
 
     async def main() -> None:
-        # Before anything is open: whoever stops a hub that has just said it is up finds it ending cleanly.
-        with signals() as told:
+        # Before anything is open: a hub that is stopped right after it is up still ends cleanly.
+        with signals() as stopping:
             async with serving(service) as up:
-                gc.freeze()  # what was loaded stays: looking through it again and again would hold everybody up
-                await _attend(up, told, stop_sessions=stop_sessions, link=link)
+                gc.freeze()  # what is loaded stays: collecting it over and over would cause pauses
+                await _attend(up, stopping, stop_sessions=stop_sessions, link=link)
 
     _raise_limit_of_files()
     with _in_words(service.state):
@@ -90,7 +125,7 @@ def _run(service: "ServeConfig", *, stop_sessions: bool, link: bool) -> None:
 
 @contextmanager
 def _in_words(state: Path) -> Iterator[None]:
-    """What keeps a hub from coming up, as a command tells it."""
+    """Turns what keeps a hub from starting into an error of the command."""
     from handraise.api.server import CannotListen, PortTaken
     from handraise.api.tls import CertificateUnfit
     from handraise.claude.locate import ClaudeMissing
@@ -120,33 +155,41 @@ def _in_words(state: Path) -> Iterator[None]:
 
 
 def no_sandbox(wall: "SandboxSupport") -> list[str]:
-    """What a person is told where Claudes cannot be kept from the hub's own files."""
+    """A warning, if Claude can't be kept away from the hub's own files."""
     if not wall.missing:
         return []
     return [f"Warning: no sandbox. Claude's tools can reach the hub's files. {wall.missing}", f"  {wall.advice}"]
 
 
 def _raise_limit_of_files() -> None:
-    """Many systems let a process open 1024 files unless it asks for more; each client and each session takes some."""
+    """Many systems allow 1024 open files by default; every client and every session needs some."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
-        with suppress(OSError, ValueError):  # some systems have a limit that they do not tell
+        with suppress(OSError, ValueError):  # some systems have an unpublished limit
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-async def _attend(up: "RunningHub", told: asyncio.Event, *, stop_sessions: bool, link: bool) -> None:
-    found = up.hub.pool.adoption
+def _reattached(living: int, lost: int) -> list[str]:
+    """What became of the sessions of an earlier hub."""
+    lines = [f"Reattached {living} {'session' if living == 1 else 'sessions'}"] if living else []
+    if lost:
+        lines.append(f"Lost {lost} {'session' if lost == 1 else 'sessions'}. Resume with: handraise run --resume ID")
+    return lines
+
+
+async def _attend(up: "RunningHub", stopping: asyncio.Event, *, stop_sessions: bool, link: bool) -> None:
+    sessions = up.hub.pool.adoption
     click.echo(f"Handraise is up at {up.base}")
     for line in no_sandbox(up.hub.wall):
         click.echo(line)
-    if found.living or found.lost:
-        click.echo(f"Adopted {len(found.living)} sessions; {len(found.lost)} were lost and can be resumed.")
+    for line in _reattached(len(sessions.living), len(sessions.lost)):
+        click.echo(line)
     if link and sys.stdout.isatty():
-        click.echo(f"Open this link to sign in. It works once, within ten minutes:\n  {await up.new_link()}")
+        click.echo(f"Open this link to sign in. It works once and expires in 10 minutes:\n  {await up.new_link()}")
     else:
-        # What is printed here may be kept in a file, where others find it.
+        # The output may end up in a log that others can read.
         click.echo("To sign in, run `handraise token link` in a terminal.")
-    await told.wait()
+    await stopping.wait()
     if stop_sessions:
         await up.hub.pool.stop_all()

@@ -1,4 +1,4 @@
-"""Commands that look at sessions, steer them, and settle asks: for people and for scripts."""
+"""Commands that control sessions and answer requests, for people and scripts."""
 
 import json
 from typing import Any
@@ -16,16 +16,16 @@ from handraise.cli.places import address_in, hub_option, json_option, piped, sta
 @click.argument("text", required=False)
 @state_option
 def say(session: str, text: str | None, state: str | None) -> None:
-    """Say something to a session; during a turn it steers. Without TEXT it is read from stdin."""
-    words = text if text is not None else piped()
-    HubClient(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/say", {"text": words})
+    """Send a message to a session, during a turn too. Without TEXT, reads stdin."""
+    message = text if text is not None else piped()
+    HubClient(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/say", {"text": message})
 
 
 @click.command()
 @click.argument("session", shell_complete=completion.sessions)
 @state_option
 def interrupt(session: str, state: str | None) -> None:
-    """End the turn of a session."""
+    """Interrupt the current turn of a session."""
     HubClient(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/interrupt")
 
 
@@ -33,7 +33,7 @@ def interrupt(session: str, state: str | None) -> None:
 @click.argument("session", shell_complete=completion.sessions)
 @state_option
 def stop(session: str, state: str | None) -> None:
-    """End a session's Claude; it can be resumed."""
+    """Stop a session. You can resume it later."""
     HubClient(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/stop")
 
 
@@ -48,40 +48,47 @@ def mode(session: str, mode: str, state: str | None) -> None:
 
 @click.command()
 @click.argument("ask", shell_complete=completion.asks)
-@click.option("--choose", multiple=True, metavar="[N=]LABEL", help="An option; N= names the question. Repeatable.")
-@click.option("--text", multiple=True, metavar="[N=]TEXT", help="Your own words; N= names the question.")
+@click.option(
+    "--choose",
+    multiple=True,
+    metavar="[N=]LABEL",
+    help="Choose an option; N= is the number of the question. Repeatable.",
+)
+@click.option(
+    "--text", multiple=True, metavar="[N=]TEXT", help="Answer in your own words; N= is the number of the question."
+)
 @click.option("--allow", is_flag=True, help="Allow it.")
 @click.option(
     "--for",
     "scope",
     multiple=True,
     type=click.Choice(["once", "session", "always"]),
-    help="With --allow: how long it applies; once unless set.",
+    help="With --allow: how long it applies (default: once).",
 )
 @click.option("--input", "edited", multiple=True, metavar="JSON", help="With --allow: use this input instead.")
-@click.option("--deny", multiple=True, metavar="MESSAGE", help="Deny it, and say why.")
+@click.option("--deny", multiple=True, metavar="MESSAGE", help="Deny it, with a reason.")
 @click.option("--approve", is_flag=True, help="Approve the plan.")
 @click.option(
     "--mode",
     "plan_mode",
     multiple=True,
     type=click.Choice(["default", "acceptEdits"]),
-    help="With --approve: the permission mode afterwards.",
+    help="With --approve: permission mode after approval.",
 )
-@click.option("--revise", multiple=True, metavar="MESSAGE", help="Send the plan back, and say why.")
-@click.option("--outline", is_flag=True, help="Have the steps written down first.")
-@click.option("--fill", multiple=True, metavar="JSON", help="Fill the form.")
+@click.option("--revise", multiple=True, metavar="MESSAGE", help="Send the plan back, with a reason.")
+@click.option("--outline", is_flag=True, help="Ask for a step-by-step outline first.")
+@click.option("--fill", multiple=True, metavar="JSON", help="Fill in the form.")
 @click.option("--decline", is_flag=True, help="Decline the form.")
-@click.option("--without", is_flag=True, help="Run without what the directory brings.")
-@click.option("--trust", is_flag=True, help="Trust what the directory brings, exactly as it is.")
-@click.option("--never", is_flag=True, help="Never use what the directory brings, and do not ask again.")
+@click.option("--without", is_flag=True, help="Run without the directory's own hooks, servers and permissions.")
+@click.option("--trust", is_flag=True, help="Trust the directory's files exactly as they are now.")
+@click.option("--never", is_flag=True, help="Never use the directory's own files, and don't ask again.")
 @hub_option
 @state_option
 @json_option
-def answer(ask: str, state: str | None, hub: str | None, as_json: bool, **given: Any) -> None:  # noqa: ANN401 (click's own)
-    """Settle one ask.
+def answer(ask: str, state: str | None, hub: str | None, as_json: bool, **options: Any) -> None:  # noqa: ANN401 (click's own)
+    """Answer one request.
 
-    With several questions, number each answer. Options that contradict each other are refused, and nothing is sent.
+    With several questions, number each answer. Contradicting options are refused, and nothing is sent.
 
     \b
     handraise answer a_… --choose SQLite
@@ -94,12 +101,12 @@ def answer(ask: str, state: str | None, hub: str | None, as_json: bool, **given:
     from handraise.model.asks import ask_from_json
 
     client = HubClient(state_folder(state), address_in(hub))
-    found = client.get(f"/api/asks/{quote(ask, safe='')}")
+    request = client.get(f"/api/asks/{quote(ask, safe='')}")
     try:
-        said = answer_as_json(answer_in(Flags(**given), ask_from_json(found).body))
+        body = answer_as_json(answer_in(Flags(**options), ask_from_json(request).body))
     except NoAnswer as error:
         raise HubError(422, USAGE, str(error)) from error
-    settled = client.post(f"/api/asks/{quote(ask, safe='')}/answer", {"answer": said, "digest": found["digest"]})
+    settled = client.post(f"/api/asks/{quote(ask, safe='')}/answer", {"answer": body, "digest": request["digest"]})
     if as_json:
         click.echo(json.dumps(settled))
     elif settled.get("late"):

@@ -1,4 +1,4 @@
-"""The sessions as a table. Imports next to nothing: `handraise ps` takes hardly longer than Python itself."""
+"""The sessions as a table. Imports almost nothing: `handraise ps` should start about as fast as Python itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 from datetime import UTC, datetime, timedelta
 
-TYPE_CHECKING = False  # as in `neighbour.py`
+TYPE_CHECKING = False  # as in `client.py`
 if TYPE_CHECKING:
     from typing import Any
 
@@ -16,7 +16,7 @@ _ORDER = {"needs you": 0, "failed": 1, "lost": 1, "not moving": 1, "working": 2,
 _COLOURS = {"needs you": "1;33", "failed": "31", "lost": "31", "not moving": "31", "working": "32"}
 _DIM = "2"
 _TITLE = 20
-"""Other columns make room until a title has so many."""
+"""Other columns are dropped until the title has this many."""
 _PROJECT = 16
 _ENDLESS = 10_000
 
@@ -39,23 +39,23 @@ def in_colours() -> bool:
 
 
 def table(sessions: list[dict[str, Any]], now: datetime, width: int, *, coloured: bool) -> list[str]:
-    """The sessions, a line each; a line that says how to begin where there are none."""
+    """One line per session; without sessions, a line that says how to start one."""
     if not sessions:
         return ['No sessions yet. Start one with: handraise run "…"']
     ordered = sorted(sessions, key=lambda each: _ORDER.get(each["state"], 5))
     columns = _columns(ordered, now)
     wide = {name: max(width_of(cell) for cell in cells) for name, cells in columns.items()}
     shown = _fitting([name for name in columns if wide[name]], wide, width)
-    taken = sum(wide[name] + 2 for name in shown)
+    used = sum(wide[name] + 2 for name in shown)
     rows = []
     for number, session in enumerate(ordered):
         cells = [_cell(columns[name][number], wide[name], _style(name, session), coloured) for name in shown]
-        rows.append("".join(cells) + _title(session, width - taken, last=width < _ENDLESS, coloured=coloured))
+        rows.append("".join(cells) + _title(session, width - used, last=width < _ENDLESS, coloured=coloured))
     return rows
 
 
 def width_of(text: str) -> int:
-    """How many columns it takes."""
+    """How many terminal columns the text takes."""
     if text.isascii():
         return len(text)
     from unicodedata import category, east_asian_width
@@ -73,12 +73,12 @@ def cut(text: str, width: int) -> str:
 
 
 def harmless(text: str) -> str:
-    """Without anything that could move the cursor or colour the line."""
+    """Without anything that could move the cursor or color the line."""
     return "".join(letter if letter.isprintable() else "�" for letter in text)
 
 
 def _columns(sessions: list[dict[str, Any]], now: datetime) -> dict[str, list[str]]:
-    """Each column's cells, in the order in which they stand."""
+    """The cells of each column, in order."""
     places = [harmless(each["directory"].rstrip("/").rpartition("/")[2]) for each in sessions]
     return {
         "id": [each["id"] for each in sessions],
@@ -91,7 +91,7 @@ def _columns(sessions: list[dict[str, Any]], now: datetime) -> dict[str, list[st
 
 
 def _fitting(names: list[str], wide: dict[str, int], width: int) -> list[str]:
-    """Without the columns for which there is no room beside a title."""
+    """The columns that fit next to a title."""
     for least in ("project", "cost", "asks", "age"):
         if sum(wide[name] + 2 for name in names) + _TITLE <= width:
             break
@@ -111,8 +111,8 @@ def _style(name: str, session: dict[str, Any]) -> str:
 def _title(session: dict[str, Any], width: int, *, last: bool, coloured: bool) -> str:
     title = cut(harmless(session["title"]), max(8, width))
     room = width - width_of(title) - 3
-    said = cut(harmless(session.get("last_line") or ""), room) if last and room >= _TITLE else ""
-    return title + (_painted(f" · {said}", _DIM if coloured else "") if said else "")
+    line = cut(harmless(session.get("last_line") or ""), room) if last and room >= _TITLE else ""
+    return title + (_painted(f" · {line}", _DIM if coloured else "") if line else "")
 
 
 def _painted(text: str, style: str) -> str:

@@ -1,4 +1,4 @@
-"""`handraise token`: who may reach the hub from elsewhere."""
+"""`handraise token`: who may reach the hub from other machines."""
 
 import json
 from urllib.parse import quote
@@ -11,29 +11,34 @@ from handraise.cli.places import json_option, state_folder, state_option
 
 @click.group()
 def token() -> None:
-    """Make, list and revoke tokens; sign a browser in."""
+    """Create, list and revoke tokens, and sign in a browser."""
 
 
 @token.command()
 @click.argument("name")
-@click.option("--role", type=click.Choice(["viewer", "approver", "admin", "agent"]), default="approver")
-@click.option("--expires", metavar="TIME", help="Such as 2027-01-31T12:00:00Z.")
-@click.option("--project", metavar="NAME", help="For an agent: the project that it works in, whatever it says.")
+@click.option(
+    "--role",
+    type=click.Choice(["viewer", "approver", "admin", "agent"]),
+    default="approver",
+    help="viewer, approver (default), admin or agent.",
+)
+@click.option("--expires", metavar="TIME", help="For example: 2027-01-31T12:00:00Z.")
+@click.option("--project", metavar="NAME", help="For an agent: the project it works in, whatever the agent says.")
 @state_option
 @json_option
 def create(name: str, role: str, expires: str | None, project: str | None, state: str | None, as_json: bool) -> None:
-    """Make a token. It is shown this once."""
+    """Create a token. It is shown only once."""
     body = {"name": name, "role": role, "expires_at": expires, "project": project}
-    made = HubClient(state_folder(state)).post("/api/tokens", body)
-    click.echo(json.dumps(made) if as_json else made["secret"])
+    created = HubClient(state_folder(state)).post("/api/tokens", body)
+    click.echo(json.dumps(created) if as_json else created["secret"])
 
 
 @token.command("list")
-@click.option("--gone", is_flag=True, help="Those that were revoked or have expired.")
+@click.option("--gone", is_flag=True, help="Revoked and expired tokens.")
 @state_option
 @json_option
 def list_all(gone: bool, state: str | None, as_json: bool) -> None:
-    """List the tokens and the browsers that are signed in."""
+    """List tokens and signed-in browsers."""
     for each in HubClient(state_folder(state)).get("/api/tokens", state="gone" if gone else "good")["tokens"]:
         used = each["last_used_at"] or "never used"
         click.echo(
@@ -45,12 +50,12 @@ def list_all(gone: bool, state: str | None, as_json: bool) -> None:
 @click.argument("id")
 @state_option
 def revoke(id: str, state: str | None) -> None:  # noqa: A002 (the argument's name)
-    """Revoke a token; what is open by it ends at once."""
+    """Revoke a token. Its open connections end at once."""
     HubClient(state_folder(state)).delete(f"/api/tokens/{quote(id, safe='')}")
 
 
 @token.command()
 @state_option
 def link(state: str | None) -> None:
-    """Print a link that signs one browser in, once."""
+    """Print a link that signs in one browser, once."""
     click.echo(HubClient(state_folder(state)).post("/api/login-link")["link"])

@@ -1,4 +1,4 @@
-"""`handraise trust`: what was decided about directories that bring hooks, servers, permissions or helpers."""
+"""`handraise trust`: decisions about directories with their own hooks, servers, permissions or helpers."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import click
 
 from handraise.cli.client import HubClient
 from handraise.cli.places import json_option, state_folder, state_option
-from handraise.cli.plain import plain
+from handraise.cli.table import harmless
 
 _LEVELS = {"exactly": "trusted", "without": "runs without", "never": "never"}
 
@@ -17,7 +17,7 @@ _LEVELS = {"exactly": "trusted", "without": "runs without", "never": "never"}
 @click.group(invoke_without_command=True)
 @click.pass_context
 def trust(ctx: click.Context) -> None:
-    """List and revoke trust in directories: whether what they bring is used."""
+    """List and revoke which directories may use their own hooks, servers and permissions."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_all, state=None, as_json=False)
 
@@ -26,23 +26,25 @@ def trust(ctx: click.Context) -> None:
 @state_option
 @json_option
 def list_all(state: str | None, as_json: bool) -> None:
-    """List what was decided, by directory."""
+    """List decisions by directory."""
     found = HubClient(state_folder(state)).get("/api/trust")["trust"]
     for each in found:
         click.echo(json.dumps(each, ensure_ascii=False) if as_json else _line(each))
     if not found and not as_json:
-        click.echo("Nothing decided yet. You are asked when a session starts in a directory that brings something.")
+        click.echo(
+            "No decisions yet. You are asked when a session starts in a directory with its own hooks or servers."
+        )
 
 
 @trust.command()
 @click.argument("directory", type=click.Path())
 @state_option
 def revoke(directory: str, state: str | None) -> None:
-    """Forget what was decided about DIRECTORY. New sessions there ask again; running ones stay as they are."""
-    named = urlencode({"directory": os.path.realpath(directory)})
-    HubClient(state_folder(state)).delete(f"/api/trust?{named}")
+    """Revoke the decision about DIRECTORY. New sessions there ask again; running ones don't change."""
+    query = urlencode({"directory": os.path.realpath(directory)})
+    HubClient(state_folder(state)).delete(f"/api/trust?{query}")
 
 
-def _line(decided: dict[str, Any]) -> str:
-    at = decided["made_at"][:16].replace("T", " ")
-    return plain(f"{_LEVELS[decided['level']]:<12}  {decided['directory']}  · by {decided['made_by']} · {at} UTC")
+def _line(decision: dict[str, Any]) -> str:
+    at = decision["made_at"][:16].replace("T", " ")
+    return harmless(f"{_LEVELS[decision['level']]:<12}  {decision['directory']}  · by {decision['made_by']} · {at} UTC")

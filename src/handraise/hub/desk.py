@@ -274,8 +274,17 @@ class LocalDesk:
         try:
             await self._store.apply([SaveProject(project), Record(entry)])
         except StoreConflict as error:
-            raise Refused(str(error)) from error
+            raise Refused(await self._clash(project) or str(error)) from error
         await self._inbox.read_rules()
+
+    async def _clash(self, project: Project) -> str | None:
+        """Why a project can't be saved, where another has its directory or its name."""
+        for each in await self._store.projects():
+            if each.id != project.id and each.path == project.path:
+                return f"This directory is already a project (`{each.name}`)."
+            if each.id != project.id and each.name == project.name:
+                return f"There is already a project called `{each.name}`. Choose another name."
+        return None
 
     async def _record(self, what: What, *, session: str | None = None, rule: str | None = None) -> None:
         entry = Entry(self._clock(), what, self.person, self.source, session=session, rule=rule)

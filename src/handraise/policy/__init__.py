@@ -1,1 +1,1 @@
-"""Rules and what they match: standing answers to calls. Pure: no I/O, no clock, no guess in favour of a call."""
+"""Rules and what they match: standing answers to tool calls. Pure: no I/O, no clock, and never allows on a guess."""

@@ -1,4 +1,4 @@
-"""The ruling: what the standing rules say to one call. Never allows on a doubt, and never answers for a person what
+"""The ruling: what the rules decide about one call. Never allows when in doubt, and never answers for a person what
 only a person can answer."""
 
 from collections.abc import Iterable, Sequence
@@ -22,12 +22,12 @@ OPEN_FILE = (
 
 
 class Ruling(Struct, frozen=True):
-    """What becomes of a call. `why` is a sentence; `message` is what Claude reads when a rule denies."""
+    """What happens to a call. `why` is a sentence; `message` is what Claude reads when a rule denies."""
 
     decision: Literal["allow", "deny", "ask"]
     why: str
     rules: tuple[str, ...] = ()
-    """The ids of the rules that decided, or that made us ask; none where a default did."""
+    """The ids of the rules that decided, or that made us ask; empty where a default applied."""
     message: str = ""
 
 
@@ -41,7 +41,7 @@ def decide(
 ) -> Ruling:
     """The first rule that matches decides; for a command, the first for each of its parts, and all must agree.
 
-    `resolve` follows links (`os.path.realpath`); without it paths are taken as they are spelled.
+    `resolve` follows links (`os.path.realpath`); without it paths are used as spelled.
     """
     if call.is_for_people:
         return Ruling("ask", "Only a person can answer this.")
@@ -58,41 +58,41 @@ def decide(
 
 
 def _decide_file(call: Call, live: Iterable[Rule], place: ResolvedPath, read_only_inside_project: bool) -> Ruling:
-    named = _shown(place.spelled or "a path that could not be read")
+    shown = _shown(place.spelled or "a path that can't be read")
     if place.is_an_open_file:
-        return Ruling("deny", f"`{named}` is an open file of a process, not a file.", message=OPEN_FILE)
+        return Ruling("deny", f"`{shown}` is an open file of a process, not a regular file.", message=OPEN_FILE)
     for rule in live:
         match match_place(rule, place):
             case Match.YES:
                 return _by_rule(rule, f"`{call.tool}` on `{rule.path}`" if rule.path else f"the tool `{call.tool}`")
             case Match.MAYBE:
-                return Ruling("ask", f"Rule {rule.id} may mean `{named}`.", (rule.id,))
+                return Ruling("ask", f"Rule {rule.id} might match `{shown}`.", (rule.id,))
             case Match.NO:
                 pass
     if place.is_of_the_kernel:
-        return Ruling("ask", f"`{named}` is a part of the system, and no rule names it.")
+        return Ruling("ask", f"`{shown}` is part of the system, and no rule names it.")
     if place.is_sensitive:
-        return Ruling("ask", f"`{named}` may hold secrets or settings, and no rule names it.")
+        return Ruling("ask", f"`{shown}` may contain secrets or settings, and no rule names it.")
     if read_only_inside_project and call.tool in READING_TOOLS and place.is_inside:
-        return Ruling("allow", f"`{call.tool}` only reads, inside the project.")
+        return Ruling("allow", f"`{call.tool}` only reads files in the project.")
     where = "" if place.is_inside else ", which is outside the project"
-    return Ruling("ask", f"No rule allows `{call.tool}` on `{named}`{where}.")
+    return Ruling("ask", f"No rule allows `{call.tool}` on `{shown}`{where}.")
 
 
 def _decide_command(call: Call, live: Sequence[Rule]) -> Ruling:
     command = call.command
     if command is None:
-        return _decide_unread(live, "the call has something beside a command that no rule covers")
+        return _decide_unread(live, "the call has input other than a command")
     read = parse(command)
     if isinstance(read, Opaque):
         return _decide_unread(live, read.reason)
     if not read.parts:
-        return _decide_unread(live, "there is nothing in it that runs")
+        return _decide_unread(live, "it runs nothing")
     rulings = [_decide_part(part, live) for part in read.parts]
     for decision in ("deny", "ask"):
         found = [ruling for ruling in rulings if ruling.decision == decision]
         if found:
-            # A rule before a default: whoever reads it should learn of the rule.
+            # A rule before a default: the reader should learn of the rule.
             return next((ruling for ruling in found if ruling.rules), found[0])
     return Ruling(
         "allow",
@@ -109,7 +109,7 @@ def _decide_part(part: SimpleCommand, live: Iterable[Rule]) -> Ruling:
                 about = f"`{spelled}`" if rule.decision != "allow" else f"`{rule.command}`"
                 return _by_rule(rule, about if rule.command else "every command")
             case Match.MAYBE:
-                return Ruling("ask", f"Rule {rule.id} for `{rule.command}` may mean `{spelled}`.", (rule.id,))
+                return Ruling("ask", f"Rule {rule.id} for `{rule.command}` might match `{spelled}`.", (rule.id,))
             case Match.NO:
                 pass
     beyond = reaches_beyond(part)
@@ -119,13 +119,13 @@ def _decide_part(part: SimpleCommand, live: Iterable[Rule]) -> Ruling:
 
 
 def _decide_unread(live: Iterable[Rule], reason: str) -> Ruling:
-    """A command that nobody could read is never allowed; it is denied only where every command is."""
+    """A command that can't be parsed is never allowed; it is denied only where every command is."""
     for rule in live:
         if rule.command in (None, "*") and rule.decision == "deny":
             return _by_rule(rule, "every command")
         if rule.decision != "deny":
             break
-    return Ruling("ask", f"The command could not be read, so no rule applies: {reason}.")
+    return Ruling("ask", f"This command can't be parsed, so no rule applies: {reason}.")
 
 
 def _by_rule(rule: Rule, about: str) -> Ruling:
@@ -135,10 +135,10 @@ def _by_rule(rule: Rule, about: str) -> Ruling:
         case "deny":
             return Ruling("deny", f"Rule {rule.id} denies {about}.", (rule.id,), rule.message)
         case "ask":
-            return Ruling("ask", f"Rule {rule.id} wants a person to see {about}.", (rule.id,))
+            return Ruling("ask", f"Rule {rule.id} always asks about {about}.", (rule.id,))
 
 
 def _shown(text: str) -> str:
-    """Short enough for a sentence; the whole input stands beside it."""
+    """Short enough for a sentence; the whole input is shown next to it."""
     seen = reveal(text[: _SHOWN + 1])
     return seen if len(seen) <= _SHOWN else seen[: _SHOWN - 1] + "…"

@@ -1,4 +1,4 @@
-"""The diff: what a file-changing call would do to the file as it is now. Never reads the file: its text comes in."""
+"""The diff: what a file-changing call would do to the file as it is now. Never reads the file: it gets the text."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,28 +10,28 @@ from msgspec import Struct
 from handraise.model.tools import tool_named
 
 MAX_COMPARED = 1_000
-"""Changed lines, both sides together, beyond which lines are not paired: pairing takes time by their square."""
+"""With more changed lines than this, on both sides together, lines aren't paired: pairing takes quadratic time."""
 MAX_TRIED = 40_000_000
-"""Characters that are looked through to try edits out; beyond them, each edit is shown by itself."""
+"""How many characters are searched to apply edits; beyond that, each edit is shown separately."""
 _CONTEXT = 3
-_UNTRIED = "This is too large to try out in the file as it is now; each edit is shown by itself."
-_UNPAIRED = "The change is too large to pair its lines; everything between its first and last difference is shown."
+_UNTRIED = "Too large to apply to the file here. Each edit is shown separately."
+_UNPAIRED = "Too large to compare line by line. Everything between the first and the last difference is shown."
 
 
 class NotANotebook(Exception):
-    """The cell cannot be shown; the text says why."""
+    """The cell can't be shown; the text says why."""
 
 
 def read_cell(text: str | None, cell_id: object, number: object) -> str:
     """The source of the cell with this id, or of the cell at this place; raises NotANotebook."""
     if text is None:
-        raise NotANotebook("The notebook does not exist.")
+        raise NotANotebook("The notebook doesn't exist.")
     try:
         cells = json.loads(text)["cells"]
         place = _place(cells, cell_id, number)
         source = cells[place]["source"] if place is not None else ""
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-        raise NotANotebook("The cell is not in the notebook as it is now.") from None
+        raise NotANotebook("The cell isn't in the notebook.") from None
     return "".join(source) if isinstance(source, list) else str(source)
 
 
@@ -54,13 +54,13 @@ class Diff(Struct, frozen=True):
 
 
 class _Inapplicable(Exception):
-    """The edit cannot be made in the file as it is; the text says why."""
+    """The edit doesn't apply to the file; the text says why."""
 
 
 def diff_of(tool: str, input: Mapping[str, Any], now_in_file: str | None) -> Diff | None:  # noqa: A002
     """The diff of a tool that changes a file; None for other tools, and for inputs that make no sense.
 
-    An edit that does not apply is shown by itself, old against new, and the note says why it will fail.
+    An edit that doesn't apply is shown separately, old against new, and the note says why it will fail.
     """
     match tool_named(tool).change:
         case "whole" if isinstance(input.get("content"), str):
@@ -96,7 +96,7 @@ def _diff_of_edits(edits: Sequence[Mapping[str, Any]], now_in_file: str | None) 
 
 
 def _growth(edit: Mapping[str, Any], text: str | None) -> int:
-    """How much longer the text becomes: what replaces a letter everywhere can fill the memory."""
+    """How much longer the text may become: replacing one letter everywhere can fill the memory."""
     if not text or not edit["old_string"] or edit.get("replace_all") is not True:
         return len(edit["new_string"])
     return text.count(edit["old_string"]) * len(edit["new_string"])
@@ -112,21 +112,23 @@ def _apply(edit: Mapping[str, Any], text: str | None) -> str:
     old, new = edit["old_string"], edit["new_string"]
     if text is None:
         if old:
-            raise _Inapplicable("The file does not exist, so there is nothing to replace.")
+            raise _Inapplicable("The file doesn't exist, so there is nothing to replace.")
         return str(new)
     if old == new:
-        raise _Inapplicable("The old text and the new text are the same.")
+        raise _Inapplicable("The old and the new text are the same.")
     if not old:
         if text:
-            raise _Inapplicable("The old text is empty, but the file is not.")
+            raise _Inapplicable("The old text is empty, but the file isn't.")
         return str(new)
     count = text.count(old)
     if not count:
-        raise _Inapplicable("The old text is not in the file as it is now.")
+        raise _Inapplicable("The old text isn't in the file.")
     if edit.get("replace_all") is True:
         return text.replace(old, new)
     if count > 1:
-        raise _Inapplicable(f"The old text is in the file {count} times, and the edit does not say which is meant.")
+        raise _Inapplicable(
+            f"The old text is in the file {count} times, and the edit doesn't say which one to replace."
+        )
     return text.replace(old, new, 1)
 
 
@@ -137,30 +139,30 @@ def _diff_of_cell(input: Mapping[str, Any], now_in_file: str | None) -> Diff:  #
     except NotANotebook as why:
         return Diff(_unified("", new)[0], str(why))
     if mode == "insert":
-        return Diff(_unified("", new)[0], "A new cell.")
+        return Diff(_unified("", new)[0], "New cell.")
     if mode == "delete":
-        return Diff(_unified(old, "")[0], "The cell is deleted.")
+        return Diff(_unified(old, "")[0], "Deletes the cell.")
     return _diff(old, new)
 
 
 def _diff(before: str | None, after: str) -> Diff:
     text, note = _unified(before or "", after)
     if before is None:
-        return Diff(text, "A new file." if after else "A new, empty file.")
-    return Diff(text, note if text else "Nothing changes.")
+        return Diff(text, "New file." if after else "New, empty file.")
+    return Diff(text, note if text else "No changes.")
 
 
 def _unified(before: str, after: str, limit: int = MAX_COMPARED) -> tuple[str, str]:
-    """The hunks, and a note. The equal beginning and end are set aside first, which takes linear time."""
+    """The hunks, and a note. The equal beginning and end are removed first, which takes linear time."""
     old, new = _lines(before), _lines(after)
     head = _shared(old, new)
     tail = _shared(old[head:][::-1], new[head:][::-1])
     if head == len(old) == len(new):
         return "", ""
     start = max(0, head - _CONTEXT)
-    kept = max(0, tail - _CONTEXT)
-    old, new = old[start : len(old) - kept], new[start : len(new) - kept]
-    head, tail = head - start, tail - kept
+    dropped = max(0, tail - _CONTEXT)
+    old, new = old[start : len(old) - dropped], new[start : len(new) - dropped]
+    head, tail = head - start, tail - dropped
     if len(old) + len(new) - 2 * (head + tail) > limit:
         codes = [("equal", 0, head, 0, head), ("replace", head, len(old) - tail, head, len(new) - tail)]
         codes.append(("equal", len(old) - tail, len(old), len(new) - tail, len(new)))
@@ -170,7 +172,7 @@ def _unified(before: str, after: str, limit: int = MAX_COMPARED) -> tuple[str, s
 
 
 def _lines(text: str) -> list[str]:
-    """Only `\\n` ends a line here: other separators belong to it, and are shown in it."""
+    """Only `\\n` ends a line here: other separators are part of the line, and are shown in it."""
     lines = [f"{line}\n" for line in text.split("\n")]
     last = lines.pop()[:-1]
     return [*lines, f"{last}\n\\ No newline at end of file\n"] if last else lines

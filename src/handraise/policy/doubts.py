@@ -1,4 +1,4 @@
-"""The doubt: a reason not to trust our reading of a command: too long, or read in two ways."""
+"""The doubt: why our reading of a command can't be trusted: it is too long, or ambiguous."""
 
 import re
 import unicodedata
@@ -9,7 +9,7 @@ from tree_sitter import Node, Tree
 MAX_LENGTH = 20_000
 MAX_WORDS = 1_000
 MAX_SIGNS = 500
-"""Characters of the shell's grammar, but for those in plain quotes and in quoted here-documents."""
+"""Characters of the shell's grammar, except in plain quotes and quoted here-documents."""
 MAX_SIGNS_AT_ALL = 4_000
 
 _SIGNS = re.compile(r"[|&;<>(){}\[\]$`\"'\\\n]")
@@ -46,7 +46,7 @@ _STARTS_COMMENT = b" \t\n;&|("
 
 
 def bound_of(command: str) -> str | None:
-    """What makes it too long to be read; None if it is not."""
+    """Why it is too long to parse; None if it isn't."""
     if len(command) > MAX_LENGTH:
         return f"it is longer than {MAX_LENGTH:,} characters"
     if len(_GRAMMAR.findall(command)) > MAX_SIGNS_AT_ALL:
@@ -60,39 +60,39 @@ def bound_of(command: str) -> str | None:
 
 
 def _without_quoted(command: str) -> str:
-    """From the first sign that could mean something else, everything counts."""
-    kept: list[str] = []
+    """Without plainly quoted text; from the first ambiguous character on, everything counts."""
+    counted: list[str] = []
     at = 0
-    while at < len(command) and len(kept) <= 2 * MAX_SIGNS:
+    while at < len(command) and len(counted) <= 2 * MAX_SIGNS:
         if found := _PLAIN.match(command, at):
-            kept.append(found[0])
+            counted.append(found[0])
         elif found := _QUOTED.match(command, at):
-            kept.append("'")
+            counted.append("'")
         else:
             break
         at = found.end()
-    return "".join([*kept, command[at:]])
+    return "".join([*counted, command[at:]])
 
 
 def doubt_about(command: str) -> str | None:
-    """What in the text itself forbids to read it."""
+    """Why the text itself can't be parsed safely; None if it can."""
     if bound := bound_of(command):
         return bound
     for letter in _UNUSUAL.findall(command):
         if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Co", "Zs", "Zl", "Zp"):
-            return f"it has a character that cannot be seen (U+{ord(letter):04X})"
+            return f"it has a hidden character (U+{ord(letter):04X})"
     if _JOINED_LINES.search(command) or command.startswith("\\\n"):
-        return "a word goes on in the next line"
+        return "a word continues on the next line"
     return None
 
 
 def doubt_in(tree: Tree, source: bytes) -> str | None:
-    """What in the parse forbids to trust it."""
+    """Why the parse can't be trusted; None if it can."""
     root = tree.root_node
     if root.has_error:
-        return "its syntax is not understood"
+        return "its syntax can't be parsed"
     if not (_BLANK.fullmatch(source[: root.start_byte]) and _BLANK.fullmatch(source[root.end_byte :])):
-        return "a part of it was not read"
+        return "part of it can't be parsed"
     for node, depth in _walk(root):
         doubt = "it is nested too deeply" if depth > MAX_DEPTH else _doubt_in_node(node, source)
         if doubt:
@@ -112,7 +112,7 @@ def _walk(root: Node) -> Iterator[tuple[Node, int]]:
 def _doubt_in_node(node: Node, source: bytes) -> str | None:
     text = source[node.start_byte : node.end_byte]
     if node.is_missing:
-        return "its syntax is not understood"
+        return "its syntax can't be parsed"
     if node.type == "comment" and node.start_byte and source[node.start_byte - 1] not in _STARTS_COMMENT:
         return "it is not clear where a comment begins"
     if node.type in _LEAVES_WITH_TEXT and not node.children and _RUNS_IN_LEAF.search(text):
@@ -120,7 +120,7 @@ def _doubt_in_node(node: Node, source: bytes) -> str | None:
     if node.type == "command_substitution" and text.lstrip().startswith(b"`") and b"\\" in text:
         return "it has escapes inside backticks"
     if node.type in _SHAPES and not _SHAPES[node.type].fullmatch(text.lstrip(b" \t\n")):
-        return "it has an expansion that is not what it seems"
+        return "it has an expansion that isn't what it seems"
     if node.type == "heredoc_redirect":
         return _doubt_in_heredoc(node, source)
     if node.type == "heredoc_body":
@@ -128,7 +128,7 @@ def _doubt_in_node(node: Node, source: bytes) -> str | None:
     if node.type in ("string", "translated_string"):
         return _doubt_in_quoted(node, source)
     if node.type == "command_name" and text in _RESERVED:
-        return "a word of the shell's own grammar stands where a program should"
+        return "a shell keyword is where a program should be"
     if node.type not in _LOOSE_TEXT:
         return _doubt_in_gaps(node, source)
     return None
@@ -139,7 +139,7 @@ def _doubt_in_gaps(node: Node, source: bytes) -> str | None:
     for left, right in zip(node.children, node.children[1:], strict=False):
         gap = source[left.end_byte : right.start_byte]
         if not (_BLANK_IN_LINE if in_line else _BLANK).fullmatch(gap):
-            return "a part of it was not read"
+            return "part of it can't be parsed"
         if in_line and not gap and left.type not in _REDIRECTS and right.type not in _REDIRECTS:
             return "it is not clear where a word ends"
         if node.type == "concatenation" and gap:
@@ -148,11 +148,11 @@ def _doubt_in_gaps(node: Node, source: bytes) -> str | None:
 
 
 def _doubt_in_heredoc(node: Node, source: bytes) -> str | None:
-    """The shell ends a here-document at the first line that is its delimiter; so must our reading."""
+    """The shell ends a here-document at the first line that is its delimiter; our parse must end it there too."""
     found = {child.type: child for child in node.children}
     start, body, end = (found.get(f"heredoc_{name}") for name in ("start", "body", "end"))
     if start is None or body is None or end is None:
-        return "it has a here-document that does not end"
+        return "it has a here-document that doesn't end"
     if sum(child.type == "heredoc_redirect" for child in (node.parent or node).children) > 1:
         return "it has two here-documents at once"
     delimiter = _DELIMITER.fullmatch(source[start.start_byte : start.end_byte].decode())
@@ -176,7 +176,7 @@ def _doubt_in_body(node: Node, source: bytes) -> str | None:
 
 
 def _doubt_in_quoted(node: Node, source: bytes) -> str | None:
-    """Between the expansions that were read, nothing may look like one that was not."""
+    """Between the expansions that were parsed, nothing may look like another one."""
     at = node.start_byte
     for child in [*(each for each in node.children if each.type in _EXPANSIONS), None]:
         until = child.start_byte if child else node.end_byte

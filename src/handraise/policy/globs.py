@@ -1,5 +1,5 @@
-"""The glob: a text with stars, compared in linear time. Never by a regular expression: those go back and try again,
-and a hostile pattern makes them go back for ever."""
+"""The glob: a text with stars, matched in linear time. Never with a regular expression: those backtrack, and a
+hostile pattern would make them backtrack without end."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -19,11 +19,11 @@ class NameGlob(Struct, frozen=True):
 
     @property
     def is_anything(self) -> bool:
-        """`*` alone, however often."""
+        """Nothing but stars."""
         return len(self.pieces) > 1 and not any(self.pieces)
 
     def fits(self, text: str) -> bool:
-        """Each piece is looked for once, behind the one before it."""
+        """Each piece is searched for once, after the one before it."""
         first, *between = self.pieces
         if not between:
             return text == first
@@ -48,7 +48,7 @@ def read_name(text: str) -> NameGlob:
 class PathGlob:
     """`*` and `?` stay within a name, `/**` spans any number of directories.
 
-    All ways through the glob are followed at once, one bit for each, so that a letter costs the same whatever the glob.
+    All paths through the glob are followed at once, one bit each, so a letter costs the same whatever the glob.
     """
 
     def __init__(self, glob: str) -> None:

@@ -1,4 +1,4 @@
-"""The match of one rule and one call, or one part of its command. Allowing wants certainty; denying and asking want
+"""The match of one rule and one call, or one part of its command. Allowing needs certainty; denying and asking need
 only the possibility."""
 
 from datetime import datetime
@@ -15,7 +15,7 @@ from handraise.policy.shell_words import Word
 
 _RUNS_SUBSCRIPTS = frozenset({"test", "[", "printf", "read", "let", "wait", "mapfile", "readarray", "unset"})
 _LOOKED_BEHIND = 64
-"""Words of a program that runs its words among which another is looked for; beyond them it may be anything."""
+"""How many words of a program that runs other programs are searched for one; beyond them it may be anything."""
 
 
 class Match(Enum):
@@ -27,7 +27,7 @@ class Match(Enum):
 
 
 def applies(rule: Rule, call: Call, now: datetime) -> bool:
-    """Whether the rule is alive and speaks about this tool, in this place."""
+    """Whether the rule is in force and covers this tool, project, session and mode."""
     if rule.expires_at is not None and rule.expires_at <= now:
         return False
     if (rule.command is not None and not call.is_shell) or (rule.path is not None and call.tool not in FILE_TOOLS):
@@ -40,7 +40,7 @@ def applies(rule: Rule, call: Call, now: datetime) -> bool:
 
 
 def match_place(rule: Rule, place: ResolvedPath) -> Match:
-    """Whether a rule that applies means the file that a call names."""
+    """Whether a rule that applies matches the file of a call."""
     if rule.path is None:
         swept_up = rule.decision == "allow" and (place.is_sensitive or place.is_of_the_kernel)
         return Match.NO if swept_up else Match.YES
@@ -52,18 +52,18 @@ def match_place(rule: Rule, place: ResolvedPath) -> Match:
 
 
 def match_part(rule: Rule, part: SimpleCommand) -> Match:
-    """Whether a rule that applies means this part of a command."""
+    """Whether a rule that applies matches this part of a command."""
     if rule.command is None:
         return Match.YES
     pattern = read_pattern(rule.command)
     if rule.decision == "allow":
         return Match.YES if pattern is not None and _covers(pattern, part) else Match.NO
-    # A rule that nobody can read was still meant to hold something back.
+    # A rule that can't be parsed was still meant to hold something back.
     return Match.MAYBE if pattern is None else _hits(pattern, part)
 
 
 def reaches_beyond(part: SimpleCommand) -> str | None:
-    """What a part does beside its words that no command pattern covers, for a sentence; None if nothing."""
+    """What a part does besides running its words, for a sentence; no command pattern covers it. None if nothing."""
     for each in part.redirections:
         if not _is_harmless(each):
             verb = "writing to" if each.writes else "reading from"
@@ -75,7 +75,7 @@ def reaches_beyond(part: SimpleCommand) -> str | None:
 
 
 def _names_command(rule: Rule, call: Call) -> bool:
-    """Nobody who allowed a tool of a server, whatever its input, allowed every command."""
+    """Allowing a server's tool with any input doesn't allow every command."""
     return rule.command is not None and rule.tool == call.tool
 
 
@@ -104,11 +104,11 @@ def _covers(pattern: Pattern, part: SimpleCommand) -> bool:
         return True
     if not pattern.fits(part.words):
         return False
-    return pattern.is_exact or is_plain(part.words, pattern.named)
+    return pattern.is_exact or is_plain(part.words, pattern.exact_words)
 
 
 def _hits(pattern: Pattern, part: SimpleCommand) -> Match:
-    """By the program's name wherever it lies, and behind programs that run their own words."""
+    """By the program's name in any directory, and after programs that run their own words."""
     if pattern.is_everything:
         return Match.YES
     words = part.words

@@ -1,4 +1,4 @@
-"""The objection: what the standing rules have against a call that Claude may make without asking. Never allows."""
+"""The objection: which rule stands against a call that Claude may make without asking. Never allows anything."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,7 +12,7 @@ from handraise.policy.shell import Opaque, parse
 
 
 def objection(call: Call, rules: Sequence[Rule], now: datetime, *, resolve: Resolve = normpath) -> Ruling | None:
-    """A ruling that denies or asks, if a rule says so or may say so; None where no rule touches the call.
+    """A ruling that denies or asks, if a rule does or might; None where no rule concerns the call.
 
     What is denied without a rule is denied here as well.
     """
@@ -27,7 +27,7 @@ def objection(call: Call, rules: Sequence[Rule], now: datetime, *, resolve: Reso
 
 
 def _may_hide(call: Call, rules: Sequence[Rule], now: datetime) -> bool:
-    """Whether a command that nobody could read may be one that a rule holds back."""
+    """Whether a command that can't be parsed may be one that a rule holds back."""
     if not call.is_shell:
         return False
     command = call.command

@@ -1,4 +1,4 @@
-"""The usage of a program: the options that are known to do no more than they say, and how each takes its value. Never
+"""The usage of a program: the options known to be safe, and how each takes its value. Never
 guesses: an option that is not listed, or a word that could become one, is not covered."""
 
 import re
@@ -12,7 +12,7 @@ from handraise.policy.shell_words import Word
 
 
 class Value(Enum):
-    """How an option takes a value: not at all, always, or only when it is joined to it."""
+    """How an option takes a value: not at all, always, or only joined (`--color=auto`)."""
 
     NONE = ""
     NEEDED = "="
@@ -20,7 +20,7 @@ class Value(Enum):
 
 
 class Standing(Enum):
-    """What "always" offers for a usage: it with any covered words, exactly this command, or nothing."""
+    """What "always" offers for a usage: any covered words, exactly this command, or nothing."""
 
     OPEN = "+"
     EXACT = "="
@@ -50,19 +50,19 @@ _NUMBER = re.compile(r"[-+]?\d+[A-Za-z]?")
 
 
 class Usage(Struct, frozen=True):
-    """`operands` are what may stand in each place, the last for all that follow; `after` is the usage behind `--`."""
+    """`operands` says what each position accepts, the last one for all that follow; `after` is the usage after `--`."""
 
     standing: Standing
     options: Mapping[str, tuple[Value, tuple[str, ...]]]
     operands: tuple[str, ...]
     is_free: bool = False
-    """`**`: nothing that it takes can write, run or set anything."""
+    """`**`: no argument can make it write, run or set anything."""
     is_exact_only: bool = False
     """`!`: no words are covered."""
     after: "Usage | None" = None
 
     def covers(self, words: Sequence[Word]) -> bool:
-        """Whether every word is listed, or a value or operand that cannot be taken for something else."""
+        """Whether every word is listed, or a value or operand that can't be mistaken for something else."""
         if self.is_free or self.is_exact_only:
             return self.is_free
         place, waiting, ended = 0, None, False
@@ -87,7 +87,7 @@ class Usage(Struct, frozen=True):
         return True
 
     def _option(self, text: str) -> tuple[str, ...] | None:
-        """What its value may be where that is the next word, `_COMPLETE` where none is, None if it is not known."""
+        """Which values the next word may have, `_COMPLETE` where no value follows, None for an unknown option."""
         name, joined, value = text.partition("=")
         kind, choices = self.options.get(name, (None, ()))
         if kind is not None and not joined:
@@ -149,7 +149,7 @@ def read_usage(text: str) -> Usage:
 
 
 def _is_value(word: Word, choices: tuple[str, ...]) -> bool:
-    """The next word is the value. One that begins like an option is not believed to be one."""
+    """Whether the next word is a value. A word that begins like an option isn't accepted as one."""
     if choices != _ANYTHING:
         return word.literal and _is_among(word.text, choices)
     if not word.literal:

@@ -1,5 +1,5 @@
-"""The path a call names: where it leads, and which globs it fits. Never touches a disk: links are resolved by the
-function that comes in."""
+"""The path of a call: where it leads, and which globs it matches. Never touches a disk: links are resolved by a
+function that is passed in."""
 
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property, lru_cache
@@ -10,7 +10,7 @@ from handraise.policy.calls import FILE_TOOLS, READING_TOOLS, SEARCHING_TOOLS, C
 from handraise.policy.globs import PathGlob, read_path
 
 MAX_PATH = 4096
-"""Longer ones are not looked at: no file can have such a name."""
+"""Longer paths are ignored: no file can have such a name."""
 
 Resolve = Callable[[str], str]
 
@@ -21,7 +21,7 @@ _SECRETS = (
     "**/.git-credentials", "**/.git/config", "**/.docker/config.json", "**/credentials", "**/credentials.json",
     "**/secrets.*", "**/*.tfstate", "**/.htpasswd", "/proc/**", "/dev/**", "/etc/shadow*",
 )  # fmt: skip
-# They decide what runs later without being asked about: hooks, settings, start-up files.
+# They decide what runs later without asking: hooks, settings, start-up files.
 _CONTROLS = (
     "**/.git/**", "**/.claude/**", "**/.mcp.json", "**/CLAUDE.md", "**/.handraise.toml", "**/.vscode/**", "**/.idea/**",
     "**/.husky/**", "**/.github/workflows/**", "**/.bashrc", "**/.bash_profile", "**/.profile", "**/.zshrc",
@@ -29,7 +29,7 @@ _CONTROLS = (
 )  # fmt: skip
 
 _KERNEL = ("/proc", "/sys", "/dev")
-# Whoever writes into these writes what Claude itself reads next: an answer, for one.
+# Writing to these can write what Claude itself reads next, such as an answer.
 _OPEN_FILES = (
     "/proc/**/fd/**", "/proc/**/fd", "/proc/**/mem", "/dev/fd/**", "/dev/fd", "/dev/stdin", "/dev/stdout",
     "/dev/stderr",
@@ -58,16 +58,16 @@ class ResolvedPath:
 
     @cached_property
     def is_of_the_kernel(self) -> bool:
-        """Whether it is no file at all but a part of the system, by either of its names."""
+        """Whether it is part of the system rather than a file, by either of its names."""
         return any(is_below(path.lower(), each) for path in self._both for each in _KERNEL)
 
     @property
     def is_an_open_file(self) -> bool:
-        """Whether it names what a process has open, by either of its names: Claude's own stdin, for one."""
+        """Whether it is an open file of a process, by either of its names, such as Claude's own stdin."""
         return self.is_of_the_kernel and any(_fits_any(path.lower(), _OPEN_FILES) for path in self._both)
 
     def is_covered_by(self, glob: str) -> bool:
-        """Whether an allowing rule's glob reaches it; a sensitive file must be named, not just swept up by `**`."""
+        """Whether the glob of an allow rule covers it; a sensitive file must be named, not just covered by `**`."""
         if self.path is None or (self.is_sensitive and not glob.rsplit("/", 1)[-1].replace("*", "")):
             return False
         if self.is_of_the_kernel:
@@ -75,11 +75,11 @@ class ResolvedPath:
         return fits_glob(self.path, glob, self.directory)
 
     def may_be_hit_by(self, glob: str) -> bool:
-        """Whether a denying or asking rule's glob could mean it, by either of its names."""
+        """Whether the glob of a deny or ask rule could match it, by either of its names."""
         return not self._both or any(fits_glob(path, glob, self.directory) for path in self._both)
 
     def may_contain(self, glob: str) -> bool:
-        """Whether a search from here could look into what the glob names."""
+        """Whether a search from here could read what the glob names."""
         if self._tool not in SEARCHING_TOOLS or self.path is None:
             return False
         base = normpath(join(self.directory, glob.split("*")[0].rsplit("/", 1)[0] if "*" in glob else glob))
@@ -106,7 +106,7 @@ def fits_glob(path: str, glob: str, directory: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _absolute(glob: str) -> PathGlob:
-    """The same rules are looked at for each call."""
+    """Cached: the same rules are matched against every call."""
     return read_path(normpath(glob))
 
 
@@ -122,12 +122,12 @@ def is_below(path: str, directory: str) -> bool:
 
 
 def _spelled(call: Call) -> str | None:
-    """The absolute path, or None where the input does not say it clearly."""
+    """The absolute path, or None where the input is unclear."""
     here = call.cwd or call.directory
-    named = call.input.get(FILE_TOOLS.get(call.tool, ""))
-    if named is None and call.tool in SEARCHING_TOOLS:
-        named = here
-    if not isinstance(named, str) or not named or len(named) > MAX_PATH or named.startswith("~") or "\0" in named:
+    target = call.input.get(FILE_TOOLS.get(call.tool, ""))
+    if target is None and call.tool in SEARCHING_TOOLS:
+        target = here
+    if not isinstance(target, str) or not target or len(target) > MAX_PATH or target.startswith("~") or "\0" in target:
         return None
     filter_ = call.input.get("pattern") if call.tool == "Glob" else call.input.get("glob")
     if isinstance(filter_, str) and call.tool in SEARCHING_TOOLS:
@@ -135,8 +135,8 @@ def _spelled(call: Call) -> str | None:
             return None
         # `Grep` for `.env` only is a look into `.env`.
         if _fits_any(f"/{filter_.lstrip('*/')}".lower(), _SECRETS):
-            named = join(named, filter_.lstrip("*/"))
-    return normpath(join(here, named))
+            target = join(target, filter_.lstrip("*/"))
+    return normpath(join(here, target))
 
 
 def _fits_any(path: str, globs: Sequence[str]) -> bool:
@@ -145,5 +145,5 @@ def _fits_any(path: str, globs: Sequence[str]) -> bool:
 
 @cache
 def _from_root(glob: str) -> str:
-    """Only for globs that are written here: they are kept."""
+    """Cached without a limit: only for the globs in this file."""
     return normpath(join("/", glob.lower()))

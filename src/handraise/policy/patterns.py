@@ -33,7 +33,7 @@ class Pattern(Struct, frozen=True):
         return not self.rest and all(each.is_exact for each in self.words)
 
     @property
-    def named(self) -> int:
+    def exact_words(self) -> int:
         """How many of the first words it names, without a star."""
         return next((at for at, each in enumerate(self.words) if not each.is_exact), len(self.words))
 
@@ -55,7 +55,7 @@ class Pattern(Struct, frozen=True):
 
 @lru_cache(maxsize=1024)
 def read_pattern(text: str) -> Pattern | None:
-    """Words separated by blanks; quotes keep a blank or a `*` from being special. None where quotes do not close."""
+    """Words separated by spaces; in quotes, a space or a `*` isn't special. None where a quote isn't closed."""
     words: list[NameGlob] = []
     at = 0
     while at < len(text):
@@ -71,7 +71,7 @@ def read_pattern(text: str) -> Pattern | None:
 
 
 def spell_pattern(words: Sequence[str], *, rest: bool) -> str:
-    """The pattern that these words, and with `rest` any further ones, fit. `read_pattern` reads it back."""
+    """The pattern that matches these words, and with `rest` any further ones. `read_pattern` reads it back."""
     return " ".join([*(_quote(word) for word in words), *(["*"] if rest else [])])
 
 

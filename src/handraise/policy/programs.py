@@ -1,5 +1,5 @@
-"""The programs we know: which run other programs, and how far a rule with `*` may reach for each. Tables, and the few
-questions asked of them. Never says of a program that is not known that it is harmless."""
+"""The programs we know: which run other programs, and how much a rule with `*` may cover for each. Tables, and a few
+questions about them. Never calls an unknown program harmless."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -23,9 +23,9 @@ INTERPRETERS = frozenset({
     "ipython", "tsx", "ts-node", "swipl", "gst", "raku",
 })  # fmt: skip
 _AWKS = frozenset({"awk", "gawk", "mawk", "nawk", "original-awk"})
-# They run what their own words name: no `*` stands for these words, and only a rule without one allows them.
+# They run what their arguments name: `*` never covers these arguments, and only a rule without one allows them.
 WRAPPERS = (SHELLS | _AWKS) | frozenset({
-    # as somebody else, somewhere else, in another way
+    # as another user, on another machine, in another way
     "sudo", "doas", "su", "runuser", "pkexec", "env", "nohup", "time", "nice", "ionice", "timeout", "gtimeout",
     "setsid",
     "stdbuf", "unbuffer", "unshare", "chroot", "nsenter", "setpriv", "capsh", "firejail", "bwrap", "fakeroot", "proot",
@@ -42,8 +42,8 @@ WRAPPERS = (SHELLS | _AWKS) | frozenset({
     "-", "repeat",
     "vi", "vim", "nvim", "emacs", "ed", "ex",
 })  # fmt: skip
-# They set what later words mean, evaluate subscripts, or take a program, a library or a file to write among their
-# options: no `*` stands for their words either.
+# They change what later words mean, evaluate subscripts, or accept a program, a library or an output file in their
+# options: `*` never covers their arguments either.
 EXACT_ONLY = WRAPPERS | frozenset({
     # of the shell itself
     "deno", "bc", "dc", "m4", "gnuplot", "alias", "unalias", "function", "functions", "autoload", "zmodload",
@@ -75,7 +75,7 @@ EXACT_ONLY = WRAPPERS | frozenset({
     "xterm",
     "gnome-terminal", "konsole", "alacritty", "kitty", "x-terminal-emulator", "osacompile", "automator", "shortcuts",
 })  # fmt: skip
-# A standing permission for these is not offered; somebody who wants one writes the rule.
+# "Always allow" isn't offered for these; a person who wants it writes the rule.
 NEVER_STANDING = EXACT_ONLY | frozenset({
     "rm", "rmdir", "unlink", "shred", "dd", "mkfs", "fdisk", "parted", "wipefs", "truncate", "kill", "pkill",
     "killall", "shutdown", "reboot", "halt", "poweroff", "chmod", "chown", "chgrp", "chattr", "setfacl", "telnet",
@@ -97,7 +97,7 @@ _ZSH_VARIABLES = frozenset({
 })  # fmt: skip
 _LOCAL_VARIABLE = re.compile(r"LC_[A-Z]+|[a-z][a-z0-9]*")
 
-# Options by which a program that is otherwise quiet runs another: a denial of that one may be meant.
+# Options that make a harmless program run another: a deny rule for that one may apply.
 _RUNNING: dict[str, tuple[str, ...]] = {
     "find": ("-exec", "-execdir", "-ok", "-okdir"),
     "fd": ("-x", "-X", "--exec", "--exec-batch"),
@@ -129,12 +129,12 @@ _VERSION = re.compile(r"-?\d+(?:\.\d+)*$")
 
 
 def is_harmless_variable(name: str) -> bool:
-    """Whether setting it can change nothing but looks, or only a variable of the shell itself."""
+    """Whether setting it changes nothing but looks, or only a variable of the shell itself."""
     return name in _HARMLESS_VARIABLES or bool(_LOCAL_VARIABLE.fullmatch(name) and name not in _ZSH_VARIABLES)
 
 
 def runs_its_words(words: Sequence[Word]) -> bool:
-    """Whether the program runs what some of its own words name: `sudo rm`, `find -exec rm`, `python -c …`."""
+    """Whether the program runs another one named in its arguments: `sudo rm`, `find -exec rm`, `python -c …`."""
     if not words or not words[0].literal:
         return True
     name = known_name(words[0].text)
@@ -147,7 +147,7 @@ def runs_its_words(words: Sequence[Word]) -> bool:
 
 
 def runs_inline_code(words: Sequence[Word]) -> bool:
-    """Whether an interpreter is given its program in the command, or reads it from a pipe."""
+    """Whether an interpreter gets its program in the command, or reads it from a pipe."""
     for word in words[1:]:
         if word.text == "-" or word.text.startswith(_INLINE_CODE):
             return True
@@ -156,10 +156,10 @@ def runs_inline_code(words: Sequence[Word]) -> bool:
     return True
 
 
-def is_plain(words: Sequence[Word], named: int) -> bool:
-    """Whether a rule with `*` may cover these words, of which it names the first ones itself.
+def is_plain(words: Sequence[Word], exact_words: int) -> bool:
+    """Whether a rule with `*` may cover these words; it names the first `exact_words` of them itself.
 
-    What runs other programs, writes through an option, or has an option that is not known is covered by no `*`.
+    Programs that run others, options that write, and unknown options are never covered by `*`.
     """
     name = known_name(words[0].text)
     found = usage_of(words)
@@ -169,13 +169,13 @@ def is_plain(words: Sequence[Word], named: int) -> bool:
     if name in _PLAIN:
         return _PLAIN[name](words[1:])
     if name in INTERPRETERS or name in SHELLS:
-        # Whose script the rule itself names: what follows are that script's own words.
-        return named > 1 and bool(_SCRIPT.fullmatch(words[1].text))
+        # The rule itself names the script; what follows are that script's own arguments.
+        return exact_words > 1 and bool(_SCRIPT.fullmatch(words[1].text))
     return name not in EXACT_ONLY and name not in _KNOWN
 
 
 def usage_of(words: Sequence[Word]) -> tuple[Usage, int] | None:
-    """The usage that is known for the longest beginning of the words, and how many words that is."""
+    """The known usage of the longest prefix of the words, and how many words that is."""
     literal = []
     for word in words[: _LONGEST + len(GLOBAL)]:
         if not word.literal:
@@ -208,7 +208,7 @@ def standing_of(words: Sequence[Word]) -> tuple[Standing, int]:
 
 @lru_cache(maxsize=1024)
 def known_name(program: str) -> str:
-    """`/usr/bin/rm` is rm, and `python3.12` is python3, as far as the tables go."""
+    """The name in the tables: `/usr/bin/rm` is rm, and `python3.12` is python3."""
     name = basename(program)
     spellings = (name, _MINOR.sub("", name), _VERSION.sub("", name))
     return next((each for each in spellings if each in _KNOWN or each in _RUNS), name)

@@ -1,4 +1,4 @@
-"""The word that is a program itself: what sed, awk, printf and test do with theirs. Only simple ones are covered."""
+"""Arguments that are programs themselves: those of sed, awk, printf and test. Only simple ones are covered."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _FILE_LIKE = re.compile(r"[\w./@+][\w./@+-]*")
 _AWK_REACHES = re.compile(r"system|getline|[|>@]")
 _AWK_SEPARATOR = re.compile(r"-F.*", re.DOTALL)
 _AWK_VARIABLE = re.compile(r"\w+=.*", re.DOTALL)
-# Numbers are arithmetic in zsh, and arithmetic runs what stands in a subscript.
+# Numbers are arithmetic in zsh, and arithmetic runs what is in a subscript.
 _FORMAT = re.compile(r"(?!-)(?:[^%]|%%|%-?\d*\.?\d*[sbq])*", re.DOTALL)
 _TEST_ONE = frozenset(f"-{each}" for each in "bcdefghkLnprsSuwxzOGN")
 _TEST_TWO = frozenset(("=", "==", "!=", "-nt", "-ot", "-ef"))
@@ -61,7 +61,7 @@ def printf_is_plain(words: Sequence[Word]) -> bool:
 
 
 def question_is_plain(words: Sequence[Word]) -> bool:
-    """One question, whose operator is literal: `-v` and numbers run what stands in a subscript."""
+    """One question with a literal operator: `-v` and numbers run what is in a subscript."""
     if not all(word.literal or word.text in _TEST_TWO or _VARIABLE.fullmatch(word.text) for word in words):
         return False
     asked = list(words[1:] if words and words[0] == Word("!") else words)
@@ -78,5 +78,5 @@ def question_is_plain(words: Sequence[Word]) -> bool:
 
 
 def _is_separator(word: Word) -> bool:
-    """`-F'|'` and a `|` by itself are no pipe."""
+    """`-F'|'` and a `|` by itself aren't pipes."""
     return word.literal and (bool(re.fullmatch(r"-F[|>@]", word.text)) or word.text in ("|", ">", "@"))

@@ -1,5 +1,5 @@
-"""The shell command, taken apart: every simple command that could run, wherever it stands. Never runs anything, and
-never guesses: what cannot be read with certainty is opaque."""
+"""The parsed shell command: every simple command that could run, wherever it is. Never runs anything, and
+never guesses: what can't be parsed with certainty is opaque."""
 
 import re
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ _ARITHMETIC_NAMES = frozenset({"variable_name", "word", "subscript", "simple_exp
 
 
 class Redirection(Struct, frozen=True):
-    """`writes` is true where a file would be made or changed; `target` is None for `2>&1` and here-documents."""
+    """`writes` is true if a file would be created or changed; `target` is None for `2>&1` and here-documents."""
 
     operator: str
     target: Word | None = None
@@ -63,20 +63,20 @@ class SimpleCommand(Struct, frozen=True):
 
 
 class Script(Struct, frozen=True):
-    """A command that was read: all its parts, in the order of their text."""
+    """A parsed command: all its parts, in the order of the text."""
 
     parts: tuple[SimpleCommand, ...]
 
 
 class Opaque(Struct, frozen=True):
-    """A command that could not be read with certainty, and why."""
+    """A command that can't be parsed with certainty, and why."""
 
     reason: str
 
 
 @lru_cache(maxsize=64)
 def parse(command: str) -> Script | Opaque:
-    """Takes a command apart."""
+    """Parses a command."""
     doubt = doubt_about(command)
     if doubt:
         return Opaque(doubt)
@@ -96,7 +96,7 @@ def parse(command: str) -> Script | Opaque:
 
 
 def _parts(node: Node) -> list[SimpleCommand]:
-    """Every part in a statement, or in a word that stands where statements do."""
+    """Every part of a statement, or of a word in the place of one."""
     match node.type:
         case "command":
             return _command(node)
@@ -127,7 +127,7 @@ def _parts(node: Node) -> list[SimpleCommand]:
         case kind if not node.is_named:
             return []
         case kind:
-            raise UnreadableWord(f"it has something that is not known ({kind})")
+            raise UnreadableWord(f"it has unknown syntax ({kind})")
 
 
 def _contained(node: Node) -> list[SimpleCommand]:
@@ -159,7 +159,7 @@ def _command(node: Node) -> list[SimpleCommand]:
                 words.append(read_word(child))
     part = SimpleCommand(tuple(words), tuple(assignments), tuple(redirections), source=_text(node))
     if part.program in _RENAMING and len(words) > 1:
-        raise UnreadableWord("it gives a program another name")
+        raise UnreadableWord("it renames a program")
     return [part, *_inside(node)]
 
 
@@ -172,7 +172,7 @@ def _redirected(node: Node) -> list[SimpleCommand]:
         raise UnreadableWord("words follow a redirection")
     redirections = tuple(_redirection(each) for each in redirects)
     nested = [part for each in redirects for part in _after_heredoc(each)]
-    # A here-document is parsed with whatever else stands in its line, a redirection too.
+    # A here-document is parsed together with the rest of its line, redirections included.
     redirections += tuple(_redirection(each) for one in redirects for each in one.children_by_field_name("redirect"))
     if words or body is None:
         parts[0] = replace(parts[0], words=parts[0].words + words, source=_text(node))
@@ -187,7 +187,7 @@ def _words_after(redirect: Node) -> list[Word]:
 
 
 def _after_heredoc(redirect: Node) -> list[SimpleCommand]:
-    """What runs while a redirection is set up; for a here-document also what stands behind it in its line."""
+    """What runs while a redirection is set up; for a here-document, also what follows it on its line."""
     if redirect.type != "heredoc_redirect":
         return _inside(redirect)
     found: list[SimpleCommand] = []
@@ -230,7 +230,7 @@ def _declaration(node: Node) -> list[SimpleCommand]:
 
 
 def _test(node: Node) -> list[SimpleCommand]:
-    """`[ … ]`, `[[ … ]]`, `(( … ))`: arithmetic and `-v` run what stands in a variable's subscript, so these are
+    """`[ … ]`, `[[ … ]]`, `(( … ))`: arithmetic and `-v` run what is in a variable's subscript, so these are
     parts of their own, and only their first word is literal."""
     # In `[ a > f ]` the parser sees a comparison, and the shell writes a file.
     if node.children[0].type == "[" and any(each.type in _REDIRECTING for each in _descendants(node)):

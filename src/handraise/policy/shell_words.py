@@ -1,4 +1,4 @@
-"""The shell word: what one word of a command says once its quotes are gone, if that can be known without running it."""
+"""The shell word: what one word of a command means without its quotes, if that is known without running it."""
 
 import re
 
@@ -9,17 +9,17 @@ _QUOTED_ESCAPE = re.compile(r'\\([$`"\\])')
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 # Globs and braces expand; `~` does at the start of a word or of a value; zsh reads `=ls` as the path of `ls`.
 _EXPANDS = re.compile(r"(?<!\\)(?:\\\\)*[*?\[\]{}]|^[~=]|[=:]~")
-# What may stand unquoted in a word; anything else there means that the parser and the shell could disagree.
+# What may be unquoted in a word; with anything else, the parser and the shell could disagree.
 _PLAIN = re.compile(r"(?:\\[^\n]|[^\s\\$`'\"|&;<>()])*")
 _BECOMES_MANY = re.compile(r"\$@|\$\{[^}]*[@(]")
 
 
 class UnreadableWord(Exception):
-    """The command cannot be read with certainty; the text says why."""
+    """The command can't be parsed with certainty; the text says why."""
 
 
 class Word(Struct, frozen=True):
-    """`text` is the word itself when `literal`, and its source when only the shell could say what it becomes."""
+    """`text` is the word itself if `literal`; otherwise its source, which only the shell can expand."""
 
     text: str
     literal: bool = True
@@ -28,7 +28,7 @@ class Word(Struct, frozen=True):
 
 
 def read_word(node: Node) -> Word:
-    """The word that a node spells; raises Unreadable."""
+    """The word that a node spells; raises UnreadableWord."""
     source = _text(node)
     spelled = _spell(node)
     if spelled is not None:
@@ -58,12 +58,12 @@ def _spell(node: Node) -> str | None:
         case "arithmetic_expansion" | "brace_expression" | "array":
             return None
         case _:
-            raise UnreadableWord(f"it has a word of a kind that is not known ({node.type})")
+            raise UnreadableWord(f"it has an unknown kind of word ({node.type})")
 
 
 def _spell_plain(source: str) -> str | None:
     if not _PLAIN.fullmatch(source):
-        raise UnreadableWord("it has a word that shells read in different ways")
+        raise UnreadableWord("it has a word that shells read differently")
     return None if _EXPANDS.search(source) else _ESCAPE.sub(r"\1", source)
 
 

@@ -1,4 +1,4 @@
-"""What of the basic programs of a system is known to do no more than it says. A table, read by `options`."""
+"""The options of basic system programs that are known to be safe. A table, read by `options`."""
 
 _FIND = """
     -H -L -P -maxdepth= -mindepth= -depth -d -xdev -mount -follow -daystart -noleaf -warn -nowarn -regextype=

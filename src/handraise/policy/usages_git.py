@@ -1,4 +1,4 @@
-"""What of git is known to do no more than it says: its commands, and their options. A table, read by `options`.
+"""The commands and options of git that are known to be safe. A table, read by `options`.
 
 Left out on purpose, among others: `-c`, `-C`, `--config-env`, `--exec-path`, `--git-dir`, `--no-index`, `--output`,
 `--ext-diff`, `--textconv`, `-O`, `-x`, `--exec`, `--upload-pack`, `--receive-pack`, strategies, signatures, and the
@@ -26,7 +26,7 @@ _GREP = """
 """
 
 GLOBAL = ("--no-pager", "-P", "--no-optional-locks")
-"""They may stand before the command."""
+"""Allowed before the command."""
 
 GIT: dict[str, str] = {
     "git status": """+ -s --short -b --branch --porcelain[=] --long -v --verbose -u[=] --untracked-files[=] --ignored[=]

@@ -1,7 +1,7 @@
-"""What of the usual developers' tools is known to do no more than it says. A table, read by `options`.
+"""The options of common developer tools that are known to be safe. A table, read by `options`.
 
-They run the project's own code, and the person who allows them knows it. Left out is whatever makes them run or load
-something else, or write where they are told: configurations, plug-ins, interpreters, formatters, outputs, wrappers."""
+They run the project's own code, and the person who allows them knows it. Left out is anything that makes them run
+or load something else, or choose where to write: configurations, plug-ins, interpreters, formatters, wrappers."""
 
 _PYTEST = """
     -k= -m= -x -q -v -s -l -vv -vvv -r= --lf --ff --nf --sw --last-failed --failed-first --stepwise --exitfirst
@@ -157,7 +157,7 @@ TOOLS: dict[str, str] = {
     "java -version": "+",
     "java --version": "+",
 }
-# Exactly this and no more: what they do depends on everything that follows.
+# Only exact commands: what they do depends on everything that follows.
 _EXACTLY = (
     "npm", "npx", "pnpm", "yarn", "bun", "cargo", "go", "docker", "kubectl", "pip", "pip3", "uv", "gh", "helm",
     "terraform", "poetry", "pipenv", "tox", "nox", "hatch", "gradle", "gradlew", "mvn", "mvnw", "ant", "cmake",

@@ -10,7 +10,7 @@ import pytest
 LINK = "http://127.0.0.1:8420/login?code=c"
 SHOW = f"""
 import os
-from handraise.cli.browser import show
+from handraise.cli.serve import show
 show({LINK!r})
 try:
     os.wait()
