@@ -193,6 +193,22 @@ say("".join(sorted(os.read(read, 100).decode())))
     assert await said(tmp_path, outside, source) == "+" * 8 + "-" * 8
 
 
+async def test_as_many_files_as_it_may_have_are_an_error_and_not_the_end(tmp_path: Path, outside: int) -> None:
+    source = """
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (30, 30))
+made, failed = [], []
+for _ in range(40):
+    try:
+        made.append(socket.socket())
+    except OSError as error:
+        failed.append(error.errno)
+del made[:]
+say([set(failed) == {errno.EMFILE}, reaches(), of_child(reaches)])
+"""
+    assert await said(tmp_path, outside, source) == [True, True, "Connection refused"]
+
+
 async def test_the_first_process_holds_only_what_it_answers_by(tmp_path: Path, outside: int) -> None:
     del outside
     async with running(tmp_path, "import os\nprint(1, flush=True)\nos.read(0, 1)\n", "sealed") as (_, there):

@@ -186,10 +186,14 @@ def _answer(listener: int, call: _Call, claude: int) -> None:
         syscalls.ioctl(listener, _NOTIF_SEND, ctypes.byref(_Reply(call.id, 0, 0, _CONTINUE)))
         return
     try:
-        made = syscalls.socket(*call.arguments[:3])
+        _give(listener, call)
     except OSError as error:
+        # There is no such socket, or Claude has as many files as it may. If Claude has ended, this fails as well.
         syscalls.ioctl(listener, _NOTIF_SEND, ctypes.byref(_Reply(call.id, 0, -(error.errno or errno.EACCES), 0)))
-        return
+
+
+def _give(listener: int, call: _Call) -> None:
+    made = syscalls.socket(*call.arguments[:3])
     try:
         # Always closed on exec, whatever Claude said: nothing that it starts is to get one.
         syscalls.ioctl(listener, _NOTIF_ADDFD, ctypes.byref(_File(call.id, _ADDFD_SEND, made, 0, os.O_CLOEXEC)))
