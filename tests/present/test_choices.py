@@ -4,7 +4,7 @@ import pytest
 
 from handraise.model import fit
 from handraise.model.answers import read_answer
-from handraise.model.asks import Body, Option, Permission, Prompt, Question
+from handraise.model.asks import Body, Offer, Option, Permission, Prompt, Question
 from handraise.model.keys import TABLE
 from handraise.model.trust import Trust
 from handraise.present.choices import OPTION, CardChoice, choices
@@ -27,6 +27,12 @@ def test_a_permission_is_allowed_for_how_long_edited_or_denied() -> None:
         ("suggestion", "Allow, and apply Claude's suggestion", "", 8),
     ]
     assert [each[0] for each in offered(bash("ls"))] == ["once", "edit", "deny", "stop"]
+
+
+def test_an_offer_without_rules_is_shown_by_its_scope() -> None:
+    body = Permission("Bash", {"command": "ls"}, offers=(Offer("session", "Allow `ls` here", ()),))
+
+    assert [each.label for each in choices(ask_of(body)) if each.act == "session"] == ["Allow `ls` here"]
 
 
 def test_a_suggestion_beyond_the_last_digit_has_none() -> None:

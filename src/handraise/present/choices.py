@@ -81,7 +81,8 @@ def _of_question(body: Question) -> Iterator[CardChoice]:
 def _of_permission(body: Permission) -> Iterator[CardChoice]:
     yield _choice("permission", "once", {"allow": True}, "")
     for offer in body.offers:
-        words = offer_in_words(offer.lasting, offer.rules)
+        # An offer of an older hub may have no rules; its scope is all there is to show.
+        words = offer_in_words(offer.lasting, offer.rules) if offer.rules else one_line(offer.scope)
         yield _choice("permission", offer.lasting, {"allow": True, "for": offer.lasting}, "", label=words)
     yield _choice("permission", "edit", None)
     yield _choice("permission", "deny", {"allow": False})
