@@ -1,4 +1,4 @@
-"""The outcome: how an ask was settled, in one line, about somebody else or as "You". Pure."""
+"""The outcome: how an ask was settled, in one line, about another person or as "You". Pure."""
 
 from typing import Literal, assert_never
 
@@ -34,8 +34,10 @@ def of_settlement(ask: Ask, settlement: Settlement, directory: str | None) -> Ca
             yours = _answered(ask, answer, "", "yours", directory) if isinstance(by, Person) else text
             return CardOutcome(text, yours)
         case Expired(late=Answered() as late):
-            said = of_settlement(ask, late, directory)
-            return CardOutcome(t("card.outcome.late", outcome=said.text), t("card.outcome.late", outcome=said.yours))
+            answered = of_settlement(ask, late, directory)
+            return CardOutcome(
+                t("card.outcome.late", outcome=answered.text), t("card.outcome.late", outcome=answered.yours)
+            )
         case Expired():
             return _same(t("card.outcome.expired"))
         case Withdrawn(reason=reason):

@@ -22,8 +22,8 @@ def message(text: str) -> str:
     if not text:
         return ""
     pieces = _KEPT.split(text)
-    said = "".join(piece if place % 2 else accented(piece) for place, piece in enumerate(pieces))
-    return f"⟦{said}{'~' * -(-len(text) // _LONGER)}⟧"
+    changed = "".join(piece if place % 2 else accented(piece) for place, piece in enumerate(pieces))
+    return f"⟦{changed}{'~' * -(-len(text) // _LONGER)}⟧"
 
 
 def accented(text: str) -> str:

@@ -172,7 +172,7 @@ async def test_the_log_holds_no_endpoint_no_key_and_no_question(
         await phone.until_tried(2)
         assert await until_gone(client)
     written = caplog.text
-    assert "a message was not taken: The push service refused the message (400)." in written
+    assert "a message was not accepted: The push service refused the message (400)." in written
     assert "a device was removed" in written
     for secret in (phone.endpoint, phone.endpoint.rpartition("/")[2], "marker"):
         assert secret not in written

@@ -39,7 +39,7 @@ def test_who_asks_and_how_long_it_waits_are_told_on_a_narrow_terminal_too() -> N
     rows = shown(TWO_QUESTIONS, frame=replace(FRAME, width=40, place="request 1 of 3"))
     assert rows[:3] == [
         "▌ ✋ Store 1 of 2          waiting 1 min",
-        "▌ Fix it · ask 1 of 3",
+        "▌ Fix it · request 1 of 3",
         "▌ Which database?",
     ]
 

@@ -224,7 +224,7 @@ def test_a_form_says_which_field_of_how_many_and_which_of_them_are_optional() ->
 def test_each_kind_of_field_says_what_it_wants() -> None:
     assert field(type="string", format="date").step.wants == "A date, for example 2026-03-01."
     assert field(type="string", format="\x1b[2J").step.wants == "Text (⟨U+001B⟩[2J)."
-    assert field(type="number", minimum=0.5).step.wants == "A number from 0.5."
+    assert field(type="number", minimum=0.5).step.wants == "A number, 0.5 or more."
     assert field(type="array").step.wants == "Values separated by commas."
 
 

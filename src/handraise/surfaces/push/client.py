@@ -175,14 +175,14 @@ def _outcome(status: int, retry_after: str | None, now: datetime) -> Outcome:
     return Rejected(t("push.error.refused", status=status))
 
 
-def read_pause(told: str | None, now: datetime) -> float | None:
+def read_pause(retry_after: str | None, now: datetime) -> float | None:
     """What `Retry-After` says, as seconds from now; None where it says nothing that makes sense."""
-    if not told:
+    if not retry_after:
         return None
-    if told.isascii() and told.isdigit():
-        return min(float(told[:9]), LONGEST_PAUSE)
+    if retry_after.isascii() and retry_after.isdigit():
+        return min(float(retry_after[:9]), LONGEST_PAUSE)
     try:
-        at = parsedate_to_datetime(told)
+        at = parsedate_to_datetime(retry_after)
     except ValueError:
         return None
     seconds = ((at if at.tzinfo else at.replace(tzinfo=UTC)) - now).total_seconds()

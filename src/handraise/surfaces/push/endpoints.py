@@ -1,7 +1,7 @@
 """Where a message may go: a push service on the open internet, never a machine of the hub's own network. Pure.
 
-Whoever may look can name an endpoint, so that one is foreign text: it must not become a way to reach what only the hub
-can reach.
+Every viewer can name an endpoint, so it is untrusted text: it must not become a way to reach what only the hub can
+reach.
 """
 
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
@@ -33,12 +33,12 @@ class Endpoint(NamedTuple):
 _PORTS = {"https": 443, "http": 80}
 
 
-def read_endpoint(told: str, *, private: bool = False) -> Endpoint:
+def read_endpoint(address: str, *, private: bool = False) -> Endpoint:
     """Raises Unusable. `private` is for tests and for push services of one's own: it allows plain HTTP, too."""
-    if len(told) > _LONGEST or not told.isascii() or not told.isprintable() or " " in told:
+    if len(address) > _LONGEST or not address.isascii() or not address.isprintable() or " " in address:
         raise Unusable(t("push.error.address"))
     try:
-        parts = urlsplit(told)
+        parts = urlsplit(address)
         host, port = parts.hostname, parts.port
     except ValueError as error:
         raise Unusable(t("push.error.address")) from error

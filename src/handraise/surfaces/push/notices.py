@@ -46,7 +46,7 @@ class NoticeButton(Struct, frozen=True):
 
 
 class AskNotice(Struct, frozen=True, tag_field="kind", tag="ask"):
-    """Somebody waits. `digest` names what is shown here, and goes back with the answer."""
+    """An ask is open. `digest` names what is shown here, and goes back with the answer."""
 
     device: str
     ask: str
@@ -80,7 +80,7 @@ class EndedNotice(Struct, frozen=True, tag_field="kind", tag="ended"):
 
 
 class TestNotice(Struct, frozen=True, tag_field="kind", tag="trial"):
-    """Somebody wants to see that it works."""
+    """A test: someone wants to see that it works."""
 
     device: str
     title: str

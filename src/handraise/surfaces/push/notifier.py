@@ -1,4 +1,4 @@
-"""The bell: rings at the devices of whoever switched it on. Nothing leaves the hub before somebody did."""
+"""Notifies the devices that turned it on. Nothing leaves the hub before one did."""
 
 import asyncio
 import importlib
@@ -47,7 +47,7 @@ class PushConfig(Struct, frozen=True):
     contact: str | None = None
     private_addresses: bool = False
     proxied: Role | None = None
-    """What somebody may whom a proxy lets in; None where none does."""
+    """The role of people whom a proxy signs in; None where none does."""
     grace: timedelta = GRACE
 
 
@@ -71,7 +71,7 @@ class Notifier:
         self._terms = terms
         self._book = DeviceLogFile(folder / "devices.json")
         self._scene = AskStates(grace=terms.grace)
-        self._rounds: dict[str, DeviceSender] = {}
+        self._senders: dict[str, DeviceSender] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._watch: AskWatcher | None = None
         self._stack = AsyncExitStack()
@@ -112,7 +112,7 @@ class Notifier:
         return (await self._client()).key
 
     async def devices(self, principal: Principal) -> list[Device]:
-        """Somebody's own, oldest first."""
+        """The devices of one person, oldest first."""
         own = [page.device for page in self._book.ledger.pages.values() if _is_own(page.device, principal)]
         return [device for device in own if await self._role_of(device) is not None]
 
@@ -147,9 +147,9 @@ class Notifier:
         """Sends something to see; the sentence says why not."""
         self._check()
         self._own(device, principal)
-        rounds = self._rounds[device]
+        sender = self._senders[device]
         message = PushMessage(notices.encode(notices.of_test(device)), None, _TRIAL_LIFE, "high")
-        outcome = await rounds.carry(message)
+        outcome = await sender.carry(message)
         await self._save()
         if isinstance(outcome, EndpointGone):
             return t("push.error.unknown_device")
@@ -180,7 +180,7 @@ class Notifier:
         pages = self._book.ledger.pages
         known = self._book.ledger.by_endpoint(wanted.endpoint) or self._book.ledger.by_endpoint(wanted.replaces)
         if known is not None and not _is_own(known.device, principal):
-            # Somebody else has logged in there.
+            # Another person has signed in there.
             self._stop(known)
             known = None
         if known is None:
@@ -217,28 +217,28 @@ class Notifier:
             )
             self._tasks[_FEED] = asyncio.create_task(self._watch.follow())
         for name, page in self._book.ledger.pages.items():
-            if name not in self._rounds:
-                self._rounds[name] = DeviceSender(
+            if name not in self._senders:
+                self._senders[name] = DeviceSender(
                     page, self._book, self._scene, self._desk, self._client, self._role_of, self._clock, self._stop
                 )
-                self._tasks[name] = asyncio.create_task(self._rounds[name].go())
+                self._tasks[name] = asyncio.create_task(self._senders[name].go())
         self._changed()
 
     def _stop(self, page: DeviceState) -> None:
         """Nothing more is done for this device."""
         name = page.device.id
         self._book.ledger.pages.pop(name, None)
-        self._rounds.pop(name, None)
+        self._senders.pop(name, None)
         task = self._tasks.pop(name, None)
         if task is not None and task is not asyncio.current_task():
             task.cancel()
 
     def _changed(self) -> None:
-        for rounds in self._rounds.values():
-            rounds.changed.set()
+        for sender in self._senders.values():
+            sender.changed.set()
 
     async def _hear_end(self, ending: Ending, cursor: int) -> None:
-        """Whoever started the session is told, unless they ended it themselves; of an alarm, all who may answer."""
+        """Notifies who started the session, unless they ended it; for an alarm, everyone who may answer."""
         if self._clock() - ending.at > OLDEST_ENDING:
             return
         if ending.alarm:
@@ -269,7 +269,7 @@ class Notifier:
             self._changed()
 
     async def _role_of(self, device: Device) -> Role | None:
-        """What somebody may who has this device, at this moment."""
+        """The role that the owner of this device has at this moment."""
         if device.token is None:
             return self._terms.proxied
         good = [token.role for token in await self._auth.tokens() if token.id == device.token]

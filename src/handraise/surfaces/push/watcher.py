@@ -35,7 +35,7 @@ class _Settled(Struct, frozen=True):
 
 
 class AskWatcher:
-    """`cursor` is how far it has looked. `changed` is called whenever somebody may have to be told something."""
+    """`cursor` is how far it has looked. `changed` is called whenever a device may need a message."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class AskWatcher:
         self._ended = ended
 
     async def follow(self) -> None:
-        """Until the feed ends. A place that is gone, or a feed that was too fast, is begun anew."""
+        """Until the feed ends. After a cursor that is gone, or a feed that was too fast, it starts again."""
         while True:
             try:
                 await self._follow_once()

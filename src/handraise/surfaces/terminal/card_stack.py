@@ -125,7 +125,7 @@ class CardStack(Struct):
             self._attention[self.top] = self._attention[self.top].touch(at)
 
     def put(self, dialogue: Dialogue, now: datetime) -> None:
-        """The dialogue as it is from here on, if its ask is still open. Another step is looked at anew."""
+        """The dialogue as it is from here on, if its ask is still open. Another step is looked at again."""
         name, at = dialogue.ask.id, milliseconds(now)
         before = self._open.get(name)
         if before is None:
@@ -133,8 +133,8 @@ class CardStack(Struct):
         self._open[name] = dialogue
         if (before.at, before.step.name) != (dialogue.at, dialogue.step.name):
             attention = self._attention[name]
-            anew = dialogue.step.name in _SEEN_ANEW or before.step.name in _SEEN_ANEW
-            self._attention[name] = attention.change(at) if anew else attention.turn(at)
+            again = dialogue.step.name in _SEEN_ANEW or before.step.name in _SEEN_ANEW
+            self._attention[name] = attention.change(at) if again else attention.turn(at)
             self._read = ("", 0, 0)
 
     def restore(self, dialogue: Dialogue, attention: Attention) -> None:

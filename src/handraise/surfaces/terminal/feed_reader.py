@@ -1,6 +1,6 @@
-"""Following: carries what the desk's feed says to the board and the front, and comes back when the hub went away.
+"""Reads the feed: brings every change to the view and the terminal, and reconnects after the hub went away.
 
-The feed is the only truth: an answer takes its card away when the feed says so, whoever gave it.
+The feed is the only truth: an answer takes its card away when the feed says so, no matter who answered.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ _AGAIN = (0.2, 0.5, 1.0, 2.0)
 
 
 class FeedReader:
-    """`changed` is called after each change of the board."""
+    """`changed` is called after each change of the view."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class FeedReader:
         self._folded: dict[str, Settlement] = {}
 
     async def follow(self) -> None:
-        """For ever; a hub that went away is waited for. Raises DeskError where trying again would not help."""
+        """Never returns; waits for a hub that went away. Raises DeskError where trying again would not help."""
         tries = 0
         while True:
             try:

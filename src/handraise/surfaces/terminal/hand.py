@@ -1,6 +1,6 @@
 """The hand: whether a key is meant for the card on top, or for the line to Claude. Pure; time is an argument.
 
-Keys that come before a card is calm, while there is text in the line for Claude, or in the quick succession of somebody
+Keys that come before a card is calm, while there is text in the line for Claude, or in the quick succession of a person
 who types words, are never a choice: what they had chosen is taken back, and they belong to that line. What would send
 something by one key waits until it is clear that no word follows; Enter does not wait.
 """
@@ -208,7 +208,7 @@ class Hand(Struct):
         return Pressed()
 
     def _words(self, text: str, now: datetime) -> str:
-        """Somebody types words: nothing was chosen, and all of it belongs to the line."""
+        """The person types words: nothing was chosen, and all of it belongs to the line."""
         typed = self._run + text
         at = milliseconds(now)
         self._take_back()

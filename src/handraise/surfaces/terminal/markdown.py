@@ -12,7 +12,7 @@ _LIST = re.compile(r"^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
 
 
 def render(text: str, width: int, *, decided: bool = False) -> list[Line]:
-    """The text as lines of at most `width` columns. `decided`: somebody decides about it, so nothing is left out."""
+    """The text as lines of at most `width` columns. `decided`: a person decides about it, so nothing is left out."""
     from handraise.surfaces.terminal.rendering import lines_of  # noqa: PLC0415 (start-up: 70 ms, all of rich)
 
     lines = lines_of(evidence(text) if decided else prose(text), max(10, min(width, MEASURE)))

@@ -1,4 +1,4 @@
-"""The plain front: numbered choices, read from a line. For dumb terminals and screen readers: nothing is drawn twice.
+"""Plain lines: numbered choices, read from a line. For dumb terminals and screen readers: nothing is drawn twice.
 
 Leaves the terminal in the mode it was in: lines are read as the terminal gives them.
 """
@@ -78,7 +78,7 @@ def standing(view: ViewState) -> str:
 
 
 class Plain:
-    """See `Front`. Entered by `run`. Lines are read from the `keyboard`, a file descriptor of the terminal."""
+    """See `TerminalIO`. Entered by `run`. Lines are read from the `keyboard`, a file descriptor of the terminal."""
 
     def __init__(self, clock: Callable[[], datetime], keyboard: int) -> None:
         self._clock = clock
@@ -150,7 +150,7 @@ class Plain:
                 self._print(each)
 
     async def run(self, stay: TerminalSession) -> None:
-        """Until somebody leaves, or the process is told to end."""
+        """Until the person leaves, or the process has to end."""
         self._stay = stay
         loop = asyncio.get_running_loop()
         loop.add_reader(self._keyboard, self._read)

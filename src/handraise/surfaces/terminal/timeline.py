@@ -70,7 +70,7 @@ class Timeline(Struct):
     ended: SessionEnded | None = None
     turns: int = 0
     interrupted: bool = False
-    """Somebody ended the last turn."""
+    """A person ended the last turn."""
     cut_off: bool = False
     """The session ended in the middle of something."""
     doing: dict[str, RunningAction] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The front without a terminal: nobody types here. Says how an open ask can be answered from elsewhere; never hangs."""
+"""Output without a terminal: nobody types here. Says how an open ask can be answered from elsewhere; never hangs."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ def lines_of_ask(ask: Ask, options: str = "") -> list[str]:
 
 
 class Unattended:
-    """See `Front`. Prints lines, or with `as_json` each item as one JSON object. Entered by `run`."""
+    """See `TerminalIO`. Prints lines, or with `as_json` each item as one JSON object. Entered by `run`."""
 
     def __init__(self, *, as_json: bool, patience: float | None, options: str = "") -> None:
         self.gave_up: Literal["", "unanswered", "queued"] = ""
