@@ -13,9 +13,9 @@ from handraise.model.agent_replies import ASK_USER_EXPIRED, Reply
 from handraise.model.answers import Allow, Choice, Choices
 from handraise.model.asks import Answered, Ask, Withdrawn
 from handraise.model.inputs import MalformedInput
+from handraise.model.own_tools import APPROVAL_PROMPT, ASK_USER
 from handraise.model.projects import Options
 from handraise.model.rules import Rule
-from handraise.model.tools import APPROVAL_PROMPT, ASK_USER
 from handraise.store.memory.store import MemoryStore
 from inbox.waiting_room import ANA, Clock, Room, room, surroundings
 

@@ -10,8 +10,8 @@ from mcp import Client
 
 from agents.test_calls import AGENT, WHICH, Desk, desk
 from handraise.agents.mcp_server import McpServer, read_line, spelled
+from handraise.model.own_tools import APPROVAL_PROMPT, APPROVAL_PROMPT_TOOL, ASK_USER, ASK_USER_TOOL
 from handraise.model.projects import Options
-from handraise.model.tools import APPROVAL_PROMPT, APPROVAL_PROMPT_TOOL, ASK_USER, ASK_USER_TOOL
 from handraise.store.interface import StoreFull
 from handraise.store.memory.store import MemoryStore
 

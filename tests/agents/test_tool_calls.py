@@ -19,7 +19,7 @@ from handraise.model.agent_replies import (
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise
 from handraise.model.asks import Answered, Ask, Body, Expired, Origin, Permission, Plan, Question, Settlement, Withdrawn
 from handraise.model.inputs import MalformedInput
-from handraise.model.tools import APPROVAL_PROMPT, ASK_USER
+from handraise.model.own_tools import APPROVAL_PROMPT, ASK_USER
 from inbox.waiting_room import NOON
 
 BASH = {"tool_name": "Bash", "input": {"command": "ls"}}

@@ -17,9 +17,9 @@ from mcp import Client, StdioServerParameters
 from api.served import PLAIN
 from handraise.cli.main import main
 from handraise.model.asks import Answered, Ask, Permission
+from handraise.model.own_tools import APPROVAL_PROMPT
 from handraise.model.projects import Options
 from handraise.model.rules import ProjectRule
-from handraise.model.tools import APPROVAL_PROMPT
 from handraise.serving.serve import RunningHub, ServeConfig, serving
 from stories.outsiders import DEADLINE, RELAY
 
@@ -84,7 +84,7 @@ async def test_who_names_no_project_is_nowhere_and_reads_nothing_unasked(street:
     ask = await street.raised("Read", {"file_path": "/etc/hostname"})
 
     assert ask.project is None
-    assert ask.why == "No rule covers `Read` on `/etc/hostname`, which is outside the project."
+    assert ask.why == "No rule allows `Read` on `/etc/hostname`, which is outside the project."
     assert isinstance(ask.body, Permission)
     assert ask.body.offers == ()
 

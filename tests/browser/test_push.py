@@ -53,7 +53,7 @@ class Desk:
         """The same, and it is switched on."""
         page = await self.settings(name, role)
         if await page.get_by_text("Off for this device").count():
-            await page.get_by_role("button", name="Switch on").click()
+            await page.get_by_role("button", name="Turn on").click()
         await expect(page.get_by_text("On for this device")).to_be_visible()
         return page
 
@@ -101,7 +101,7 @@ async def test_a_device_is_switched_on_tried_out_and_switched_off(at: Desk) -> N
         page = await at.settings()
         panel = page.locator(".devices")
         await expect(panel.get_by_text("Off for this device")).to_be_visible()
-        await panel.get_by_role("button", name="Switch on").click()
+        await panel.get_by_role("button", name="Turn on").click()
         await expect(panel.get_by_text("On for this device")).to_be_visible()
         await expect(panel.get_by_text("this device", exact=False).first).to_be_visible()
         await panel.get_by_role("button", name="Send a test").click()
@@ -112,7 +112,7 @@ async def test_a_device_is_switched_on_tried_out_and_switched_off(at: Desk) -> N
         await panel.get_by_role("button", name="Send a test").click()
         await expect(panel.get_by_role("alert")).to_have_text("The push service is busy (429).")
 
-        tick = panel.get_by_label("Also when a session that you started ends")
+        tick = panel.get_by_label("Also notify me when a session I started ends")
         await expect(tick).to_be_checked()
         await tick.click()
         await expect(tick).not_to_be_checked()
@@ -121,7 +121,7 @@ async def test_a_device_is_switched_on_tried_out_and_switched_off(at: Desk) -> N
         await expect(tick).not_to_be_checked()
         await expect(panel.locator(".device-trouble")).to_have_text("The push service is busy (429).")
 
-        await panel.get_by_role("button", name="Switch off").click()
+        await panel.get_by_role("button", name="Turn off").click()
         await expect(panel.get_by_text("Off for this device")).to_be_visible()
         await expect(panel.locator(".device")).to_have_count(0)
         noted = [each["what"] for each in (await admin.get("/api/audit")).json()["entries"] if "device" in each["what"]]
@@ -165,7 +165,7 @@ async def test_an_ask_is_shown_with_answers_and_the_one_that_is_tapped_reaches_t
     # Nobody runs Claude here, so that nobody takes it.
     assert await screen.ever_shown() == [
         ["Allowed · waiting for Claude", "Run npm test?"],
-        ["Allowed · Claude has not taken it yet", "Run npm test?"],
+        ["Allowed · not yet received by Claude", "Run npm test?"],
     ]
     assert [each for each in at.phone.shown if each[1] == ask.id] == [("ask", ask.id)], (
         "the device said itself that it shows nothing more"
@@ -201,7 +201,7 @@ async def test_what_is_answered_elsewhere_says_so_and_goes(at: Desk) -> None:
         await owner.post(f"/api/asks/{ask.id}/answer", json={"answer": {"allow": False}})
         await at.carry(screen, ask.id, "settled")
         await screen.until_none(ask.id)
-        assert await screen.ever_shown() == [["Run npm test?", "owner denied it · terminal"]]
+        assert await screen.ever_shown() == [["Run npm test?", "owner denied npm test · terminal"]]
         assert [each["tag"] for each in await screen.notifications()] == [other.id]
 
 
@@ -215,7 +215,7 @@ async def test_who_taps_too_late_is_told_who_was_first(at: Desk) -> None:
         await screen.click(ask.id, "yes")
         shown = await screen.until(title="Already answered")
         assert "by owner, from terminal: denied: not today." in shown["body"]
-        assert "Yours was not used." in shown["body"]
+        assert "Your answer wasn't used." in shown["body"]
         assert shown["actions"] == []
         told = (await owner.get(f"/api/asks/{ask.id}")).json()["settlement"]
         assert told["answer"]["allow"] is False
@@ -234,7 +234,7 @@ async def test_an_answer_to_something_else_than_what_waits_is_refused_and_told(a
         await screen.click(ask.id, "yes")
     shown = await screen.until(title="Not answered")
     assert shown["body"].startswith("What was shown is not what waits here")
-    assert shown["body"].endswith("Tap to look at it.")
+    assert shown["body"].endswith("Tap to review it.")
     assert (await at.hub.up.hub.desk.ask(ask.id)).settlement is None
 
 
@@ -248,8 +248,8 @@ async def test_an_answer_that_cannot_be_sent_says_so(at: Desk) -> None:
     )
     await screen.click(ask.id, "no")
     await screen.evaluate("() => { self.fetch = self.fetched; }")
-    shown = await screen.until(title="Could not send it")
-    assert shown["body"] == "The hub did not confirm it. Tap to open it."
+    shown = await screen.until(title="Couldn't send it")
+    assert shown["body"] == "The hub didn't confirm it. Tap to open it."
     assert (await at.hub.up.hub.desk.ask(ask.id)).settlement is None
 
 
@@ -261,7 +261,7 @@ async def test_who_was_logged_out_meanwhile_is_told(at: Desk) -> None:
     await screen.context.clear_cookies()
     await screen.click(ask.id, "yes")
     shown = await screen.until(title="Not sent")
-    assert shown["body"] == "This browser is logged out. Tap to log in."
+    assert shown["body"] == "This browser is signed out. Tap to sign in."
     assert (await at.hub.up.hub.desk.ask(ask.id)).settlement is None
 
 
@@ -370,8 +370,8 @@ async def test_whoever_logs_in_next_has_not_switched_it_on(at: Desk) -> None:
 
 async def test_who_logs_out_is_switched_off(at: Desk) -> None:
     page = await at.on()
-    await page.get_by_role("button", name="Log out of this browser").click()
-    await expect(page.get_by_text("Log in to your hub")).to_be_visible()
+    await page.get_by_role("button", name="Sign out of this browser").click()
+    await expect(page.get_by_text("Sign in to your hub")).to_be_visible()
     assert await page.evaluate("localStorage.getItem('handraise.push')") is None
     assert '"endpoint"' not in (at.hub.state / "push" / "devices.json").read_text()
 
@@ -383,8 +383,8 @@ IPHONE = (
 )
 REASONS = {
     "Notifications are blocked for this page.": "",  # the light browser shows none, and says so by itself
-    "This browser cannot receive push messages.": f"{ASKABLE} delete window.PushManager;",
-    "It needs https, or localhost.": f"{ASKABLE} Object.defineProperty(window, 'isSecureContext', {{ value: false }});",
+    "This browser doesn't support push notifications.": f"{ASKABLE} delete window.PushManager;",
+    "Push needs HTTPS": f"{ASKABLE} Object.defineProperty(window, 'isSecureContext', {{ value: false }});",
 }
 
 
@@ -399,7 +399,7 @@ async def test_why_it_cannot_be_is_told_honestly(house: Desk, tmp_path: Path) ->
         await cannot_be(screen, phone.context, up, "“Add to Home Screen”", ASKABLE)
         async with served(tmp_path, page=PAGE, push=PushConfig(enabled=False)) as off:
             await log_in(first, off.up)
-            says = "It is switched off in the settings of this hub"
+            says = "Push is turned off in this hub's settings"
             await cannot_be(screen, first.context, off.up, says, ASKABLE)
 
 
@@ -409,7 +409,7 @@ async def cannot_be(screen: Window, browser: BrowserContext, up: RunningHub, say
     await page.add_init_script(script)
     await page.goto(f"{up.base}/admin/settings")
     await expect(page.locator(".devices").get_by_text(says)).to_be_visible()
-    await expect(page.get_by_role("button", name="Switch on")).to_have_count(0)
+    await expect(page.get_by_role("button", name="Turn on")).to_have_count(0)
     await page.close()
 
 
@@ -419,8 +419,8 @@ async def test_a_refusal_of_the_browser_is_told(at: Desk) -> None:
     await expect(page.get_by_text("Off for this device")).to_be_visible()
     await page.evaluate("() => { PushManager.prototype.subscribe = subscribeReally; }")
     with at.window.trouble_expected():
-        await page.get_by_role("button", name="Switch on").click()
-        await expect(page.get_by_text("The browser could not reach its push service.")).to_be_visible()
+        await page.get_by_role("button", name="Turn on").click()
+        await expect(page.get_by_text("The browser couldn't reach its push service.")).to_be_visible()
 
 
 async def test_the_page_is_installable(at: Desk) -> None:

@@ -160,7 +160,7 @@ async def test_hidden_characters_and_line_endings_survive_an_edit(at: Desk) -> N
     ask = await at.put(Permission("Write", {"file_path": "/work/a.txt", "content": TURNED}))
     await calm(page, ask, seen=True)
     await page.keyboard.press("e")
-    field = page.get_by_label("Edit content before it is allowed")
+    field = page.get_by_label("Edit content before you allow it")
     await expect(field).to_have_value("cp a⟨U+202E⟩b c⟨U+200B⟩d\necho two\necho three\n")
     await field.evaluate("field => field.setSelectionRange(field.value.indexOf('two'), field.value.indexOf('two') + 3)")
     await page.keyboard.insert_text("2\u200d2")

@@ -5,7 +5,7 @@ from typing import Any
 
 from handraise.demo import Request
 
-TOOLS = [{"name": "AgentPiece"}, {"name": "Bash"}]
+TOOLS = [{"name": "Agent"}, {"name": "Bash"}]
 REMINDER = "<system-reminder>\nAttribution for git commits.\n</system-reminder>\n"
 
 

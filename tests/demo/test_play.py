@@ -84,7 +84,7 @@ def test_a_sub_agent_is_a_tool_call_and_brings_its_script() -> None:
     reply = Play("script/1", script).reply_to(FIRST)
 
     (call,) = calls(reply)
-    assert (call.tool, call.input["prompt"], call.input["run_in_background"]) == ("AgentPiece", "Look around", False)
+    assert (call.tool, call.input["prompt"], call.input["run_in_background"]) == ("Agent", "Look around", False)
     assert isinstance(reply, SpokenReply)
     assert [(name, called.script) for name, called in reply.agents] == [(call.id, echo)]
 

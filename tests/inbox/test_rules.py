@@ -55,7 +55,7 @@ async def test_a_rule_that_wants_a_person_leaves_the_ask_open_and_says_so(memory
 
 async def test_why_an_ask_reached_a_person_is_on_record(memory: Store) -> None:
     async with room(memory) as here:
-        assert "No rule covers" in (await here.open(an_ask())).why
+        assert "No rule allows" in (await here.open(an_ask())).why
         assert "Only a person" in (await here.open(an_ask(QUESTION, "a_2"))).why
 
 

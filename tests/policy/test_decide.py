@@ -261,9 +261,9 @@ def test_a_denied_part_beats_allowed_ones_and_unknown_ones() -> None:
 
 def test_the_reason_is_a_sentence_that_names_rule_or_part() -> None:
     assert decide(bash("npm run x"), [allow("npm run *")], NOW).why == "Rule r_1 allows `npm run *`."
-    assert decide(bash("ls; rm -rf x"), [allow("ls *")], NOW).why == "No rule covers `rm -rf x` in this command."
-    assert decide(bash("ls > f"), [allow("ls *")], NOW).why == "No rule covers writing to `f` in this command."
-    assert decide(bash("PATH=x ls"), [allow("ls *")], NOW).why == "No rule covers setting `PATH` in this command."
+    assert decide(bash("ls; rm -rf x"), [allow("ls *")], NOW).why == "No rule allows `rm -rf x` in this command."
+    assert decide(bash("ls > f"), [allow("ls *")], NOW).why == "No rule allows writing to `f` in this command."
+    assert decide(bash("PATH=x ls"), [allow("ls *")], NOW).why == "No rule allows setting `PATH` in this command."
     assert decide(bash("ls ("), [], NOW).why.startswith("The command could not be read, so no rule applies")
     assert decide(bash("$X"), [deny("rm *")], NOW).why == "Rule r_d for `rm *` may mean `$X`."
     assert decide(bash("rm x"), [deny("rm *")], NOW).why == "Rule r_d denies `rm x`."

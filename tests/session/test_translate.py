@@ -57,7 +57,7 @@ def heard(*lines: Line) -> list[Content]:
         ("Glob", {"pattern": "*.py"}, "tool", "Find *.py"),
         ("Grep", {"pattern": "def "}, "tool", "Search def"),
         ("TodoWrite", {"todos": []}, "note", "Update the to-do list"),
-        ("TodoRead", {}, "note", "Look at the to-do list"),
+        ("TodoRead", {}, "note", "Read the to-do list"),
         ("AskUserQuestion", {"questions": []}, "note", "Ask"),
         ("ExitPlanMode", {"plan": "1."}, "note", "Show the plan"),
         ("Task", {"description": "Look around"}, "tool", "Agent: Look around"),

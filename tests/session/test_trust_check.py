@@ -106,7 +106,7 @@ async def test_never_holds_whatever_is_brought_until_it_is_revoked(tmp_path: Pat
         footing = await here.look()
         assert footing is not None
         assert not footing.trusted
-        assert footing.note == "Running without what this directory brings: 1 environment variable."
+        assert footing.note == "Running without this directory's settings: 1 environment variable."
 
         await here.store.apply([RevokeTrust(str(here.work))])
         assert await here.look() is None

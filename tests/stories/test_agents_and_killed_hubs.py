@@ -11,7 +11,7 @@ from handraise.demo.request import Conversation
 from handraise.desk.interface import Desk
 from handraise.model.answers import Allow, Choice, Choices
 from handraise.model.asks import Ask, Withdrawn
-from handraise.model.tools import APPROVAL_PROMPT, ASK_USER, qualified
+from handraise.model.own_tools import APPROVAL_PROMPT, ASK_USER, qualified
 from stories.outsiders import DEADLINE, Yard
 from stories.serving_house import Process, desk, serve, settle_in, surroundings
 

@@ -16,9 +16,9 @@ from handraise.model.actors import ByRule
 from handraise.model.agent_replies import NOBODY, NOBODY_ALLOWED
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Revise
 from handraise.model.asks import Answered, Ask, Permission, Plan, Question
+from handraise.model.own_tools import APPROVAL_PROMPT, ASK_USER, qualified
 from handraise.model.projects import Options, OwnFile, Patience
 from handraise.model.rules import Rule
-from handraise.model.tools import APPROVAL_PROMPT, ASK_USER, qualified
 from handraise.serving.serve import RunningHub
 from stories.outsiders import Yard, next_ask, until_settled
 

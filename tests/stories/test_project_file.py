@@ -13,10 +13,10 @@ from handraise.desk.interface import Desk, Partial
 from handraise.model.answers import Choice, Choices, Deny
 from handraise.model.asks import Answered, Ask, Kind
 from handraise.model.items import TurnEnded
+from handraise.model.own_tools import ASK_USER, qualified
 from handraise.model.projects import Options
 from handraise.model.rules import ProjectRule
 from handraise.model.sessions import Session
-from handraise.model.tools import ASK_USER, qualified
 from stories.serving_house import DEADLINE, desk, serve, settle_in, surroundings
 
 DENIES = '[[rule]]\ndecision = "deny"\ncommand = "touch *"\nmessage = "Nothing is made here."\n'

@@ -18,8 +18,8 @@ from handraise.demo.pieces import Script, say, use, wait
 from handraise.demo.request import Conversation
 from handraise.hub.desk import LocalDesk
 from handraise.model.answers import Choice, Choices
+from handraise.model.own_tools import ASK_USER, qualified
 from handraise.model.projects import MODES
-from handraise.model.tools import ASK_USER, qualified
 from stories.outsiders import Agent, Yard, next_ask, until_turn_ended
 
 TOOL = qualified(ASK_USER)

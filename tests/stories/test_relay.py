@@ -19,8 +19,8 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from handraise.cli.client import HubClient
 from handraise.model.answers import Choice, Choices
 from handraise.model.asks import Ask, Question, Withdrawn
+from handraise.model.own_tools import APPROVAL_PROMPT, ASK_USER
 from handraise.model.projects import Options
-from handraise.model.tools import APPROVAL_PROMPT, ASK_USER
 from handraise.serving.serve import ServeConfig, serving
 from stories.outsiders import DEADLINE, RELAY, next_ask, until_settled
 

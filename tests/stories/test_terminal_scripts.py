@@ -67,7 +67,7 @@ async def test_who_leaves_a_session_or_is_left_by_it_is_told_so(tmp_path: Path) 
         async with laid.terminal("inbox", "--hub", up.base, environment=far) as terminal:
             await terminal.until("Which database?", READY)
             terminal.type("1")
-            await terminal.until("You chose SQLite", "Run `python3 -c 'print(6*7)'`?")
+            await terminal.until("You answered: SQLite", "Run `python3 -c 'print(6*7)'`?")
         settled = await up.hub.desk.asks(state="answered")
         assert [ask.settlement.by.name for ask in settled if isinstance(ask.settlement, Answered)] == ["laptop"]
 

@@ -19,8 +19,8 @@ from handraise.inbox.inbox import Inbox
 from handraise.model import ids
 from handraise.model.agent_replies import Reply
 from handraise.model.asks import Ask, Origin, Withdrawn
+from handraise.model.own_tools import ASK_USER
 from handraise.model.projects import Options
-from handraise.model.tools import ASK_USER
 
 GRACE = 10.0
 """How long an asker may be gone: a relay comes back within a second of the hub."""

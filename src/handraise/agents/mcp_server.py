@@ -18,7 +18,7 @@ from handraise.agents.calls import AgentCalls, Caller
 from handraise.inbox.errors import InboxError
 from handraise.model.agent_replies import Reply
 from handraise.model.inputs import MalformedInput
-from handraise.model.tools import APPROVAL_PROMPT_TOOL, ASK_USER_TOOL, SERVER
+from handraise.model.own_tools import APPROVAL_PROMPT_TOOL, ASK_USER_TOOL, SERVER
 
 _TOOLS = tuple(types.Tool.model_validate(each) for each in (ASK_USER_TOOL, APPROVAL_PROMPT_TOOL))
 _FAULT = "The hub cannot ask anybody now; its log says why. Go on with your best judgement."

@@ -5,7 +5,7 @@ On the standard library alone: one relay runs for each agent, and has to start a
 
 import json
 
-from handraise.model.tools import APPROVAL_PROMPT, APPROVAL_PROMPT_TOOL, ASK_USER_TOOL, SERVER
+from handraise.model.own_tools import APPROVAL_PROMPT, APPROVAL_PROMPT_TOOL, ASK_USER_TOOL, SERVER
 
 LONGEST_AWAY = 600.0
 """How long a call that the hub had taken waits for the next hub."""

@@ -7,7 +7,7 @@ import json
 import os
 import stat
 
-from handraise.model.tools import ASK_USER_LEAST, ASK_USER_MOST, ASK_USER_SECONDS
+from handraise.model.own_tools import ASK_USER_LEAST, ASK_USER_MOST, ASK_USER_SECONDS
 
 VARIABLE = "ASK_USER_CONFIG"
 _HOSTS = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "[::1]": "::1"}

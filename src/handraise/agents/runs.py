@@ -16,7 +16,7 @@ from uuid import UUID
 from handraise.agents import run_file
 from handraise.agents.calls import Caller
 from handraise.agents.run_file import BadRunFile, Run
-from handraise.model.tools import ASK_USER_SECONDS
+from handraise.model.own_tools import ASK_USER_SECONDS
 
 STALE = 3600.0
 """How long a run that nobody hears of is kept, in seconds."""

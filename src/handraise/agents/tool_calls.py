@@ -16,7 +16,8 @@ from handraise.model.agent_replies import (
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise, Trusting
 from handraise.model.asks import Answered, Ask, Body, Expired, Permission, Question, Withdrawn
 from handraise.model.inputs import MalformedInput, read_ask_user, read_plan, read_questions
-from handraise.model.tools import APPROVAL_PROMPT, ASK_USER
+from handraise.model.own_tools import APPROVAL_PROMPT, ASK_USER
+from handraise.model.tools import tool_named
 
 
 def read_call(tool: str, arguments: dict[str, Any]) -> Body:
@@ -63,10 +64,10 @@ def _read_approval(arguments: dict[str, Any]) -> Body:
         raise MalformedInput("`tool_name` must name the tool that is to be used.")
     if not isinstance(told, dict):
         raise MalformedInput(f"The input of {name} is not an object.")
-    match name:
-        case "AskUserQuestion":
+    match tool_named(name).kind:
+        case "question":
             return read_questions(told)
-        case "ExitPlanMode":
+        case "plan":
             return read_plan(told)
         case _:
             return Permission(tool=name, input=told)

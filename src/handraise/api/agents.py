@@ -23,9 +23,9 @@ from handraise.hub.hub import Hub, now
 from handraise.inbox.considering import Surroundings
 from handraise.inbox.errors import NoSuchAsk
 from handraise.model.asks import Ask
+from handraise.model.own_tools import ASK_USER_LEAST, ASK_USER_MOST
 from handraise.model.projects import innermost
 from handraise.model.tokens import Token
-from handraise.model.tools import ASK_USER_LEAST, ASK_USER_MOST
 from handraise.session import surroundings
 
 if TYPE_CHECKING:

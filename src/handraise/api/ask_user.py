@@ -22,7 +22,7 @@ from handraise.model.answers import Choice, Choices
 from handraise.model.asks import Answered, Ask, Expired, Question, Withdrawn
 from handraise.model.inputs import MalformedInput
 from handraise.model.items import Item
-from handraise.model.tools import ASK_USER
+from handraise.model.own_tools import ASK_USER
 
 _LARGEST = 1024 * 1024
 _LONGEST_HOLD = 60

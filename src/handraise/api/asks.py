@@ -1,7 +1,7 @@
 """Asks over HTTP: the inbox, the answer, and their shapes in the OpenAPI document."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct, field
 from starlette.responses import Response
@@ -12,9 +12,10 @@ from handraise.desk.interface import Unfit
 from handraise.model import answers, asks
 from handraise.model.actors import Actor
 from handraise.model.answers import Answer, Misfit, Trusting, read_answer
-from handraise.model.asks import KINDS, STATES, Kind, State, ask_as_json
+from handraise.model.asks import KINDS, STATES, Kind, State
 from handraise.model.tokens import may
 from handraise.model.trust import Trust
+from handraise.present.cards import Card
 
 _PAGE = 2_000
 _DEEPEST = 64
@@ -96,6 +97,8 @@ class AskSchema(Struct, frozen=True, kw_only=True):
     tool_use: str | None
     """The action that it stands at, by the id that `action.started` has."""
     digest: str
+    card: Card
+    """What people read about it, in the language of the hub."""
     why: str
     opened_at: datetime
     expires_at: datetime | None
@@ -156,7 +159,7 @@ class Answering(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 UNIONS: dict[str, tuple[type[Struct], ...]] = {
-    "AskSchema": (QuestionAsk, PermissionAsk, PlanAsk, FormAsk, TrustAsk),
+    "Ask": (QuestionAsk, PermissionAsk, PlanAsk, FormAsk, TrustAsk),
     "Settlement": (AnsweredSchema, ExpiredSchema, WithdrawnSchema),
     "Answer": (
         answers.Choices,
@@ -185,11 +188,12 @@ async def list_all(request: ApiRequest) -> Response:
     )
     page = found[:limit]
     more = page[-1].id if len(found) > limit else None
-    return answer({"asks": [ask_as_json(ask) for ask in page], "next": more, "cursor": cursor})
+    shown = await request.cards.asks(page, request.desk)
+    return answer({"asks": shown, "next": more, "cursor": cursor})
 
 
 async def look(request: ApiRequest) -> Response:
-    return answer(ask_as_json(await request.desk.ask(request.path("id"))))
+    return answer(await request.cards.ask(await request.desk.ask(request.path("id")), request.desk))
 
 
 async def give_answer(request: ApiRequest) -> Response:
@@ -202,9 +206,9 @@ async def give_answer(request: ApiRequest) -> Response:
     except Misfit as error:
         raise Unfit(str(error)) from error
     await _check_trust(request, read, ask.id)
-    given = await request.desk.answer(ask.id, read, wanted.digest)
-    told: dict[str, Any] = ask_as_json(given.ask)
-    return answer({**told, "late": True}, 202) if given.late else answer(told)
+    settled = await request.desk.answer(ask.id, read, wanted.digest)
+    shown = await request.cards.ask(settled.ask, request.desk)
+    return answer({**shown, "late": True}, 202) if settled.late else answer(shown)
 
 
 async def _check_trust(request: ApiRequest, read: Answer, ask: str) -> None:

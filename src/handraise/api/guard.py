@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from handraise.api import origins, schemas
 from handraise.api.bodies import receive_body, squeeze
+from handraise.api.cards import AskCards
 from handraise.api.limits import Guesses
 from handraise.api.long_requests import LongRequest, LongRequests, while_let_in
 from handraise.api.origins import HEADER, address_of, client_of, spelled
@@ -20,7 +21,6 @@ from handraise.auth.auth import Auth, Principal
 from handraise.desk import interface
 from handraise.hub.desk import LocalDesk
 from handraise.model.actors import Person, seat_of
-from handraise.model.asks import ask_as_json
 from handraise.model.tokens import Role, hash_of, may
 
 OWNER = "owner"
@@ -79,6 +79,7 @@ class ApiGuard(Struct, frozen=True):
     """What the parts behind the desk raise when they cannot work for now; the text is a sentence."""
     stays: LongRequests = field(default_factory=LongRequests)
     guesses: Guesses = field(default_factory=Guesses)
+    cards: AskCards = field(default_factory=AskCards)
 
     async def enter(self, route: Route, request: Request) -> Response:
         """Performs a way for whoever may, and says why to whoever may not."""
@@ -87,7 +88,7 @@ class ApiGuard(Struct, frozen=True):
         except (AccessDenied, BadRequest) as error:
             response = failed(error.status, error.code, str(error))
         except interface.DeskError as error:
-            response = _told(error)
+            response = await self._refusal(error)
         except self.troubles as error:
             log.error("%s %s: %s", request.method, route.path, type(error).__name__)  # noqa: TRY400 (known trouble)
             response = failed(503, "unavailable", str(error))
@@ -103,6 +104,13 @@ class ApiGuard(Struct, frozen=True):
         # The way and not the address: that may hold a code, and is as long as somebody likes.
         log.info("%s %s", request.method, route.path, extra={"status": response.status_code})
         return response
+
+    async def _refusal(self, error: interface.DeskError) -> Response:
+        status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 400)
+        ask = getattr(error, "ask", None)
+        shown = await self.cards.ask(ask, self.desk) if ask is not None else None
+        problem = schemas.Problem(error.code, str(error), shown["settlement"] if shown else None, shown)
+        return answer(schemas.FailedSchema(problem), status)
 
     async def _perform(self, route: Route, request: Request) -> Response:
         principal, source, by_cookie = await self._recognise(route, request)
@@ -124,7 +132,7 @@ class ApiGuard(Struct, frozen=True):
         )
         person = Person(principal.person.name, seat_of(seat[:_LONGEST_NAME]))
         desk = self.desk.seat(person, source if by_cookie else _surface(request) or source)
-        api_request = ApiRequest(request, principal, desk, self.auth, sent)
+        api_request = ApiRequest(request, principal, desk, self.auth, sent, self.cards)
         response = await (self._stay(route, api_request) if route.long_lived else route.endpoint(api_request))
         if route.compress and source != "terminal" and type(response) is Response:
             response = await squeeze(response, request.headers.get("accept-encoding", ""))
@@ -224,14 +232,6 @@ def _neighbour(process: int, is_agent: bool) -> Principal:
     if is_agent:
         return Principal(Person(f"process {process}, a tool of Claude"), "agent")
     return Principal(Person(OWNER), "admin")
-
-
-def _told(error: interface.DeskError) -> Response:
-    status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 400)
-    ask = getattr(error, "ask", None)
-    told = ask_as_json(ask) if ask is not None else None
-    problem = schemas.Problem(error.code, str(error), told["settlement"] if told else None, told)
-    return answer(schemas.FailedSchema(problem), status)
 
 
 def _check_login(route: Route, principal: Principal) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 from starlette.responses import RedirectResponse, Response
 
 import handraise
+from handraise import texts
 from handraise.api import schemas
 from handraise.api.guard import AccessDenied, seat_cookie
 from handraise.api.limits import Attempts
@@ -76,6 +77,9 @@ class LoginRoutes:
     async def me(self, request: ApiRequest) -> Response:
         return self._told(request, request.desk.person.name, request.principal.role, request.desk.source)
 
+    async def texts(self, _: ApiRequest) -> Response:
+        return answer(texts.whole())
+
     async def health(self, _: ApiRequest) -> Response:
         return answer(schemas.Health(ok=True, version=handraise.__version__, sandbox=not self._no_sandbox))
 
@@ -108,6 +112,7 @@ class LoginRoutes:
             ),
             Route("POST", "/api/logout", "viewer", self.leave, "Log out", returns=schemas.Done),
             Route("GET", "/api/health", None, self.health, "The hub is up", returns=schemas.Health),
+            Route("GET", "/api/texts", "viewer", self.texts, "Every text that people read, by its key", compress=True),
             Route("GET", "/api/me", "viewer", self.me, "Who I am here", returns=schemas.Me),
             Route(
                 "POST",
@@ -138,7 +143,7 @@ class LoginRoutes:
         """Who somebody is here. A browser that has no seat yet gets one."""
         fresh = "" if request.desk.person.seat or source != "web" else token_urlsafe(16)
         seat = request.desk.person.seat or seat_of(fresh)
-        response = answer(schemas.Me(name, role, source, seat, self._no_sandbox))
+        response = answer(schemas.Me(name, role, source, seat, self._no_sandbox, texts.language()))
         self._give_seat(response, fresh)
         return response
 

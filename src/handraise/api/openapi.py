@@ -59,7 +59,9 @@ def _without_suffix(value: Any) -> Any:  # noqa: ANN401 (any part of a JSON docu
 def _feed_components() -> dict[str, Any]:
     _, in_feed = msgspec.json.schema_components(_IN_FEED, ref_template=f"{REFERENCE}Feed{{name}}")
     in_feed["AskOpened"]["properties"]["ask"] = {"$ref": f"{REFERENCE}Ask"}
-    in_feed["AskSettled"]["properties"]["settlement"] = {"$ref": f"{REFERENCE}Settlement"}
+    settled = in_feed["AskSettled"]["properties"]
+    settled["settlement"] = {"$ref": f"{REFERENCE}Settlement"}
+    settled["outcome"] = {"$ref": f"{REFERENCE}CardOutcome"}
     return {f"Feed{name}": schema for name, schema in in_feed.items()}
 
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
+from handraise.api.cards import AskCards
 from handraise.api.schemas import FailedSchema, Moment, Problem
 from handraise.auth.auth import Auth, Principal
 from handraise.desk.interface import Desk
@@ -58,6 +59,7 @@ class ApiRequest(Struct, frozen=True):
     desk: Desk
     auth: Auth
     content: bytes
+    cards: AskCards
 
     def body(self, shape: type[S]) -> S:
         """What was sent, as our type; raises BadRequest with what is wrong."""

@@ -62,6 +62,8 @@ class Me(Struct, frozen=True, omit_defaults=True):
     """Which browser or terminal this is: what was done from here has the same `seat` in its `by`."""
     no_sandbox: str = ""
     """Why Claudes cannot be sandboxed on this machine; empty where they can."""
+    language: str = ""
+    """The language of the hub; where it is not `en`, `/api/texts` has its catalogue."""
 
 
 class Problem(Struct, frozen=True, omit_defaults=True):

@@ -285,7 +285,7 @@ async def _page(request: ApiRequest, session: str | None) -> Response:
     backwards = after is None
     page = (found[-limit:] if backwards else found[:limit]) if len(found) > limit else found
     more = (page[0].cursor if backwards else page[-1].cursor) if len(found) > limit else None
-    inside = b",".join(item.as_json() for item in page)
+    inside = b",".join(await request.cards.items(page, request.desk))
     body = b'{"items":[%s],"next":%s,"cursor":%d}' % (inside, msgspec.json.encode(more), cursor)
     return Response(body, media_type="application/json")
 

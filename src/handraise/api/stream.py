@@ -44,10 +44,11 @@ class Streams:
         self.also: Callable[[Item], bytes] = _nothing
         """More events that an item is worth at this moment, for pages that are not ours and whoever may answer."""
 
-    def encode(self, items: Sequence[Item], *, for_answering: bool = False) -> bytes:
+    async def encode(self, items: Sequence[Item], request: ApiRequest) -> bytes:
         """As events; each item's are made once and shared by all streams."""
-        also = self.also if for_answering else _nothing
-        return b"".join([(self._encoded.get(item.cursor) or self._encode(item)) + also(item) for item in items])
+        also = self.also if may(request.principal.role, "approver") else _nothing
+        encoded = [self._encoded.get(item.cursor) or await self._encode(item, request) for item in items]
+        return b"".join([event + also(item) for event, item in zip(encoded, items, strict=True)])
 
     def encode_preview(self, partial: Partial) -> bytes:
         """As an event. All streams get the same one at the same time, so that the last is worth keeping."""
@@ -78,8 +79,8 @@ class Streams:
             ),
         )
 
-    def _encode(self, item: Item) -> bytes:
-        encoded = b"id: %d\ndata: %s\n\n" % (item.cursor, item.as_json())
+    async def _encode(self, item: Item, request: ApiRequest) -> bytes:
+        encoded = b"id: %d\ndata: %s\n\n" % (item.cursor, await request.cards.item(item, request.desk))
         self._encoded[item.cursor] = encoded
         if len(self._encoded) > _SHARED:
             self._encoded.popitem(last=False)
@@ -99,7 +100,7 @@ class EventStream(Response):
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
         self._streams = streams
-        self._visit = request
+        self._request = request
         self._after = after
         self._session = session
         self._is_read = True
@@ -118,13 +119,13 @@ class EventStream(Response):
 
     async def _send_all(self, send: Send) -> None:
         try:
-            async with self._visit.desk.follow(self._after, self._session) as follower:
+            async with self._request.desk.follow(self._after, self._session) as follower:
                 await self._send(send, _PLACE % (self._after, self._after))
                 async for news in _Pinged(follower, self._streams.keep_alive):
-                    await self._send(send, self._encode(news))
+                    await self._send(send, await self._encode(news))
         except LostPlace as lost:
-            told = msgspec.json.encode(schemas.Reset(oldest=lost.oldest, newest=lost.newest))
-            await self._send(send, b"event: reset\ndata: %s\n\n" % told)
+            reset = msgspec.json.encode(schemas.Reset(oldest=lost.oldest, newest=lost.newest))
+            await self._send(send, b"event: reset\ndata: %s\n\n" % reset)
         except CutOff:
             log.info("a client that fell behind was cut off")
         except TimeoutError:
@@ -138,12 +139,12 @@ class EventStream(Response):
         async with asyncio.timeout(self._streams.slow):
             await send({"type": "http.response.body", "body": piece, "more_body": True})
 
-    def _encode(self, news: Sequence[Item] | Partial | None) -> bytes:
+    async def _encode(self, news: Sequence[Item] | Partial | None) -> bytes:
         if news is None:
             return _PING
         if isinstance(news, Partial):
             return self._streams.encode_preview(news)
-        return self._streams.encode(news, for_answering=may(self._visit.principal.role, "approver"))
+        return await self._streams.encode(news, self._request)
 
 
 class _Pinged:

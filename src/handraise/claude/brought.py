@@ -9,8 +9,8 @@ from typing import Any
 from handraise.claude.repository import Found, Repository
 from handraise.model.trust import Brought, BroughtKind, Trust
 
-# By these the sandbox reaches what Claude starts.
-_OURS = frozenset({"CLAUDE_CODE_SHELL_PREFIX"})
+# Runs in the place of every command that Claude starts, whatever a person was shown.
+_BEFORE_COMMANDS = frozenset({"CLAUDE_CODE_SHELL_PREFIX"})
 _HELPERS = frozenset(
     {
         "apiKeyHelper",
@@ -67,7 +67,11 @@ def trust_of(repository: Repository, scripts: Sequence[Found] = ()) -> Trust | N
     problems = (
         *repository.problems,
         *(each.problem for each in repository.files if each.problem),
-        *(f"`{each.path}` sets {each.name}, which the sandbox needs." for each in brought if each.name in _OURS),
+        *(
+            f"`{each.path}` sets {each.name}, which would run in place of every command."
+            for each in brought
+            if each.name in _BEFORE_COMMANDS
+        ),
     )
     if not problems and all(each.kind == "script" or _is_text(each) for each in brought):
         return None

@@ -90,6 +90,19 @@ def give_up_capabilities() -> None:
     _checked(_LIBC.capset(header, none), "capset")
 
 
+def socket(domain: int, kind: int, protocol: int) -> int:
+    return _checked(_LIBC.socket(*map(ctypes.c_int, (domain, kind, protocol))), "socket")
+
+
+def ioctl(file: int, request: int, argument: object) -> int:
+    return _checked(_LIBC.ioctl(file, ctypes.c_ulong(request), argument), "ioctl")
+
+
+def call(number: int, name: str, *arguments: object) -> int:
+    """One that has no function of its own."""
+    return _checked(_LIBC.syscall(number, *arguments), name)
+
+
 def take_file(pidfd: int, number: int) -> int | None:
     """A copy of a file that another process has open; None if it has none by this number."""
     said = int(_LIBC.syscall(_PIDFD_GETFD, pidfd, number, 0))

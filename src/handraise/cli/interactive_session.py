@@ -37,7 +37,7 @@ from handraise.model.sessions import Session
 from handraise.surfaces.terminal.session import TerminalSession
 from handraise.surfaces.terminal.signals import told_by_signals
 from handraise.surfaces.terminal.timeline import Timeline
-from handraise.surfaces.terminal.unattended import Unattended, told
+from handraise.surfaces.terminal.unattended import Unattended, lines_of_ask
 
 if TYPE_CHECKING:
     from handraise.surfaces.terminal.plain import Plain
@@ -146,7 +146,9 @@ async def _list(where: HubTarget, manner: OutputOptions) -> int:
     async with where.desk() as desk:
         asks = await desk.asks()
     for ask in asks:
-        for row in [msgspec.json.encode(ask_as_json(ask)).decode()] if manner.as_json else told(ask, where.options):
+        for row in (
+            [msgspec.json.encode(ask_as_json(ask)).decode()] if manner.as_json else lines_of_ask(ask, where.options)
+        ):
             click.echo(row)
     if not asks and not manner.as_json:
         click.echo("Nothing needs you.")

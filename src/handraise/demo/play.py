@@ -18,7 +18,7 @@ from handraise.demo.request import Conversation, Request
 
 OVER = "The script is over."
 # The name the model is offered; `system/init` calls the same tool Task.
-AGENT_TOOL = "AgentPiece"
+AGENT_TOOL = "Agent"
 
 
 class ScriptMistake(Exception):

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from handraise.model.hidden import reveal
 from handraise.model.rules import Rule
-from handraise.policy.calls import FILE_TOOLS, KEEPING_TOOLS, READING_TOOLS, Call
+from handraise.policy.calls import FILE_TOOLS, INWARD_TOOLS, READING_TOOLS, Call
 from handraise.policy.matching import Match, applies, match_part, match_place, reaches_beyond
 from handraise.policy.paths import Resolve, ResolvedPath, normpath
 from handraise.policy.shell import Opaque, SimpleCommand, parse
@@ -52,9 +52,9 @@ def decide(
         return _decide_file(call, live, ResolvedPath(call, resolve), read_only_inside_project)
     for rule in live:
         return _by_rule(rule, f"the tool `{call.tool}`")
-    if call.tool in KEEPING_TOOLS and read_only_inside_project:
+    if call.tool in INWARD_TOOLS and read_only_inside_project:
         return Ruling("allow", f"`{call.tool}` changes nothing outside Claude.")
-    return Ruling("ask", f"No rule covers the tool `{_shown(call.tool)}`.")
+    return Ruling("ask", f"No rule allows the tool `{_shown(call.tool)}`.")
 
 
 def _decide_file(call: Call, live: Iterable[Rule], place: ResolvedPath, read_only_inside_project: bool) -> Ruling:
@@ -76,7 +76,7 @@ def _decide_file(call: Call, live: Iterable[Rule], place: ResolvedPath, read_onl
     if read_only_inside_project and call.tool in READING_TOOLS and place.is_inside:
         return Ruling("allow", f"`{call.tool}` only reads, inside the project.")
     where = "" if place.is_inside else ", which is outside the project"
-    return Ruling("ask", f"No rule covers `{call.tool}` on `{named}`{where}.")
+    return Ruling("ask", f"No rule allows `{call.tool}` on `{named}`{where}.")
 
 
 def _decide_command(call: Call, live: Sequence[Rule]) -> Ruling:
@@ -114,8 +114,8 @@ def _decide_part(part: SimpleCommand, live: Iterable[Rule]) -> Ruling:
                 pass
     beyond = reaches_beyond(part)
     if beyond is not None:
-        return Ruling("ask", f"No rule covers {_shown(beyond)} in this command.")
-    return Ruling("ask", f"No rule covers `{spelled}` in this command.")
+        return Ruling("ask", f"No rule allows {_shown(beyond)} in this command.")
+    return Ruling("ask", f"No rule allows `{spelled}` in this command.")
 
 
 def _decide_unread(live: Iterable[Rule], reason: str) -> Ruling:

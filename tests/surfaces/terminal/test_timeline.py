@@ -117,7 +117,7 @@ def test_a_failed_turn_says_its_error_once() -> None:  # lesson 51
 def test_what_was_said_waits_until_it_is_taken() -> None:
     timeline = Timeline()
     said = Said("y", "Go\non", 1, Person("ann"), "web")
-    assert lines(timeline.receive(item(said), 60)) == ["", "› Go", "  on [1 picture]"]
+    assert lines(timeline.receive(item(said), 60)) == ["", "› Go", "  on [1 image]"]
     assert timeline.waiting
     timeline.receive(item(SaidTaken("y")), 60)
     assert not timeline.waiting

@@ -28,7 +28,7 @@ async def test_sentences_while_cards_appear_are_said_and_grant_nothing(tmp_path:
     async with table(tmp_path) as laid:
         await laid.session()
         async with laid.terminal("attach", "s_1") as terminal:
-            await terminal.until("Ctrl-D leaves")
+            await terminal.until("Ctrl-D to leave")
             for number, sentence in enumerate(SENTENCES):
                 half = len(sentence) // 2 if number % 2 else 0
                 await type_at(terminal, sentence[:half])
@@ -39,7 +39,7 @@ async def test_sentences_while_cards_appear_are_said_and_grant_nothing(tmp_path:
                 await terminal.until("Keys count in a moment")
                 assert (await laid.hub.desk.ask(ask.id)).state == "open"
                 await laid.hub.inbox.withdraw(ask.id, f"number {number}")
-                await terminal.until(f"Withdrawn: number {number} ", gone="▌")
+                await terminal.until(f"No longer needed: number {number} ", gone="▌")
 
 
 async def test_a_sentence_after_a_long_look_goes_to_claude(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ async def test_a_sentence_after_a_long_look_goes_to_claude(tmp_path: Path) -> No
                 await terminal.until("Keys count in a moment")
                 assert (await laid.hub.desk.ask(ask.id)).state == "open"
                 await laid.hub.inbox.withdraw(ask.id, sentence)
-                await terminal.until(f"Withdrawn: {sentence} ", gone="▌")
+                await terminal.until(f"No longer needed: {sentence} ", gone="▌")
 
 
 async def test_several_cards_are_allowed_one_after_the_other_at_the_first_try(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from handraise.surfaces.push.due import GRACE, OLDEST_ENDING, AskStates
 from handraise.surfaces.push.messages import Accepted, EndpointGone, PushMessage
 from handraise.surfaces.push.sender import DeviceSender
 from handraise.surfaces.push.watcher import AskWatcher
+from handraise.texts import t
 
 if TYPE_CHECKING:
     from handraise.surfaces.push.client import WebPushClient
@@ -83,7 +84,7 @@ class Notifier:
             await self._stack.enter_async_context(self._book)
         except DeviceLogLost as error:
             log.error("%s", error)  # noqa: TRY400 (the hub goes on without it)
-            self._lost = "What the hub knows of devices cannot be read; its log says where."
+            self._lost = t("push.error.devices_lost")
         if self._terms.enabled and self._book.ledger.pages:
             self._begin()
         return self
@@ -119,10 +120,10 @@ class Notifier:
         """Switches a browser on, or brings what is known of it up to date; raises Unusable or Refused."""
         self._check()
         if principal.token is None and self._terms.proxied is None:
-            raise Refused("Only a browser that is logged in can be switched on.")
+            raise Refused(t("push.error.not_signed_in"))
         client = await self._client()
         if wanted.made_for not in (None, client.key):
-            raise Refused("This browser was switched on for another hub. Switch it off and on again.")
+            raise Refused(t("push.error.other_hub"))
         await client.check(wanted.endpoint, wanted.key, wanted.secret)
         newest = await self._desk.newest()
         before = set(self._book.ledger.pages)
@@ -151,7 +152,7 @@ class Notifier:
         outcome = await rounds.carry(message)
         await self._save()
         if isinstance(outcome, EndpointGone):
-            return "Its push service does not know this device any more. Switch it on again."
+            return t("push.error.unknown_device")
         return None if isinstance(outcome, Accepted) else outcome.why
 
     async def closed(self, device: str, principal: Principal, ask: str) -> None:
@@ -164,14 +165,14 @@ class Notifier:
 
     def _check(self) -> None:
         if not self._terms.enabled:
-            raise Refused("Web Push is switched off in the settings of this hub.")
+            raise Refused(t("push.error.disabled"))
         if self._lost:
             raise Refused(self._lost)
 
     def _own(self, device: str, principal: Principal) -> DeviceState:
         page = self._book.ledger.pages.get(device)
         if page is None or not _is_own(page.device, principal):
-            raise NotFound(f"There is no device {device[:100]} of yours.")
+            raise NotFound(t("push.error.no_device", device=device[:100]))
         return page
 
     def _keep(self, wanted: Subscription, principal: Principal) -> DeviceState:
@@ -184,9 +185,9 @@ class Notifier:
             known = None
         if known is None:
             if sum(_is_own(page.device, principal) for page in pages.values()) >= MOST_DEVICES:
-                raise Refused(f"You have {MOST_DEVICES} devices already; remove one first.")
+                raise Refused(t("push.error.too_many_devices", most=MOST_DEVICES))
             if len(pages) >= MOST_IN_ALL:
-                raise Refused(f"This hub has {MOST_IN_ALL} devices already.")
+                raise Refused(t("push.error.hub_full", most=MOST_IN_ALL))
         before = known.device.kinds if known else NOTICE_KINDS
         device = Device(
             id=known.device.id if known else ids.spell("d", self._entropy(ids.ENTROPY)),
@@ -290,14 +291,14 @@ class Notifier:
             )
         except Unusable as error:
             log.error("%s", error)  # noqa: TRY400 (the hub goes on without it)
-            raise Refused("The hub's own key for Web Push cannot be used; its log says why.") from error
+            raise Refused(t("push.error.key_lost")) from error
         return hired
 
     async def _save(self) -> None:
         try:
             await self._book.save()
         except OSError as error:
-            raise Refused(f"This could not be written down: {error.strerror}.") from error
+            raise Refused(t("push.error.not_saved", reason=error.strerror)) from error
 
 
 def _label(label: str) -> str:

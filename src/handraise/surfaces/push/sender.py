@@ -33,6 +33,7 @@ from handraise.surfaces.push.due import (
     WaitUntil,
 )
 from handraise.surfaces.push.messages import Accepted, EndpointGone, Outcome, PushMessage, Rejected, RetryLater
+from handraise.texts import t
 
 if TYPE_CHECKING:
     from handraise.surfaces.push.client import WebPushClient
@@ -166,7 +167,7 @@ class DeviceSender:
 
     async def _where(self, ask: Ask) -> notices.NoticeContext:
         if ask.session is None:
-            return notices.NoticeContext(f"agent {ask.agent}" if ask.agent else "an agent outside")
+            return notices.NoticeContext(t("push.agent", name=ask.agent) if ask.agent else t("push.external"))
         session = (await self._desk.session(ask.session)).session
         return notices.NoticeContext(session.title, session.directory)
 

@@ -388,8 +388,8 @@ def _together(lines: Sequence[Line]) -> StyleAndTextTuples:
     return text
 
 
-def _sealed(given: Line) -> list[tuple[str, str]]:
-    return [(style, seal(text)) for style, text in given]
+def _sealed(row: Line) -> list[tuple[str, str]]:
+    return [(style, seal(text)) for style, text in row]
 
 
 def _ignore(_event: KeyPressEvent) -> None:
