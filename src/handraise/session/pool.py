@@ -22,7 +22,7 @@ from handraise.claude.sandbox_support import SandboxSupport
 from handraise.claude.watch import FileWatch, watch
 from handraise.feed import Feed
 from handraise.inbox.inbox import Inbox
-from handraise.model.asks import Ask, Withdrawn
+from handraise.model.asks import Ask, Expired, Withdrawn
 from handraise.model.items import Notice, SessionStarted
 from handraise.model.projects import Options, OwnFile, OwnFileUnfit, Project, no_own_file
 from handraise.model.rules import Rule
@@ -106,6 +106,7 @@ class SessionPool:
     async def __aenter__(self) -> Self:
         await self._stack.enter_async_context(self._watch)
         self._tasks = await self._stack.enter_async_context(asyncio.TaskGroup())
+        self._stack.enter_context(self._inbox.listening(self._ask_settled))
         self.adoption = await self._adopt_all()
         for session in await self._store.sessions(["parked"]):
             await self.wake(session.id)
@@ -173,7 +174,7 @@ class SessionPool:
                 if session.id in self._running:  # the process before is still being cleared away
                     continue
                 options = await self._options(session)
-                footing = await self._trusting.footing(session, options, self._decided)
+                footing = await self._trusting.footing(session, options)
                 if footing is None:  # people are asked about its directory first
                     continue
                 rivals = [each.session for each in self._runners.values()]
@@ -228,9 +229,20 @@ class SessionPool:
         except StoreError:
             log.exception("nobody who waits can be started; the next one that ends tries again")
 
-    def _decided(self, _ask: Ask) -> None:
-        """A session that waits before its start may have what it waits for."""
-        self._tasks.create_task(self._start_more())
+    def _ask_settled(self, ask: Ask) -> None:
+        """A session that runs hears of its asks by itself; another may start, or be brought back by a late answer."""
+        if ask.session is None or self.runner(ask.session) is not None:
+            return
+        if isinstance(ask.settlement, Expired) and ask.settlement.late is not None:
+            self._tasks.create_task(self._bring_back(ask.session))
+        elif ask.kind == "trust":
+            self._tasks.create_task(self._start_more())
+
+    async def _bring_back(self, session: str) -> None:
+        try:
+            await self.wake(session)
+        except StoreError:
+            log.exception("session %s could not be brought back; the next message tries again", session)
 
     async def _launch(self, session: Session, options: Options, footing: StartContext) -> None:
         place = await self._store.place(session.id)
