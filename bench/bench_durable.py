@@ -17,7 +17,7 @@ import uvloop
 
 from bench_ingest import as_users_read_it, theirs
 from handraise.desk.interface import Desk, Follower
-from handraise.hub.hub import hub
+from handraise.hub.hub import HubConfig, hub
 from handraise.model.items import Preview, SessionEnded
 from stream import stream
 
@@ -40,7 +40,7 @@ async def ours(source: Path) -> Took:
         stub = folder / "claude"
         stub.write_text(f"#!/bin/sh\nexec /bin/cat {source}\n")
         stub.chmod(0o700)
-        async with hub(folder / "state", stub, dict(os.environ)) as opened, opened.desk.follow() as follower:
+        async with hub(HubConfig(folder / "state", stub, dict(os.environ))) as opened, opened.desk.follow() as follower:
             return await took(_run(opened.desk, follower, folder))
 
 

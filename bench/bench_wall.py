@@ -28,7 +28,7 @@ from handraise.demo.environment import environment
 from handraise.demo.model import EACH_SESSION, ScriptedModel
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
-from handraise.hub.hub import Hub, hub
+from handraise.hub.hub import Hub, HubConfig, hub
 from handraise.model.projects import SANDBOXES, Options
 from stories.house import seen
 
@@ -132,7 +132,7 @@ async def opened(tmp: Path, url: str, preset: str) -> AsyncIterator[Place]:
     for each in (home, work):
         os.makedirs(each, exist_ok=True)
     options = Options(sandbox=preset, mode="bypassPermissions")
-    async with hub(tmp / "state", locate(), environment(url, str(home)), options=options) as up:
+    async with hub(HubConfig(tmp / "state", locate(), environment(url, str(home)), options=options)) as up:
         yield Place(up, work)
         await up.pool.stop_all()
 

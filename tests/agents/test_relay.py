@@ -18,6 +18,7 @@ import pytest
 
 from handraise.agents import relay
 from handraise.agents.relay_state import LONGEST_AWAY
+from handraise.client.state import state_folder
 
 WHAT_IS_IMPORTED = """
 import sys
@@ -56,7 +57,7 @@ def test_it_looks_for_the_hub_where_the_hub_is(monkeypatch: pytest.MonkeyPatch, 
         monkeypatch.setenv(name, value)
 
     named = variables.get("HANDRAISE_STATE")
-    assert relay.state_folder() == (os.path.expanduser(named) if named else platformdirs.user_state_dir("handraise"))
+    assert state_folder() == (os.path.expanduser(named) if named else platformdirs.user_state_dir("handraise"))
 
 
 def test_help_and_mistakes_are_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ from browser.window import PAGE, armed, needs_browser, nothing_waits, window
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
 from handraise.demo.scenarios import SCENARIOS
+from handraise.model.asks import Permission
 
 pytestmark = needs_browser
 
@@ -146,3 +147,14 @@ async def test_a_question_keeps_its_place_whatever_else_arrives(tmp_path: Path) 
         await expect(page.locator(".card.permission")).to_be_visible()
         await expect(page.locator(".card.question legend")).to_contain_text("What has to be kept")
         await expect(page.get_by_role("checkbox", name="Carts")).to_be_checked()
+
+
+async def test_only_a_high_risk_is_red_and_says_why(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        await hub.ask(Permission("Read", {"file_path": "/work/a"}))
+        await hub.ask(Permission("Bash", {"command": "echo a\u202eb"}))
+        page = await screen.open(hub.up)
+        await armed(page, "permission")
+        await expect(page.locator(".card .risk")).to_have_count(0)
+        await page.keyboard.press("j")
+        await expect(page.locator(".card .risk")).to_have_text("Contains hidden characters")

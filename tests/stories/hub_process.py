@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from handraise.desk.interface import Refused
 from handraise.hub.desk import LocalDesk
-from handraise.hub.hub import hub
+from handraise.hub.hub import HubConfig, hub
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Revise, Trusting
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
 from handraise.model.items import AskOpened, Item, Preview, SessionEnded, TurnEnded
@@ -153,7 +153,7 @@ def die_at(moment: int) -> None:
 
 
 async def main(order: Order) -> None:
-    async with hub(Path(order.state), Path(order.program), order.environment, limit=order.limit) as opened:
+    async with hub(HubConfig(Path(order.state), Path(order.program), order.environment, limit=order.limit)) as opened:
         os.write(1, b"up\n")
         attendant = Attendant(opened.desk, order.sessions)
         await attendant.begin(order.sessions)

@@ -9,12 +9,12 @@ from pathlib import Path
 import msgspec
 
 from handraise.desk.interface import Refused
-from handraise.hub.hub import hub
+from handraise.hub.hub import HubConfig, hub
 from stories.hub_process import Order, die_at
 
 
 async def main(order: Order, session: str) -> None:
-    async with hub(Path(order.state), Path(order.program), order.environment, limit=order.limit) as opened:
+    async with hub(HubConfig(Path(order.state), Path(order.program), order.environment, limit=order.limit)) as opened:
         os.write(1, b"up\n")
         try:
             await opened.desk.resume(session)

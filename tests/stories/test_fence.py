@@ -18,7 +18,7 @@ from handraise.claude.locate import locate
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, Scripted, say, use
 from handraise.demo.request import Conversation
-from handraise.hub.hub import hub
+from handraise.hub.hub import HubConfig, hub
 from handraise.model.items import TurnEnded
 from handraise.model.projects import Options
 from handraise.model.rules import Rule
@@ -170,7 +170,7 @@ async def _model(tmp: Path, script: Scripted) -> AsyncIterator[tuple[dict[str, s
         try:
             yield environ, work
         finally:
-            async with hub(tmp / "state", locate(), environ) as last:
+            async with hub(HubConfig(tmp / "state", locate(), environ)) as last:
                 await last.pool.stop_all()
 
 

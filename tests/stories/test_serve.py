@@ -22,7 +22,7 @@ from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
 from handraise.desk.interface import Desk
 from handraise.desk.remote import RemoteDesk
-from handraise.hub.hub import hub
+from handraise.hub.hub import HubConfig, hub
 from handraise.model.answers import Choice, Choices
 from handraise.model.asks import Ask
 from handraise.model.items import Content, Text, TurnEnded
@@ -86,7 +86,7 @@ async def test_a_session_outlives_hubs_that_are_told_to_stop_and_ends_with_one_t
             assert claude.lives()
             await third.stop()
         assert not claude.lives()
-        async with hub(tmp_path / "state", locate(), environ) as last:
+        async with hub(HubConfig(tmp_path / "state", locate(), environ)) as last:
             ended = (await last.desk.session(session.id)).session.ended
             assert ended is not None
             assert ended.how == "stopped"

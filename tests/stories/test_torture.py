@@ -20,7 +20,7 @@ from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, Scripted, say, use
 from handraise.demo.request import Conversation, Request
 from handraise.demo.scenarios import propose
-from handraise.hub.hub import Hub, hub
+from handraise.hub.hub import Hub, HubConfig, hub
 from handraise.model.actors import Person
 from handraise.model.asks import Answered, Ask
 from handraise.model.items import Content, Frame, Notice, SessionChanged, SessionEnded, SessionStarted, TurnEnded
@@ -187,7 +187,7 @@ class Theatre:
 
     def _open_hub(self) -> AbstractAsyncContextManager[Hub]:
         order = self._order
-        return hub(Path(order.state), Path(order.program), order.environment, limit=order.limit)
+        return hub(HubConfig(Path(order.state), Path(order.program), order.environment, limit=order.limit))
 
     async def _outcome(self, kills: int) -> Outcome:
         async with self._open_hub() as opened:

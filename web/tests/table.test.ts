@@ -1,5 +1,6 @@
 /** The page's own keys are those of the table in Python; the keys of choices come with the card. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import cases from "../../tests/model/keys.json";
 import { keyed, TABLE } from "../src/cards/table";
@@ -12,4 +13,12 @@ test("a key that every card knows means on the page what it means elsewhere", ()
 test("a key is found by its letter", () => {
   assert.equal(keyed("v"), "read");
   assert.equal(keyed("a"), undefined);
+});
+
+test("every choice of the table has its place on a card", () => {
+  const files = { permission: "PermissionCard", plan: "PlanCard", form: "FormCard", trust: "TrustCard" } as Record<string, string>;
+  for (const { on, act } of cases) {
+    const file = files[on];
+    if (file) assert.match(readFileSync(`src/cards/${file}.tsx`, "utf8"), new RegExp(`"${act}"|\\b${act}:`), `${on}: ${act}`);
+  }
 });

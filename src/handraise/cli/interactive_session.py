@@ -5,7 +5,8 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from handraise import texts
 from handraise.cli.client import INTERRUPTED, HubError, NoHub
 from handraise.cli.errors import BY_SIGNAL, FAILED
 from handraise.cli.places import here
@@ -108,8 +110,18 @@ def clear_inbox(where: HubTarget, manner: OutputOptions) -> int:
     return _perform(where, _list(where, manner) if listed else _inbox(where, manner))
 
 
-async def _begin(where: HubTarget, wanted: SessionRequest, manner: OutputOptions) -> int:
+@asynccontextmanager
+async def _desk(where: HubTarget) -> AsyncIterator[RemoteDesk]:
+    """The desk of the hub, and the language of the hub for everything that is shown from here on."""
     async with where.desk() as desk:
+        # A newer hub may speak a language that is not known here.
+        with suppress(texts.UnknownLanguage):
+            texts.use(desk.language)
+        yield desk
+
+
+async def _begin(where: HubTarget, wanted: SessionRequest, manner: OutputOptions) -> int:
+    async with _desk(where) as desk:
         cursor = await desk.newest()
         session = (await _started(desk, wanted)).session
         if manner.detach:
@@ -129,7 +141,7 @@ async def _started(desk: Desk, wanted: SessionRequest) -> SessionSummary:
 
 
 async def _join(where: HubTarget, session: str, manner: OutputOptions) -> int:
-    async with where.desk() as desk:
+    async with _desk(where) as desk:
         found = (await desk.session(session)).session
         before = await desk.items(session, limit=_HISTORY)
         # The first of them is followed, too: what was before and what comes are one stream, and nothing is in it twice.
@@ -138,12 +150,12 @@ async def _join(where: HubTarget, session: str, manner: OutputOptions) -> int:
 
 
 async def _inbox(where: HubTarget, manner: OutputOptions) -> int:
-    async with where.desk() as desk:
+    async with _desk(where) as desk:
         return await _stay(desk, None, await desk.newest(), manner, where)
 
 
 async def _list(where: HubTarget, manner: OutputOptions) -> int:
-    async with where.desk() as desk:
+    async with _desk(where) as desk:
         asks = await desk.asks()
     for ask in asks:
         for row in (

@@ -36,7 +36,7 @@ def error_in(content: bytes) -> DeskError:
         told = msgspec.json.decode(content)["error"]
         code, message = told["code"], told["message"]
     except (msgspec.DecodeError, KeyError, TypeError):
-        return Unreached("What answers here is no hub.")
+        return Unreached("The server there is not a Handraise hub.")
     if "ask" in told and code in ("conflict", "withdrawn"):
         return (Conflict if code == "conflict" else TooLate)(message, ask_from_json(told["ask"]))
     if code in _NOT_LET_IN:

@@ -1,6 +1,5 @@
 """The desk from elsewhere: over HTTP and server-sent events, on this machine's Unix socket or by an address."""
 
-import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
@@ -11,6 +10,7 @@ from urllib.parse import quote
 import httpx2
 import msgspec
 
+from handraise.client.state import state_folder
 from handraise.desk.decode import decode, error_in, item_in
 from handraise.desk.interface import NotLetIn, SessionSummary, Unreached, Words
 from handraise.desk.stream import RemoteFollower
@@ -46,6 +46,8 @@ class RemoteDesk:
 
     person: Person
     source: str
+    language: str = "en"
+    """The language of the hub."""
 
     def __init__(
         self,
@@ -81,6 +83,7 @@ class RemoteDesk:
             await self._stack.aclose()
             raise
         self.person, self.source = Person(me["name"], me.get("seat", "")), me["source"]
+        self.language = me.get("language") or self.language
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -259,8 +262,5 @@ def connect(where: str | Path | None = None, token: str | None = None, *, source
     Entered with `async with`. Followers wait for a hub that went away, and go on where they were.
     """
     if where is None:
-        import platformdirs  # noqa: PLC0415 (start-up: 3 ms, in each of our commands, which know where)
-
-        named = os.environ.get("HANDRAISE_STATE")
-        where = (Path(named).expanduser() if named else platformdirs.user_state_path("handraise")) / "hub.sock"
+        where = Path(state_folder()) / "hub.sock"
     return RemoteDesk(where, token, source=source, patience=FOR_EVER)

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from handraise.client.state import state_folder
 from handraise.config.database import database_file
-from handraise.config.files import load_layers, settings_file, state_directory
+from handraise.config.files import load_layers, settings_file
 from handraise.config.reading import Effective, Layers, effective, over, read_layers
 from handraise.config.settings import Settings
 from handraise.config.tables import SettingsRefused
@@ -29,7 +30,7 @@ async def examine(
     told, settings, values = _read(environ, project if known is None else Path(known.path))
     if known is not None:
         values = over(values, known)
-    folder = state or state_directory(environ)
+    folder = state or _folder(environ)
     process = checks.running_hub(folder)
     elsewhere = _database_elsewhere(settings)
     has_token = settings.telegram.token is not None
@@ -50,6 +51,10 @@ async def examine(
         checks.check_inotify(),
     ]
     return Report(tuple(each for each in findings if each is not None), values)
+
+
+def _folder(environ: Mapping[str, str]) -> Path:
+    return Path(state_folder(environ=environ)).absolute()
 
 
 def _database_elsewhere(settings: Settings) -> Path | None:

@@ -9,7 +9,7 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from handraise.claude import sandbox_support
 from handraise.claude.sandbox_support import SandboxSupport
@@ -62,48 +62,60 @@ class Hub(Struct, frozen=True):
     """Whether Claudes can be sandboxed here."""
 
 
-@asynccontextmanager
-async def hub(
-    state: Path,
-    program: Path,
-    environment: Mapping[str, str],
-    *,
-    clock: Callable[[], datetime] = now,
-    rules: Sequence[Rule] = (),
-    options: Options | None = None,
-    limits: SessionLimits | None = None,
-    limit: int = 8,
-    own_file: Callable[[str], OwnFile] = no_own_file,
-    database: Path | None = None,
-    hidden: Sequence[Path] = (),
-    writable: Sequence[str] = (),
-) -> AsyncIterator[Hub]:
-    """Opens the store, adopts what lives, and serves until it is left; no Claude ends with it.
+class HubConfig(Struct, frozen=True):
+    """What a hub needs to know: the settings, and where it lives."""
 
-    `database` is a file somewhere else than in the state folder; what is `hidden`, beside both, no Claude ever sees.
-    """
-    with _claimed(state, database):
-        config = ClaudeConfig(
-            program,
-            environment,
-            state,
-            clock,
-            os.urandom,
-            limits or SessionLimits(),
-            options or Options(),
-            await sandbox_support.look(),
-            limit,
-            (*hidden, *([database.parent] if database else [])),
-            tuple(writable),
-            own_file,
+    state: Path
+    program: Path
+    """Claude Code."""
+    environment: Mapping[str, str]
+    """Claude's environment variables."""
+    clock: Callable[[], datetime] = now
+    rules: Sequence[Rule] = ()
+    options: Options = field(default_factory=Options)
+    """What applies where a project sets nothing."""
+    limits: SessionLimits = field(default_factory=SessionLimits)
+    limit: int = 8
+    """How many sessions run at once."""
+    own_file: Callable[[str], OwnFile] = no_own_file
+    """Reads a directory's own settings file."""
+    database: Path | None = None
+    """The database, if it isn't in the state folder."""
+    hidden: Sequence[Path] = ()
+    """What no Claude ever sees, besides the state folder and the database."""
+    writable: Sequence[str] = ()
+    """Directories that every sandbox may write to."""
+
+    def for_sessions(self, wall: SandboxSupport) -> ClaudeConfig:
+        """The part that sessions use."""
+        return ClaudeConfig(
+            program=self.program,
+            environment=self.environment,
+            state=self.state,
+            clock=self.clock,
+            entropy=os.urandom,
+            limits=self.limits,
+            options=self.options,
+            wall=wall,
+            limit=self.limit,
+            hidden=(*self.hidden, *([self.database.parent] if self.database else [])),
+            writable=tuple(self.writable),
+            own_file=self.own_file,
         )
+
+
+@asynccontextmanager
+async def hub(config: HubConfig) -> AsyncIterator[Hub]:
+    """Opens the store, adopts running sessions, and serves until it is left. No Claude ends with it."""
+    with _claimed(config.state, config.database):
+        claude_config = config.for_sessions(await sandbox_support.look())
         async with (
-            SqliteStore(database or state / DATABASE) as store,
+            SqliteStore(config.database or config.state / DATABASE) as store,
             Feed(store) as feed,
-            Inbox(store, clock, rules, elapsed) as inbox,
-            SessionPool(config, store, feed, inbox) as pool,
+            Inbox(store, config.clock, config.rules, elapsed) as inbox,
+            SessionPool(claude_config, store, feed, inbox) as pool,
         ):
-            supervisor = Supervisor(config, store, pool)
+            supervisor = Supervisor(claude_config, store, pool)
             desk = LocalDesk(
                 Person("owner"),
                 "hub",
@@ -111,10 +123,10 @@ async def hub(
                 feed=feed,
                 inbox=inbox,
                 supervisor=supervisor,
-                clock=clock,
+                clock=config.clock,
                 entropy=os.urandom,
             )
-            yield Hub(desk, pool, store, feed, inbox, config.wall)
+            yield Hub(desk, pool, store, feed, inbox, claude_config.wall)
 
 
 @contextmanager

@@ -5,12 +5,11 @@ import os
 import resource
 import signal
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-import platformdirs
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -29,12 +28,10 @@ from handraise.api.static import StaticPage
 from handraise.api.stream import Streams
 from handraise.api.workspace import SyncRoutes
 from handraise.auth.auth import Auth
-from handraise.hub.hub import Hub, hub, now
+from handraise.client.state import usual_state_folder
+from handraise.hub.hub import Hub, HubConfig, hub, now
 from handraise.hub.retention import Retention, RetentionLimits
 from handraise.model.actors import Person, TheHub
-from handraise.model.projects import Options, OwnFile, no_own_file
-from handraise.model.rules import Rule
-from handraise.session.machine import SessionLimits
 from handraise.store.interface import StoreError
 from handraise.surfaces.push.notifier import Notifier, PushConfig
 
@@ -56,39 +53,24 @@ class Exposed(Exception):
     """The hub would be reachable in the clear from other machines."""
 
 
-class ServeConfig(Struct, frozen=True):
-    """What a serving hub needs to know."""
+class ServeConfig(HubConfig, frozen=True):
+    """A hub, and how it is reached."""
 
-    state: Path
-    program: Path
-    environment: Mapping[str, str]
     host: str = "127.0.0.1"
     port: int = 8420
     tls_cert: Path | None = None
     tls_key: Path | None = None
     behind_proxy: bool = False
     allowed_hosts: frozenset[str] = frozenset()
-    called: str | None = None
-    """The one of them that links to the hub use."""
+    link_host: str | None = None
+    """The allowed host that links to the hub use."""
     proxy: TrustedProxy | None = None
-    rules: Sequence[Rule] = ()
-    options: Options = field(default_factory=Options)
-    limits: SessionLimits = field(default_factory=SessionLimits)
-    limit: int = 8
-    own_file: Callable[[str], OwnFile] = no_own_file
-    database: Path | None = None
-    """Where it is, if not in the state folder."""
-    hidden: Sequence[Path] = ()
-    """What no Claude ever sees, beside these: the settings, the key of the certificate."""
-    writable: Sequence[str] = ()
-    """Directories that every sandbox may write to."""
-    keep: RetentionLimits = field(default_factory=RetentionLimits)
-    """How long old items and journals stay, and how much of them."""
+    retention: RetentionLimits = field(default_factory=RetentionLimits)
     push: PushConfig = field(default_factory=PushConfig)
     most_open: int = MOST
     """How many requests of one token may be open at once."""
     page: Path | None = None
-    """Where the built page lies, if not beside the code."""
+    """The folder of the built page, if it isn't beside the code."""
 
 
 class RunningHub(Struct, frozen=True):
@@ -107,43 +89,29 @@ class RunningHub(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def serving(service: ServeConfig, streams: Streams | None = None) -> AsyncIterator[RunningHub]:
+async def serving(config: ServeConfig, streams: Streams | None = None) -> AsyncIterator[RunningHub]:
     """A hub that is up while this is entered."""
-    _tls(service)  # what is refused is refused before anybody is adopted
+    _tls(config)  # what is refused is refused before anybody is adopted
     async with (
-        hub(
-            service.state,
-            service.program,
-            service.environment,
-            rules=service.rules,
-            options=service.options,
-            limits=service.limits,
-            limit=service.limit,
-            own_file=service.own_file,
-            database=service.database,
-            hidden=service.hidden,
-            writable=service.writable,
-        ) as opened,
-        reachable(opened, service, streams) as up,
+        hub(config) as opened,
+        reachable(opened, config, streams) as up,
     ):
         yield up
 
 
 @asynccontextmanager
-async def reachable(opened: Hub, service: ServeConfig, streams: Streams | None = None) -> AsyncIterator[RunningHub]:
+async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = None) -> AsyncIterator[RunningHub]:
     """A hub over HTTP while this is entered; leaving ends every stream at once, and waits for nobody."""
-    context = _tls(service)
+    context = _tls(config)
     auth = Auth(opened.store, now, os.urandom)
-    port = listen_on_port(service.host, service.port)
-    base = _base(service, port.getsockname()[1])
+    port = listen_on_port(config.host, config.port)
+    base = _base(config, port.getsockname()[1])
     streams = streams or Streams()
-    outside = AgentRoutes(opened, service.state, base, streams.closing)
+    outside = AgentRoutes(opened, config.state, base, streams.closing)
     streams.also = outside.relaying.as_event
-    workspaces = SyncRoutes(
-        opened.store, opened.pool.options, service.state, Path(platformdirs.user_state_dir("handraise"))
-    )
-    metrics = Metrics(opened, service.state, streams)
-    notifier = _notifier(service, opened, auth)
+    workspaces = SyncRoutes(opened.store, opened.pool.options, config.state, Path(usual_state_folder()))
+    metrics = Metrics(opened, config.state, streams)
+    notifier = _notifier(config, opened, auth)
     more = (
         metrics.route(),
         workspaces.route(),
@@ -151,17 +119,17 @@ async def reachable(opened: Hub, service: ServeConfig, streams: Streams | None =
         *DeviceRoutes(notifier).routes(),
         *outside.routes(),
     )
-    link_base = _link_base(service, base)
-    app = _app(service, opened, auth, base, link_base, streams, more)
+    link_base = _link_base(config, base)
+    app = _app(config, opened, auth, base, link_base, streams, more)
     metrics.statuses = app.answered
-    here, elsewhere = room(service.limit, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    here, elsewhere = room(config.limit, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     listeners = [
         Listener(app, port, tls=context, most=elsewhere),
-        Listener(app, listen_on_socket(service.state / "hub.sock"), most=here, is_agent=opened.pool.has_raised),
+        Listener(app, listen_on_socket(config.state / "hub.sock"), most=here, is_agent=opened.pool.has_raised),
     ]
-    retention = Retention(opened.store, service.state / "sessions", now, service.keep)
+    retention = Retention(opened.store, config.state / "sessions", now, config.retention)
     async with auth, metrics, outside, notifier, retention, _up(listeners, streams):
-        with _address(service.state, base):
+        with _address(config.state, base):
             yield RunningHub(opened, app, auth, base, link_base)
 
 
@@ -196,39 +164,39 @@ def signals() -> Iterator[asyncio.Event]:
 
 
 def _app(
-    service: ServeConfig, opened: Hub, auth: Auth, base: str, link_base: str, streams: Streams, more: tuple[Route, ...]
+    config: ServeConfig, opened: Hub, auth: Auth, base: str, link_base: str, streams: Streams, more: tuple[Route, ...]
 ) -> WebApp:
-    secure = service.tls_cert is not None or service.behind_proxy
+    secure = config.tls_cert is not None or config.behind_proxy
     # Browsers send a cookie to every port of a host: two hubs must not overwrite each other's.
     cookie = f"handraise_{base.rpartition(':')[2]}"
-    page = StaticPage(service.page)
+    page = StaticPage(config.page)
     guard = ApiGuard(
         opened.desk,
         auth,
         opened.pool.may_hold,
-        service.allowed_hosts,
-        service.proxy,
+        config.allowed_hosts,
+        config.proxy,
         cookie=cookie,
         secure=secure,
         troubles=(StoreError,),
-        stays=LongRequests(service.most_open),
+        stays=LongRequests(config.most_open),
     )
-    proxies = service.proxy.addresses if service.proxy else frozenset()
+    proxies = config.proxy.addresses if config.proxy else frozenset()
     login = LoginRoutes(
         page, secure=secure, base=link_base, cookie=cookie, proxies=proxies, no_sandbox=opened.wall.missing
     )
     return WebApp(guard, login, streams, page, more)
 
 
-def _notifier(service: ServeConfig, opened: Hub, auth: Auth) -> Notifier:
-    by_proxy = service.proxy.role if service.proxy is not None and service.proxy.header else None
+def _notifier(config: ServeConfig, opened: Hub, auth: Auth) -> Notifier:
+    by_proxy = config.proxy.role if config.proxy is not None and config.proxy.header else None
     return Notifier(
         opened.desk.seat(Person("handraise"), "push"),
         auth,
-        service.state / "push",
+        config.state / "push",
         now,
         os.urandom,
-        replace(service.push, proxied=by_proxy),
+        replace(config.push, proxied=by_proxy),
     )
 
 
@@ -270,31 +238,33 @@ def room(sessions: int, files: int) -> tuple[int, int]:
     return _NEIGHBOURS, min(_MOST_CLIENTS, left - _NEIGHBOURS)
 
 
-def _tls(service: ServeConfig) -> ssl.SSLContext | None:
-    if service.tls_cert is not None:
-        return tls.load(service.tls_cert, service.tls_key)
-    if service.host not in _LOOPBACK and not service.behind_proxy:
+def _tls(config: ServeConfig) -> ssl.SSLContext | None:
+    if config.tls_cert is not None:
+        return tls.load(config.tls_cert, config.tls_key)
+    if config.host not in _LOOPBACK and not config.behind_proxy:
         raise Exposed(
-            f"Listening on {service.host} without TLS would let others read along. "
+            f"Listening on {config.host} without TLS would let others read along. "
             "Set [web] tls_cert and tls_key, or state with [web] behind_proxy = true that a proxy does it."
         )
     return None
 
 
-def _base(service: ServeConfig, port: int) -> str:
-    scheme = "https" if service.tls_cert is not None else "http"
-    host = "127.0.0.1" if service.host in ("0.0.0.0", "::") else service.host  # noqa: S104 (compared, not bound)
+def _base(config: ServeConfig, port: int) -> str:
+    scheme = "https" if config.tls_cert is not None else "http"
+    host = "127.0.0.1" if config.host in ("0.0.0.0", "::") else config.host  # noqa: S104 (compared, not bound)
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def _link_base(service: ServeConfig, base: str) -> str:
+def _link_base(config: ServeConfig, base: str) -> str:
     """By the name that browsers elsewhere know the hub by, where it speaks TLS to them."""
-    if service.called is None:
+    if config.link_host is None:
         return base
-    if service.behind_proxy:
-        return f"https://{service.called}"
-    if service.tls_cert is None:
+    if config.behind_proxy:
+        return f"https://{config.link_host}"
+    if config.tls_cert is None:
         return base
     return (
-        f"https://{service.called}" if ":" in service.called else f"https://{service.called}:{base.rpartition(':')[2]}"
+        f"https://{config.link_host}"
+        if ":" in config.link_host
+        else f"https://{config.link_host}:{base.rpartition(':')[2]}"
     )

@@ -36,7 +36,7 @@ def test_a_question() -> None:
 
 
 def test_who_asks_and_how_long_it_waits_are_told_on_a_narrow_terminal_too() -> None:
-    rows = shown(TWO_QUESTIONS, frame=replace(FRAME, width=40, place="ask 1 of 3"))
+    rows = shown(TWO_QUESTIONS, frame=replace(FRAME, width=40, place="request 1 of 3"))
     assert rows[:3] == [
         "▌ ✋ Store 1 of 2          waiting 1 min",
         "▌ Fix it · ask 1 of 3",

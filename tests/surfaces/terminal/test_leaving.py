@@ -92,7 +92,7 @@ async def test_an_editor_that_cannot_be_started_says_so_and_the_ask_stays(tmp_pa
         await laid.ask(NPM)
         await terminal.until(READY)
         terminal.type("e")
-        await terminal.until("The editor '/nowhere' cannot be started: No such file or directory.", READY)
+        await terminal.until("Can't start the editor `/nowhere`: No such file or directory.", READY)
 
 
 async def test_stopped_for_a_while_the_terminal_is_the_shells_and_afterwards_ours_again(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ async def test_an_empty_inbox_says_so(tmp_path: Path) -> None:
         await terminal.until("Nothing needs you. No session is working. Ctrl-D to leave.")
         await laid.session()
         await laid.ask(NPM, session="s_1")
-        await terminal.until("Fix the tests · waits", "A number, then Enter.")
+        await terminal.until("Fix the tests · waiting", "A number, then Enter.")
 
 
 async def test_a_card_is_left_for_later_and_something_said_meanwhile(tmp_path: Path) -> None:
@@ -118,5 +118,5 @@ async def test_what_is_typed_in_an_editor_is_the_editors_and_what_comes_meanwhil
             terminal.type("lint", ENTER)
             await terminal.until("│ npm run lint", "ann answered: SQLite", "A number, then Enter. < to go back.")
             terminal.type("1", ENTER)
-            await terminal.until("with edits")
+            await terminal.until("(edited)")
         assert await laid.given(first) == Allow(input={"command": "npm run lint", "description": "Run the tests"})

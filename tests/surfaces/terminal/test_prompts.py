@@ -55,7 +55,7 @@ async def test_the_other_asks_stand_behind_the_card(tmp_path: Path) -> None:
         await laid.session()
         await laid.ask(NPM, session="s_1")
         await laid.ask(PLAN, session="s_1")
-        await terminal.until("Run `npm test`?", "✋ Claude has a plan. · Fix the tests · waits", READY)
+        await terminal.until("Run `npm test`?", "✋ Claude has a plan. · Fix the tests · waiting", READY)
 
 
 async def test_two_questions_with_checkboxes_free_text_and_a_way_back(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ async def test_two_questions_with_checkboxes_free_text_and_a_way_back(tmp_path: 
         terminal.type(SPACE)
         await terminal.until("[x] Uptime", "[x] Disk", "[ ] Memory")
         terminal.type("0")
-        await terminal.until("Enter to keep it")
+        await terminal.until("Enter to save it")
         await terminal.enter("load")
         await terminal.until("[x] Other (o): load")
         terminal.type(ENTER)
@@ -107,7 +107,7 @@ async def test_a_permission_is_denied_with_a_reason(tmp_path: Path) -> None:
         terminal.type("d")
         await terminal.until("Why? Claude reads it", "Enter to send")
         await terminal.enter("Use the other one")
-        await terminal.until("You denied (Use the other one)")
+        await terminal.until("You denied `npm test`: “Use the other one”")
         assert await laid.given(ask) == Deny("Use the other one")
 
 
@@ -121,7 +121,7 @@ async def test_an_edited_command_is_shown_once_more_and_then_allowed(tmp_path: P
         terminal.type("e")
         await terminal.until("Allow it with your changes?", "▌ │ npm test -- --ci", READY)
         await terminal.confirm("a")
-        await terminal.until("with edits")
+        await terminal.until("(edited)")
         assert await laid.given(ask) == Allow(input={"command": "npm test -- --ci", "description": "Run the tests"})
 
 
@@ -144,15 +144,15 @@ async def test_a_plan_is_sent_back_and_another_one_edited_and_approved(tmp_path:
     editor.chmod(0o700)
     async with table(tmp_path) as laid, laid.terminal("inbox", environment={"VISUAL": str(editor)}) as terminal:
         first, second, third = [await laid.ask(PLAN) for _ in range(3)]
-        await terminal.until("Claude has a plan.", "The plan", "ask 1 of 3", READY)
+        await terminal.until("Claude has a plan.", "The plan", "request 1 of 3", READY)
         terminal.type("d")
         await terminal.until("What should change?", "Enter to send")
         await terminal.enter("Tests first")
-        await terminal.until("sent the plan back (Tests first)", "request 1 of 2", READY)
+        await terminal.until("sent the plan back: “Tests first”", "request 1 of 2", READY)
         terminal.type("e")
         await terminal.until("Approve the plan with your changes?", "A shorter plan", READY)
         await terminal.confirm("y")
-        await terminal.until("You approved an edited plan, edits without asking", READY, gone="ask 1")
+        await terminal.until("You approved the plan and accept edits (edited)", READY, gone="request 1")
         terminal.type("p")
         await terminal.until("You asked for an outline")
         assert await laid.given(first) == Revise("Tests first")
@@ -191,7 +191,7 @@ async def test_a_form_field_by_field(tmp_path: Path) -> None:
         terminal.type(ENTER)
         await terminal.until("Ready to send", "Street: Odeon 4", "days: Mo, We", READY)
         terminal.type(ENTER)
-        await terminal.until("You filled the form")
+        await terminal.until("You filled in the form")
         filled = {"street": "Odeon 4", "floor": 3, "lift": True, "door": "right", "days": ["Mo", "We"]}
         assert await laid.given(ask) == Filled("accept", filled)
 

@@ -96,7 +96,7 @@ async def test_output_that_streams_meanwhile_does_not_tear_the_prompt(tmp_path: 
             numbers = [row for row in terminal.everything.split("\n") if "Paragraph" in row]
             assert numbers == [f"  Paragraph {number} says something." for number in range(60)]
             terminal.type(ENTER)
-            await terminal.until("You denied (xxx")
+            await terminal.until("You denied `npm test`: “xxx")
             assert await laid.given(ask) == Deny("x" * 60)
 
 
@@ -113,7 +113,7 @@ async def test_a_hub_that_restarts_is_found_again_with_the_same_prompt_and_nothi
     try:
         await terminal.until("Lost the connection to the hub", "› Duck")
         await terminal.enter("DB")
-        await terminal.until("nothing was answered. Choose again to try again.")
+        await terminal.until("nothing was answered. Choose again to retry.")
         async with laid.serve():
             await terminal.until("Reconnected to the hub", "› DuckDB", gone="Not connected")
             terminal.type(ENTER)
@@ -155,10 +155,10 @@ async def test_whoever_loses_is_told_once_who_was_first(tmp_path: Path) -> None:
             await terminal.until(READY)
             await laid.answer(ask, Deny("no"))
             terminal.type("a")
-            await terminal.until("ann denied (no)", gone="Allow once")
+            await terminal.until("ann denied `npm test`: “no”", gone="Allow once")
             await laid.publish("And so on.")
             await terminal.until("And so on.")
-            assert terminal.everything.count("ann denied (no)") == 1
+            assert terminal.everything.count("ann denied `npm test`: “no”") == 1
 
 
 async def test_an_ask_answered_while_the_hub_was_away_is_told_when_it_is_back(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ async def test_an_ask_answered_while_the_hub_was_away_is_told_when_it_is_back(tm
         await terminal.until("Lost the connection to the hub")
         async with laid.serve():
             await laid.answer(ask, Deny("no"))
-            await terminal.until("ann denied (no)", gone="Allow once")
+            await terminal.until("ann denied `npm test`: “no”", gone="Allow once")
             assert terminal.everything.count("ann denied") == 1
     finally:
         await terminal.__aexit__(None, None, None)

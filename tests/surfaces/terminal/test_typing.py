@@ -62,9 +62,9 @@ async def test_several_cards_are_allowed_one_after_the_other_at_the_first_try(tm
     async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
         asks = [await laid.ask(NPM) for _ in range(5)]
         for left in range(5, 0, -1):
-            await terminal.until(f"ask 1 of {left}" if left > 1 else "✋ Permission", READY)
+            await terminal.until(f"request 1 of {left}" if left > 1 else "✋ Permission", READY)
             await terminal.confirm("a")
-            await terminal.until(f"ask 1 of {left - 1}" if left > 2 else "You allowed", gone=f"ask 1 of {left}")
+            await terminal.until(f"request 1 of {left - 1}" if left > 2 else "You allowed", gone=f"request 1 of {left}")
         await terminal.until("Nothing needs you")
         assert [await laid.given(each) for each in asks] == [Allow()] * 5
 

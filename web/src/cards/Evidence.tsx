@@ -77,11 +77,15 @@ function Input({ text, label }: { text: string; label: string }) {
 
 function readFields(text: string): [string, string][] | null {
   try {
-    const read = Object.entries(JSON.parse(text) as object);
-    return read.map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value, null, 2)]);
+    return Object.entries(JSON.parse(text) as object).map(([name, value]) => [name, typeof value === "string" ? value : inJson(value)]);
   } catch {
     return null;
   }
+}
+
+function inJson(value: unknown): string {
+  const line = JSON.stringify(value);
+  return line.length <= SHORT ? line : JSON.stringify(value, null, 2);
 }
 
 /** Short ones in a line, the others each by itself and whole. */

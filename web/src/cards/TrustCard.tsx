@@ -15,9 +15,11 @@ export function TrustCard({ ask, choose, hand, disabled, all }: Acting & { ask: 
   useKeys(ask, { without: !disabled && (() => choose(without)) });
   return (
     <>
-      <p class="note">
-        <Quoted text={why} />
-      </p>
+      {why && (
+        <p class="note">
+          <Quoted text={why} />
+        </p>
+      )}
       <div class="brought">
         {evidence.map((each, at) => (
           <Exhibit key={at} evidence={each} />
