@@ -16,9 +16,9 @@ from typing import NamedTuple
 import uvloop
 
 from bench_ingest import as_users_read_it, theirs
-from handraise.desk.interface import Desk, Follower, Partial
+from handraise.desk.interface import Desk, Follower
 from handraise.hub.hub import HubConfig, hub
-from handraise.model.items import SessionEnded
+from handraise.model.items import Preview, SessionEnded
 from stream import stream
 
 FRAMES = 100_000
@@ -47,7 +47,7 @@ async def ours(source: Path) -> Took:
 async def _run(desk: Desk, follower: Follower, folder: Path) -> None:
     await desk.start("Go.", str(folder))
     async for news in follower:
-        if not isinstance(news, Partial) and any(isinstance(item.read(), SessionEnded) for item in news[-3:]):
+        if not isinstance(news, Preview) and any(isinstance(item.read(), SessionEnded) for item in news[-3:]):
             return
     raise SystemExit("the feed ended before the session")
 

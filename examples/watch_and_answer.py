@@ -8,10 +8,10 @@ import asyncio
 import sys
 
 from handraise import connect
-from handraise.desk.interface import Conflict, Desk, Partial, TooLate
+from handraise.desk.interface import Conflict, Desk, TooLate
 from handraise.model.answers import Allow
 from handraise.model.asks import Permission
-from handraise.model.items import AskOpened, AskSettled
+from handraise.model.items import AskOpened, AskSettled, Preview
 
 
 async def main(where: str | None = None, token: str | None = None) -> None:
@@ -22,7 +22,7 @@ async def main(where: str | None = None, token: str | None = None) -> None:
         # From the cursor that was read before the list: nothing falls in between.
         async with desk.follow(cursor) as follower:
             async for news in follower:
-                for item in () if isinstance(news, Partial) else news:
+                for item in () if isinstance(news, Preview) else news:
                     match item.read():
                         case AskOpened(opened):
                             await decide(desk, opened["id"])

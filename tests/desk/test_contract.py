@@ -13,17 +13,15 @@ from handraise.desk.interface import (
     Desk,
     LostPlace,
     NotFound,
-    Partial,
     Refused,
     TooLate,
     Unfit,
 )
-from handraise.feed import Preview
 from handraise.hub.hub import Hub
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Choice, Choices, Deny
 from handraise.model.asks import Answered, Expired, Origin
-from handraise.model.items import AskSettled, Item, SessionChanged, SessionEnded, Text
+from handraise.model.items import AskSettled, Item, Preview, SessionChanged, SessionEnded, Text
 from handraise.model.projects import Options, Patience
 from handraise.model.rules import Rule
 from handraise.model.sessions import Ended
@@ -59,7 +57,7 @@ async def first(desk: Desk, after: int | None, count: int, session: str | None =
     found: list[Item] = []
     async with asyncio.timeout(DEADLINE), desk.follow(after, session) as follower:
         async for news in follower:
-            found += () if isinstance(news, Partial) else news
+            found += () if isinstance(news, Preview) else news
             if len(found) >= count:
                 return found
     raise AssertionError(f"the feed ended: {found}")
@@ -215,7 +213,7 @@ async def test_an_answer_of_one_person_reaches_the_feed_of_another(room: Room, b
         await room.ana.answer("a_1", SQLITE)
         news = await anext(follower)
 
-    assert not isinstance(news, Partial)
+    assert not isinstance(news, Preview)
     (settled,) = [item.read() for item in news]
     assert isinstance(settled, AskSettled)
     assert settled.settlement["by"]["name"] == "ana"
@@ -272,7 +270,7 @@ async def test_partial_text_passes_by_who_follows_live(room: Room) -> None:
             room.hub.feed.preview(Preview("s_1", "m_1", 0, "text", "Let me s"))
             await asyncio.wait({waiting}, timeout=0.01)
 
-    assert waiting.result() == Partial("s_1", "m_1", 0, "text", "Let me s")
+    assert waiting.result() == Preview("s_1", "m_1", 0, "text", "Let me s")
 
 
 async def test_an_ended_session_refuses_with_the_next_step(room: Room) -> None:

@@ -11,10 +11,11 @@ import pytest
 
 import handraise
 from api.served import TESTER, served
-from handraise.desk.interface import DeskError, Follower, LostPlace, NotLetIn, Partial, Unreached
+from handraise.desk.interface import DeskError, Follower, LostPlace, NotLetIn, Unreached
 from handraise.desk.remote import FOR_EVER, RemoteDesk
 from handraise.model.answers import Allow
 from handraise.model.asks import Permission
+from handraise.model.items import Preview
 from handraise.store.changes import Prune
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -179,5 +180,5 @@ async def _cursors(follower: Follower, count: int) -> list[int]:
     async with asyncio.timeout(60):
         while len(found) < count:
             news = await anext(follower)
-            found += [] if isinstance(news, Partial) else [item.cursor for item in news]
+            found += [] if isinstance(news, Preview) else [item.cursor for item in news]
     return found

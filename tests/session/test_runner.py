@@ -5,11 +5,9 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from handraise.desk.interface import Partial
-from handraise.feed import Preview
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Choice, Choices
-from handraise.model.items import AskDelivered, Notice, SaidTaken, SessionChanged, SessionEnded, Text
+from handraise.model.items import AskDelivered, Notice, Preview, SaidTaken, SessionChanged, SessionEnded, Text
 from handraise.model.projects import Patience
 from handraise.model.rules import Rule
 from handraise.model.says import Say
@@ -243,7 +241,7 @@ async def test_what_is_whole_is_not_previewed_any_more(store: Store) -> None:
         await here.claude.say({"type": "stream_event", "event": delta}, text("Let me see."), result())
         async with asyncio.timeout(DEADLINE):
             async for news in follower:
-                assert not isinstance(news, Preview | Partial)
+                assert not isinstance(news, Preview)
                 if any(isinstance(item.read(), Text) for item in news):
                     break
 

@@ -32,7 +32,7 @@ class Desk:
 
     async def look(self, patience: float | None = None) -> StartContext | None:
         options = Options(patience=Patience(trust=patience))
-        return await self.trusting.footing(self.session, options, self.decided.append)
+        return await self.trusting.footing(self.session, options)
 
     async def open(self) -> list[Ask]:
         return await self.store.asks(state="open")
@@ -53,7 +53,8 @@ async def desk(tmp: Path) -> AsyncIterator[Desk]:
     async with MemoryStore() as store, Inbox(store, clock) as inbox:
         here = Desk(store, inbox, clock, work)
         await store.apply([SaveSession(here.session)])
-        yield here
+        with inbox.listening(here.decided.append, "s_1"):
+            yield here
 
 
 async def test_where_nothing_is_brought_nobody_is_asked_and_nothing_is_trusted(tmp_path: Path) -> None:

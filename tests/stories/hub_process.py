@@ -18,12 +18,12 @@ import apsw
 import msgspec
 from msgspec import Struct
 
-from handraise.desk.interface import Partial, Refused
+from handraise.desk.interface import Refused
 from handraise.hub.desk import LocalDesk
 from handraise.hub.hub import HubConfig, hub
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Revise, Trusting
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
-from handraise.model.items import AskOpened, Item, SessionEnded, TurnEnded
+from handraise.model.items import AskOpened, Item, Preview, SessionEnded, TurnEnded
 from handraise.model.trust import Trust
 
 OVER = "That was all."
@@ -85,7 +85,7 @@ class Attendant:
     async def attend(self) -> None:
         async with self._desk.follow(0) as follower:
             async for news in follower:
-                for item in () if isinstance(news, Partial) else news:
+                for item in () if isinstance(news, Preview) else news:
                     await self._see(item)
                 if not self._unfinished:
                     return

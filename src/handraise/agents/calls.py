@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from hashlib import sha256
 from types import TracebackType
@@ -94,9 +94,10 @@ class AgentCalls:
         """The asks that are not settled, and whose each is; None where only an earlier hub knew."""
         self._withdrawing: set[asyncio.Task[None]] = set()
         self._closing = closing
+        self._listening = ExitStack()
 
     async def __aenter__(self) -> Self:
-        self._inbox.tell(None, self._told)
+        self._listening.enter_context(self._inbox.listening(self._ask_settled, None))
         for ask in await self._knowledge.left_open():
             self._open[ask.id] = None
             self._expect(ask.id, self._grace * _AFTER_RESTART)
@@ -106,7 +107,7 @@ class AgentCalls:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._closing.set()
-        self._inbox.tell_no_more(None)
+        self._listening.close()
         for timer in self._absent.values():
             timer.cancel()
         for task in self._withdrawing:
@@ -233,7 +234,7 @@ class AgentCalls:
             if waited is not None:
                 await waited((self._knowledge.clock() - ask.opened_at).total_seconds(), total)
 
-    def _told(self, ask: Ask) -> None:
+    def _ask_settled(self, ask: Ask) -> None:
         self._forget(ask.id)
         self._open.pop(ask.id, None)
         for future in self._waiting.pop(ask.id, []):

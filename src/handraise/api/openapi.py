@@ -9,10 +9,9 @@ from handraise.api import schemas
 from handraise.api.asks import UNIONS
 from handraise.api.requests import Route
 from handraise.api.schemas import REFERENCE
-from handraise.desk.interface import Partial
 from handraise.model import asks, items
 
-_IN_FEED = (*get_args(items.Content), *get_args(asks.Body), Partial, schemas.Reset)
+_IN_FEED = (*get_args(items.Content), *get_args(asks.Body), items.Preview, schemas.Reset)
 """What items and the bodies of asks are made of; their names begin with `Feed`."""
 
 

@@ -13,8 +13,8 @@ from starlette.types import Receive, Scope, Send
 from handraise.api import schemas
 from handraise.api.long_requests import cut_off, end
 from handraise.api.requests import ApiRequest, Parameter, Route
-from handraise.desk.interface import CutOff, DeskError, Follower, LostPlace, Partial
-from handraise.model.items import Item
+from handraise.desk.interface import CutOff, DeskError, Follower, LostPlace
+from handraise.model.items import Item, Preview
 from handraise.model.tokens import may
 
 KEEP_ALIVE = 15.0
@@ -40,7 +40,7 @@ class Streams:
         self.keep_alive = keep_alive
         self.slow = slow
         self._encoded: OrderedDict[int, bytes] = OrderedDict()
-        self._previewed: tuple[Partial | None, bytes] = (None, b"")
+        self._previewed: tuple[Preview | None, bytes] = (None, b"")
         self.also: Callable[[Item], bytes] = _nothing
         """More events that an item is worth at this moment, for pages that are not ours and whoever may answer."""
 
@@ -50,7 +50,7 @@ class Streams:
         encoded = [self._encoded.get(item.cursor) or await self._encode(item, request) for item in items]
         return b"".join([event + also(item) for event, item in zip(encoded, items, strict=True)])
 
-    def encode_preview(self, partial: Partial) -> bytes:
+    def encode_preview(self, partial: Preview) -> bytes:
         """As an event. All streams get the same one at the same time, so that the last is worth keeping."""
         last, encoded = self._previewed
         if partial != last:
@@ -139,10 +139,10 @@ class EventStream(Response):
         async with asyncio.timeout(self._streams.slow):
             await send({"type": "http.response.body", "body": piece, "more_body": True})
 
-    async def _encode(self, news: Sequence[Item] | Partial | None) -> bytes:
+    async def _encode(self, news: Sequence[Item] | Preview | None) -> bytes:
         if news is None:
             return _PING
-        if isinstance(news, Partial):
+        if isinstance(news, Preview):
             return self._streams.encode_preview(news)
         return await self._streams.encode(news, self._request)
 
@@ -157,7 +157,7 @@ class _Pinged:
     def __aiter__(self) -> "_Pinged":
         return self
 
-    async def __anext__(self) -> Sequence[Item] | Partial | None:
+    async def __anext__(self) -> Sequence[Item] | Preview | None:
         try:
             async with asyncio.timeout(self._seconds):
                 return await anext(self._follower)

@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from handraise.model.actors import Person
 from handraise.model.answers import Answer
-from handraise.model.asks import Ask, Kind, State
+from handraise.model.asks import AcceptedAnswer, Ask, Kind, State
 from handraise.model.audit import AuditFilter, Entry
-from handraise.model.items import Item
+from handraise.model.items import Item, Preview
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
@@ -114,30 +114,12 @@ class SessionSummary(Struct, frozen=True):
     last_line: str = ""
 
 
-class Settled(Struct, frozen=True):
-    """An answer that counted; a late one is said to Claude as guidance."""
-
-    ask: Ask
-    late: bool
-
-
-class Partial(Struct, frozen=True):
-    """A block that Claude has not finished; the stored item takes its place."""
-
-    session: str
-    message: str
-    index: int
-    kind: str
-    text: str
-    parent: str | None = None
-
-
 class Follower(Protocol):
     """Items in the order of their cursors, and partial text; raises LostPlace or CutOff."""
 
     def __aiter__(self) -> "Follower": ...
 
-    async def __anext__(self) -> Sequence[Item] | Partial: ...
+    async def __anext__(self) -> Sequence[Item] | Preview: ...
 
 
 class Desk(Protocol):
@@ -193,7 +175,7 @@ class Desk(Protocol):
 
     async def ask(self, ask: str) -> Ask: ...
 
-    async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> Settled: ...
+    async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> AcceptedAnswer: ...
 
     async def items(
         self, session: str | None = None, *, after: int | None = None, before: int | None = None, limit: int = 500

@@ -12,11 +12,11 @@ import msgspec
 
 from handraise.client.state import state_folder
 from handraise.desk.decode import decode, error_in, item_in
-from handraise.desk.interface import NotLetIn, SessionSummary, Settled, Unreached, Words
+from handraise.desk.interface import NotLetIn, SessionSummary, Unreached, Words
 from handraise.desk.stream import RemoteFollower
 from handraise.model.actors import Actor, Person
 from handraise.model.answers import Answer, answer_as_json
-from handraise.model.asks import Ask, Kind, State, ask_from_json
+from handraise.model.asks import AcceptedAnswer, Ask, Kind, State, ask_from_json
 from handraise.model.audit import AuditFilter, Entry
 from handraise.model.items import Item
 from handraise.model.projects import Options, Project
@@ -144,10 +144,10 @@ class RemoteDesk:
     async def ask(self, ask: str) -> Ask:
         return ask_from_json(await self._get(_path("asks", ask)))
 
-    async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> Settled:
+    async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> AcceptedAnswer:
         said = {"answer": answer_as_json(answer), "digest": digest}
         told = await self._post(_path("asks", ask, "answer"), said)
-        return Settled(ask_from_json(told), bool(told.get("late")))
+        return AcceptedAnswer(ask_from_json(told), bool(told.get("late")))
 
     async def items(
         self, session: str | None = None, *, after: int | None = None, before: int | None = None, limit: int = 500

@@ -9,8 +9,8 @@ import msgspec
 
 from handraise.client.events import EventParser, ServerEvent
 from handraise.desk.decode import decode, error_in, item_in
-from handraise.desk.interface import LostPlace, Partial, Unreached
-from handraise.model.items import Item
+from handraise.desk.interface import LostPlace, Unreached
+from handraise.model.items import Item, Preview
 
 _DEADLINE = 60.0
 _SILENCE = 50.0
@@ -27,13 +27,13 @@ class RemoteFollower:
         self._cursor = after
         self._session = session
         self._patience = patience
-        self._waiting: list[Sequence[Item] | Partial] = []
+        self._waiting: list[Sequence[Item] | Preview] = []
         self._connection = AsyncExitStack()
 
     def __aiter__(self) -> "RemoteFollower":
         return self
 
-    async def __anext__(self) -> Sequence[Item] | Partial:
+    async def __anext__(self) -> Sequence[Item] | Preview:
         while not self._waiting:
             try:
                 self._take(self._events.receive(await anext(self._pieces)))
@@ -92,7 +92,7 @@ class RemoteFollower:
                 case "preview":
                     self._hand_out(items)
                     items = []
-                    self._waiting.append(msgspec.convert(decode(event.data), Partial))
+                    self._waiting.append(msgspec.convert(decode(event.data), Preview))
                 case "reset":
                     told = decode(event.data)
                     raise LostPlace(told["oldest"], told["newest"])

@@ -17,10 +17,8 @@ from handraise.desk.interface import (
     Invalid,
     LostPlace,
     NotFound,
-    Partial,
     Refused,
     SessionSummary,
-    Settled,
     TooLate,
     Unfit,
     Words,
@@ -31,10 +29,10 @@ from handraise.inbox.inbox import Inbox, check_readable
 from handraise.model import ids
 from handraise.model.actors import Person
 from handraise.model.answers import Answer, Misfit
-from handraise.model.asks import Ask, Kind, State
+from handraise.model.asks import AcceptedAnswer, Ask, Kind, State
 from handraise.model.audit import AuditFilter, Entry, What
 from handraise.model.ids import Prefix
-from handraise.model.items import Item
+from handraise.model.items import Item, Preview
 from handraise.model.names import BadName, check_name
 from handraise.model.projects import Options, Project, innermost
 from handraise.model.rules import Rule
@@ -188,12 +186,9 @@ class LocalDesk:
             raise NotFound(f"There is no ask {ask}.")
         return found
 
-    async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> Settled:
+    async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> AcceptedAnswer:
         with in_words():
-            given = await self._inbox.answer(ask, answer, self.person, self.source, digest)
-            if given.late and given.ask.session is not None:
-                await self._supervisor.listen(given.ask.session)
-        return Settled(given.ask, given.late)
+            return await self._inbox.answer(ask, answer, self.person, self.source, digest)
 
     async def items(
         self, session: str | None = None, *, after: int | None = None, before: int | None = None, limit: int = 500
@@ -311,12 +306,9 @@ class LocalFollower:
     def __aiter__(self) -> "LocalFollower":
         return self
 
-    async def __anext__(self) -> Sequence[Item] | Partial:
+    async def __anext__(self) -> Sequence[Item] | Preview:
         with in_words():
-            news = await anext(self._follower)
-        if isinstance(news, feeds.Preview):
-            return Partial(news.session, news.message, news.index, news.kind, news.text, news.parent)
-        return news
+            return await anext(self._follower)
 
 
 def _named(name: str, of: str = "The name") -> str:

@@ -42,16 +42,8 @@ class TrustCheck:
         self._clock = clock
         self._entropy = entropy
 
-    async def footing(self, session: Session, options: Options, decided: Callable[[Ask], None]) -> StartContext | None:
-        """None while an ask is open; `decided` is called when that ends."""
-        # Before anything is looked at: who answers meanwhile is not missed.
-        self._inbox.tell(session.id, decided)
-        found = await self._decide(session, options)
-        if found is not None:
-            self._inbox.tell_no_more(session.id)
-        return found
-
-    async def _decide(self, session: Session, options: Options) -> StartContext | None:
+    async def footing(self, session: Session, options: Options) -> StartContext | None:
+        """None while an ask is open."""
         look = await asyncio.to_thread(self._look, session.directory, options.add_dirs)
         open_asks = await self._store.asks(session=session.id, kind="trust", state="open")
         if look.body is None:

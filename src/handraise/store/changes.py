@@ -179,3 +179,5 @@ class Applied(Struct, frozen=True):
 
     took: tuple[bool, ...]
     items: tuple[Item, ...]
+    asks: tuple[Ask, ...] = ()
+    """The asks that it opened or settled, or for which it recorded a late answer, as they are after it."""

@@ -16,6 +16,7 @@ from handraise.model.trust import DirectoryTrust
 from handraise.store.changes import Applied, Change
 
 Listener = Callable[[Sequence[Item]], None]
+AskListener = Callable[[Sequence[Ask]], None]
 
 
 class StoreError(Exception):
@@ -57,6 +58,9 @@ class Store(Protocol):
 
     def listen(self, listener: Listener) -> None:
         """Calls back on the loop with the items of every commit, in order, before its `apply` returns."""
+
+    def listen_to_asks(self, listener: AskListener) -> None:
+        """Calls back with the asks of every commit (`Applied.asks`), before those who listen to items."""
 
     async def apply(self, changes: Sequence[Change]) -> Applied:
         """All of the changes or none; raises a StoreError. Who is cancelled here gives up waiting, not the batch."""

@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from handraise.desk.interface import Partial
 from handraise.model.actors import Person
 from handraise.model.items import (
     ActionChanged,
@@ -15,6 +14,7 @@ from handraise.model.items import (
     Content,
     Item,
     Notice,
+    Preview,
     Said,
     SaidTaken,
     SessionEnded,
@@ -41,8 +41,8 @@ def ended(**fields: Any) -> TurnEnded:
     return TurnEnded(1, 0.0123, 4200, {}, **told)
 
 
-def partial(text: str, message: str = "m", index: int = 0) -> Partial:
-    return Partial("s_1", message, index, "text", text)
+def partial(text: str, message: str = "m", index: int = 0) -> Preview:
+    return Preview("s_1", message, index, "text", text)
 
 
 def test_blocks_are_printed_when_they_close_and_the_stored_text_adds_the_rest() -> None:

@@ -61,6 +61,8 @@ class Shelves(Struct):
     mentioned: dict[str, int] = field(default_factory=dict)
     published: list[Item] = field(default_factory=list)
     """Since these shelves were copied."""
+    changed_asks: list[Ask] = field(default_factory=list)
+    """Opened or settled since then."""
     pruned: int = 0
     newest: int = 0
 
@@ -81,6 +83,7 @@ class Shelves(Struct):
             audit=list(self.audit),
             mentioned=dict(self.mentioned),
             published=[],
+            changed_asks=[],
         )
 
     def take(self, change: Change) -> bool:
@@ -148,7 +151,7 @@ class Shelves(Struct):
     def _open(self, ask: Ask) -> bool:
         if ask.id in self.asks or any(_same_origin(ask, kept) for kept in self.asks.values()):
             return False
-        self.asks[ask.id] = ask
+        self._put(ask)
         self._publish(ask.session, ask.opened_at, contents.opened(ask), about=ask.id)
         if ask.settlement:
             self._publish(ask.session, ask.settlement.at, contents.settled(ask.id, ask.settlement), about=ask.id)
@@ -159,7 +162,7 @@ class Shelves(Struct):
         kept = self.asks.get(ask)
         if kept is None or kept.settlement is not None:
             return False
-        self.asks[ask] = structs.replace(kept, settlement=settlement)
+        self._put(structs.replace(kept, settlement=settlement))
         self.rules.update({rule.id: rule for rule in rules})
         self._keep_trust(entries.trust_in(kept, settlement))
         self._publish(kept.session, settlement.at, contents.settled(ask, settlement), about=ask)
@@ -171,11 +174,15 @@ class Shelves(Struct):
         if kept is None or not isinstance(kept.settlement, Expired) or kept.settlement.late is not None:
             return False
         expired = Expired(kept.settlement.at, answered)
-        self.asks[ask] = structs.replace(kept, settlement=expired)
+        self._put(structs.replace(kept, settlement=expired))
         self._keep_trust(entries.trust_in(kept, answered))
         self._publish(kept.session, answered.at, contents.settled(ask, expired), about=ask)
         self._record(entries.late(kept, answered))
         return True
+
+    def _put(self, ask: Ask) -> None:
+        self.asks[ask.id] = ask
+        self.changed_asks.append(ask)
 
     def _keep_trust(self, trust: DirectoryTrust | None) -> None:
         if trust is not None:

@@ -70,13 +70,14 @@ def newest_cursor(connection: apsw.Connection) -> int:
 
 
 class Batch:
-    """Takes changes one by one; `items` and `newest` tell what they put into the feed, which `close` does."""
+    """Takes changes one by one. `asks` are those that changed; `close` puts `items` into the feed, up to `newest`."""
 
     def __init__(self, connection: apsw.Connection, newest: int) -> None:
         self._connection = connection
         self._texts = Texts(connection)
         self.newest = newest
         self.items: list[Item] = []
+        self.asks: list[Ask] = []
         self._rows: list[tuple[int, str | None, int, bytes]] = []
         self._lines: dict[str, str] = {}
 
@@ -157,6 +158,7 @@ class Batch:
         if ask.settlement:
             self._publish(ask.session, ask.settlement.at, contents.settled(ask.id, ask.settlement))
             self._record(entries.settled(ask, ask.settlement))
+        self.asks.append(ask)
         return True
 
     def _settle(self, ask: str, settlement: Settlement, rules: tuple[Rule, ...]) -> bool:
@@ -166,6 +168,7 @@ class Batch:
         for rule in rules:
             self._changed("save_rule", rule_row(rule))
         settled = read_ask(self._texts.whole_ask(row))
+        self.asks.append(settled)
         self._keep_trust(entries.trust_in(settled, settlement))
         self._publish(settled.session, settlement.at, contents.settled(ask, settlement))
         return self._record(entries.settled(settled, settlement))
@@ -175,6 +178,7 @@ class Batch:
         if row is None:
             return False
         expired = read_ask(self._texts.whole_ask(row))
+        self.asks.append(expired)
         self._keep_trust(entries.trust_in(expired, answered))
         if expired.settlement is not None:
             self._publish(expired.session, answered.at, contents.settled(ask, expired.settlement))

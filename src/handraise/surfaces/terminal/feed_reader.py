@@ -10,9 +10,9 @@ from datetime import datetime
 
 import msgspec
 
-from handraise.desk.interface import CutOff, Desk, Follower, LostPlace, NotFound, Partial, Unreached
+from handraise.desk.interface import CutOff, Desk, Follower, LostPlace, NotFound, Unreached
 from handraise.model.asks import Ask, Settlement
-from handraise.model.items import AskOpened, AskSettled, Item
+from handraise.model.items import AskOpened, AskSettled, Item, Preview
 from handraise.surfaces.terminal.dialogue import Dialogue
 from handraise.surfaces.terminal.lines import Line, line, wrap
 from handraise.surfaces.terminal.settled import settled_line
@@ -80,13 +80,13 @@ class FeedReader:
 
     async def _receive_all(self, follower: Follower) -> None:
         async for news in follower:
-            if isinstance(news, Partial):
+            if isinstance(news, Preview):
                 self._preview(news)
             else:
                 await self._receive(news)
             self._changed()
 
-    def _preview(self, partial: Partial) -> None:
+    def _preview(self, partial: Preview) -> None:
         if self._view.session is not None:
             width, _ = self._io.size
             self._io.show(self._view.timeline.preview(partial, width))

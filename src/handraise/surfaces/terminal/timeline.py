@@ -9,13 +9,13 @@ from typing import get_args
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from handraise.desk.interface import Partial
 from handraise.model.items import (
     ActionChanged,
     ActionEnded,
     ActionStarted,
     Item,
     Notice,
+    Preview,
     Said,
     SaidTaken,
     SessionChanged,
@@ -116,7 +116,7 @@ class Timeline(Struct):
             case _:
                 return []
 
-    def preview(self, partial: Partial, width: int) -> list[Line]:
+    def preview(self, partial: Preview, width: int) -> list[Line]:
         """The blocks that partial text closed; the rest is in `tail`."""
         if partial.kind != "text" or partial.parent is not None:
             return []
