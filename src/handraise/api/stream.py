@@ -26,7 +26,7 @@ _PING = b"event: ping\ndata: {}\n\n"
 # The id moves the client to the place it begins at: who is cut off before the first item misses nothing either.
 _PLACE = b'retry: 1000\nevent: place\nid: %d\ndata: {"cursor":%d}\n\n'
 _NO_SUCH_PLACE = 2**63 - 1
-_AFTER = Parameter("after", "everything after this cursor; without it, from here on", "integer")
+_AFTER = Parameter("after", "Everything after this cursor. Default: only new changes", "integer")
 
 log = logging.getLogger("handraise.api")
 
@@ -68,10 +68,10 @@ class Streams:
                 "/api/feed",
                 "viewer",
                 self.follow,
-                "Every change, live; `Last-Event-ID` resumes",
+                "Follow every change. `Last-Event-ID` resumes",
                 parameters=(
                     _AFTER,
-                    Parameter("session", "only this session's"),
+                    Parameter("session", "Only this session"),
                 ),
                 media="text/event-stream",
                 long_lived=True,
@@ -99,7 +99,7 @@ class EventStream(Response):
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
         self._streams = streams
-        self._visit = request
+        self._request = request
         self._after = after
         self._session = session
         self._is_read = True
@@ -118,13 +118,13 @@ class EventStream(Response):
 
     async def _send_all(self, send: Send) -> None:
         try:
-            async with self._visit.desk.follow(self._after, self._session) as follower:
+            async with self._request.desk.follow(self._after, self._session) as follower:
                 await self._send(send, _PLACE % (self._after, self._after))
                 async for news in _Pinged(follower, self._streams.keep_alive):
                     await self._send(send, self._encode(news))
         except LostPlace as lost:
-            told = msgspec.json.encode(schemas.Reset(oldest=lost.oldest, newest=lost.newest))
-            await self._send(send, b"event: reset\ndata: %s\n\n" % told)
+            reset = msgspec.json.encode(schemas.Reset(oldest=lost.oldest, newest=lost.newest))
+            await self._send(send, b"event: reset\ndata: %s\n\n" % reset)
         except CutOff:
             log.info("a client that fell behind was cut off")
         except TimeoutError:
@@ -143,7 +143,7 @@ class EventStream(Response):
             return _PING
         if isinstance(news, Partial):
             return self._streams.encode_preview(news)
-        return self._streams.encode(news, for_answering=may(self._visit.principal.role, "approver"))
+        return self._streams.encode(news, for_answering=may(self._request.principal.role, "approver"))
 
 
 class _Pinged:
@@ -168,7 +168,7 @@ async def _place(request: ApiRequest) -> int:
     """`Last-Event-ID` is where a browser was; it is newer than what its address says. Without either, the end."""
     last = request.http.headers.get("last-event-id")
     if last:
-        # A browser gives up for good on anything but a stream, so that nonsense is told by a `reset` as well.
+        # A browser gives up on anything but a stream, so that an invalid ID gets a `reset`, too.
         return (
             int(last) if last.isascii() and last.isdigit() and len(last) < len(str(_NO_SUCH_PLACE)) else _NO_SUCH_PLACE
         )

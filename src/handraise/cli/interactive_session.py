@@ -121,7 +121,7 @@ async def _begin(where: HubTarget, wanted: SessionRequest, manner: OutputOptions
 async def _started(desk: Desk, wanted: SessionRequest) -> SessionSummary:
     if wanted.resume is not None and wanted.fork:
         if wanted.words is None:
-            raise Refused("A fork begins with something to say.")
+            raise Refused("A fork needs a message.")
         return await desk.fork(wanted.resume, wanted.words)
     if wanted.resume is not None:
         return await desk.resume(wanted.resume, wanted.words)
