@@ -174,7 +174,7 @@ async def test_switched_off_nothing_is_relayed(stream: Stream) -> None:
 
     assert (relayed.status_code, relayed.json()["error"]["message"]) == (
         403,
-        "ask_user is switched off in this project.",
+        "ask_user is turned off in this project.",
     )
     assert await stream.served.hub.desk.asks(state=None) == []
 

@@ -181,5 +181,5 @@ async def test_without_a_hub_or_without_a_server_the_agent_is_told_and_goes_on(t
 
     missing = {"type": "stdio", "command": str(tmp_path / "no-such-program"), "args": ["mcp"]}
     async with Yard(tmp_path, script) as yard, yard.agent(yard.stdio(), ALLOWED, beside={"missing": missing}) as agent:
-        assert (await agent.result()).startswith("[] True: No hub of Handraise answers")
+        assert (await agent.result()).startswith("[] True: No Handraise hub is running")
         assert agent.servers() == {"handraise": "connected", "missing": "failed"}

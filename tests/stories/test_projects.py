@@ -76,9 +76,9 @@ async def handraise(yard: Yard, *words: str) -> Result:
 
 
 RULES_THAT_CANNOT_BE = [
-    ('[{"decision": "deny", "comand": "ls"}]', "There is no key `comand`"),
-    ('[{"decision": "deny", "comand": "ls"}]', "Perhaps `command` was meant"),
-    ('[{"decision": "deny", "project": "other"}]', "There is no key `project`"),
+    ('[{"decision": "deny", "comand": "ls"}]', "Unknown field `comand`"),
+    ('[{"decision": "deny", "comand": "ls"}]', "Did you mean `command`?"),
+    ('[{"decision": "deny", "project": "other"}]', "Unknown field `project`"),
     ('[{"decision": "permit"}]', "Invalid enum value 'permit'"),
     ('[{"decision": "allow"}]', "rules: number 1 would allow everything"),
     ('[{"decision": "deny", "command": "ls \'"}]', "a quote is not closed"),
@@ -182,8 +182,8 @@ async def test_the_api_names_the_nearest_key(served: Served) -> None:
     work = served.directory()
     answered = await asyncio.to_thread(_post, served.yard.state, {"path": str(work), "options": {"modell": "x"}})
 
-    assert "There is no key `modell`" in answered
-    assert "Perhaps `model` was meant." in answered
+    assert "Unknown field `modell`" in answered
+    assert "Did you mean `model`?" in answered
     assert work.name not in [each.name for each in await served.desk.projects()]
 
 

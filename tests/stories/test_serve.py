@@ -135,18 +135,18 @@ async def test_what_keeps_a_hub_from_coming_up_is_said(tmp_path: Path) -> None:
         postgres = ("--database", "postgresql://ana:secret@db.example/hub")
         cases: list[tuple[dict[str, str], tuple[str, ...], list[str]]] = [
             (environ, (), [f"process {up.child.pid}", up.base]),
-            (other, (), [f"A hub runs on {kept / 'by-settings.db'} already (process {up.child.pid})"]),
+            (other, (), [f"A hub is already running on {kept / 'by-settings.db'} (process {up.child.pid})"]),
             (elsewhere, ("--port", port), [f"Port {port} is in use"]),
-            (in_the_clear, ("--host", "0.0.0.0"), ["without TLS would let others read along"]),
+            (in_the_clear, ("--host", "0.0.0.0"), ["without TLS would expose the hub"]),
             ({**elsewhere, "HANDRAISE_CONFIG": str(swapped)}, (), ["not a certificate and its key"]),
             ({**elsewhere, "HANDRAISE_CONFIG": str(strange)}, (), ["port"]),
-            ({**elsewhere, "HANDRAISE_STATE": str(exposed)}, (), ["make it private (chmod 700"]),
+            ({**elsewhere, "HANDRAISE_STATE": str(exposed)}, (), ["Make it private: chmod 700"]),
             ({**elsewhere, "HANDRAISE_STATE": str(tmp_path / ("x" * 100))}, (), ["too long for a socket"]),
             (other, postgres, ["postgresql is not supported: a database is sqlite:///ABSOLUTE/PATH"]),
             (
                 {**other, "HANDRAISE_STORE_DATABASE": str(exposed / "hub.db")},
                 (),
-                [f"Others can look into {exposed}; make it private"],
+                [f"Other users can read {exposed}. Make it private"],
             ),
         ]
         with stage() as at:

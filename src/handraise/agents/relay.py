@@ -22,19 +22,19 @@ _USAGE = """Usage: handraise mcp [--state DIR]
 
 An MCP server on stdio with ask_user and approval_prompt, for any agent.
 
-  --state DIR  The hub's folder; $HANDRAISE_STATE, or the platform's place for state.
+  --state DIR  The hub's folder. Default: $HANDRAISE_STATE, or the platform's state folder.
 """
 _TRY_AGAIN = 0.25
 _STUCK = 30.0
 _PIECE = 65536
 _NO_HUB = (
-    "No hub of Handraise answers, so nobody can be asked. Go on with your best judgement; "
-    "the person can start one with: handraise serve"
+    "No Handraise hub is running, so nobody can be asked. Continue with your best judgment. "
+    "The user can start a hub with: handraise serve"
 )
 
 
-class HubGone(Exception):
-    """The agent closed its end, or we were told to stop."""
+class RelayEnded(Exception):
+    """The agent closed its end, or a signal came."""
 
 
 class LineBuffer:
@@ -51,7 +51,7 @@ class LineBuffer:
 
 
 class Relay:
-    """Reads what an agent says from one descriptor and writes what it hears to another. `clock` never goes back."""
+    """Reads an agent's lines from one descriptor and writes replies to another. `clock` is monotonic."""
 
     def __init__(
         self, state: str, run: Run | None, agent_in: int, agent_out: int, clock: Callable[[], float] = time.monotonic
@@ -74,7 +74,7 @@ class Relay:
         try:
             while True:
                 self._wait()
-        except HubGone:
+        except RelayEnded:
             self._say_goodbye()
 
     def _wait(self) -> None:
@@ -94,14 +94,14 @@ class Relay:
     def _hear(self) -> None:
         piece = os.read(self._in, _PIECE)
         if not piece:
-            raise HubGone
+            raise RelayEnded
         for line in self._from_agent.receive(piece):
             self._pass_on(line)
 
     def _pass_on(self, line: bytes) -> None:
         self._memory.hear(line, self._clock())
         if self._hub is None:
-            return  # whatever is open goes out with the next connection
+            return  # open calls go out with the next connection
         try:
             self._hub.sendall(chunk(line))
         except OSError:
@@ -126,12 +126,12 @@ class Relay:
             self._lose()
 
     def _connect(self) -> bool:
-        """A hub that is there hears how the conversation began, and all that is open."""
+        """Connects, and sends how the conversation began and all open calls."""
         try:
             self._hub = self._reach()
             self._response = ResponseParser()
             self._from_hub = LineBuffer()
-            # From here on there was a hub, also if it hangs up before it has heard a word.
+            # From here on there was a hub, even if it hangs up at once.
             opening = self._memory.begin()
             self._hub.sendall(request_head("POST", PATH, self._headers()))
             for line in opening:
@@ -180,11 +180,11 @@ class Relay:
             self._hub = None
             if self._response.status is not None:
                 self._memory.lose(self._clock())
-        # Who is turned away at once again and again must not run in circles.
+        # A relay that is refused again and again must not spin.
         self._next_try = self._clock() + _TRY_AGAIN
 
     def _say_goodbye(self) -> None:
-        """The end of the body says that we do not come back; then the hub has a moment to hear it."""
+        """Ends the body, which says that we won't come back, and gives the hub a moment to read it."""
         if self._hub is None:
             return
         try:
@@ -202,7 +202,7 @@ class Relay:
             while left:
                 left = left[os.write(self._out, left) :]
         except BrokenPipeError:
-            raise HubGone from None
+            raise RelayEnded from None
 
 
 def main(arguments: list[str]) -> int:
@@ -229,10 +229,10 @@ def main(arguments: list[str]) -> int:
         signal.signal(number, _stop)
     try:
         Relay(state or state_folder(), run, 0, 1).carry()
-    except HubGone:
+    except RelayEnded:
         pass
     return 0
 
 
 def _stop(_number: int, _frame: object) -> None:
-    raise HubGone
+    raise RelayEnded

@@ -81,16 +81,19 @@ def _operation(route: Route, by_shape: dict[Any, Any]) -> dict[str, Any]:
     content = {route.media: {"schema": by_shape[route.returns]} if route.returns else {}}
     if route.alternate_media:
         content[route.alternate_media] = {}
-    refusal = {"description": "why not", "content": {"application/json": {"schema": by_shape[schemas.FailedSchema]}}}
+    refusal = {"description": "Error", "content": {"application/json": {"schema": by_shape[schemas.FailedSchema]}}}
     operation: dict[str, Any] = {
         "summary": route.summary,
         "operationId": f"{route.method.lower()}{route.path.replace('/', '_').replace('{', '').replace('}', '')}",
         "parameters": parameters,
-        "responses": {str(route.status): {"description": "done", "content": content}, "default": refusal},
+        "responses": {str(route.status): {"description": "Success", "content": content}, "default": refusal},
         "x-role": route.role,
     }
     if route.alternate_status is not None:
-        operation["responses"][str(route.alternate_status)] = {"description": "the page", "content": {route.media: {}}}
+        operation["responses"][str(route.alternate_status)] = {
+            "description": "The sign-in page",
+            "content": {route.media: {}},
+        }
     if route.body is not None:
         operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": by_shape[route.body]}}}
     if route.role is not None:

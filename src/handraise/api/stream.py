@@ -26,7 +26,7 @@ _PING = b"event: ping\ndata: {}\n\n"
 # The id moves the client to the place it begins at: who is cut off before the first item misses nothing either.
 _PLACE = b'retry: 1000\nevent: place\nid: %d\ndata: {"cursor":%d}\n\n'
 _NO_SUCH_PLACE = 2**63 - 1
-_AFTER = Parameter("after", "everything after this cursor; without it, from here on", "integer")
+_AFTER = Parameter("after", "Everything after this cursor. Default: only new changes", "integer")
 
 log = logging.getLogger("handraise.api")
 
@@ -69,10 +69,10 @@ class Streams:
                 "/api/feed",
                 "viewer",
                 self.follow,
-                "Every change, live; `Last-Event-ID` resumes",
+                "Follow every change. `Last-Event-ID` resumes",
                 parameters=(
                     _AFTER,
-                    Parameter("session", "only this session's"),
+                    Parameter("session", "Only this session"),
                 ),
                 media="text/event-stream",
                 long_lived=True,
@@ -169,7 +169,7 @@ async def _place(request: ApiRequest) -> int:
     """`Last-Event-ID` is where a browser was; it is newer than what its address says. Without either, the end."""
     last = request.http.headers.get("last-event-id")
     if last:
-        # A browser gives up for good on anything but a stream, so that nonsense is told by a `reset` as well.
+        # A browser gives up on anything but a stream, so that an invalid ID gets a `reset`, too.
         return (
             int(last) if last.isascii() and last.isdigit() and len(last) < len(str(_NO_SUCH_PLACE)) else _NO_SUCH_PLACE
         )

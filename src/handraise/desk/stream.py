@@ -14,7 +14,7 @@ from handraise.model.items import Item, Preview
 
 _DEADLINE = 60.0
 _SILENCE = 50.0
-"""A hub says something every 15 s, if only that it is there."""
+"""A hub sends something every 15 s, if only a ping."""
 _FIRST_WAIT = 0.1
 _LONGEST_WAIT = 5.0
 
@@ -38,14 +38,14 @@ class RemoteFollower:
             try:
                 self._take(self._events.receive(await anext(self._pieces)))
             except (httpx2.HTTPError, StopAsyncIteration) as error:
-                await self._come_back(error)
+                await self._reconnect(error)
         return self._waiting.pop(0)
 
     async def begin(self) -> None:
         """Connects, and waits until the hub has found the place; raises LostPlace."""
         query = {"after": self._cursor, "session": self._session}
-        given = {key: value for key, value in query.items() if value is not None}
-        stream = self._http.stream("GET", "/api/feed", params=given, timeout=httpx2.Timeout(_DEADLINE, read=_SILENCE))
+        present = {key: value for key, value in query.items() if value is not None}
+        stream = self._http.stream("GET", "/api/feed", params=present, timeout=httpx2.Timeout(_DEADLINE, read=_SILENCE))
         try:
             response = await self._connection.enter_async_context(stream)
             if response.status_code >= 400:
@@ -63,8 +63,8 @@ class RemoteFollower:
     async def close(self) -> None:
         await self._connection.aclose()
 
-    async def _come_back(self, lost: BaseException) -> None:
-        """Where we were: what was sent and did not reach us is sent again."""
+    async def _reconnect(self, lost: BaseException) -> None:
+        """From our cursor: what didn't reach us is sent again."""
         wait, waited = _FIRST_WAIT, 0.0
         await self.close()
         while waited < self._patience:
@@ -77,7 +77,7 @@ class RemoteFollower:
                 await self.close()
             else:
                 return
-        raise Unreached("The hub went away.") from lost
+        raise Unreached("Lost the connection to the hub.") from lost
 
     def _take(self, events: Sequence[ServerEvent]) -> None:
         """Items that came together are handed out together."""
@@ -94,8 +94,8 @@ class RemoteFollower:
                     items = []
                     self._waiting.append(msgspec.convert(decode(event.data), Preview))
                 case "reset":
-                    told = decode(event.data)
-                    raise LostPlace(told["oldest"], told["newest"])
+                    reset = decode(event.data)
+                    raise LostPlace(reset["oldest"], reset["newest"])
                 case _:
                     pass
         self._hand_out(items)

@@ -1,4 +1,4 @@
-"""The hub: every part put together, and taken apart again in order. One a machine for each state folder."""
+"""Puts the parts of a hub together, and takes them apart in order. One hub for each state folder."""
 
 import fcntl
 import os
@@ -34,20 +34,20 @@ def now() -> datetime:
 
 
 def elapsed() -> float:
-    """Seconds since some moment, while the machine sleeps too; setting the clock changes nothing."""
+    """Seconds since some moment. Also counts while the machine sleeps; setting the clock changes nothing."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if sys.platform == "linux" else time.monotonic()
 
 
 class HubRunning(Exception):
-    """Another hub has this state folder, or this database."""
+    """Another hub uses this state folder or this database."""
 
 
 class StateExposed(Exception):
-    """Others can look into a folder that holds what the hub keeps."""
+    """Other users can read a folder with the hub's data."""
 
 
 class StateUnreachable(Exception):
-    """That folder cannot be made or used."""
+    """A folder can't be created or used."""
 
 
 class Hub(Struct, frozen=True):
@@ -59,7 +59,7 @@ class Hub(Struct, frozen=True):
     feed: Feed
     inbox: Inbox
     wall: SandboxSupport
-    """Whether Claudes can be sandboxed here."""
+    """Whether there can be a sandbox here."""
 
 
 class HubConfig(Struct, frozen=True):
@@ -131,7 +131,7 @@ async def hub(config: HubConfig) -> AsyncIterator[Hub]:
 
 @contextmanager
 def _claimed(state: Path, database: Path | None) -> Iterator[None]:
-    """What the hub keeps is ours alone: in private folders, held by locks that die with us."""
+    """Claims private folders for our data, with locks that end with this process."""
     with ExitStack() as held:
         _make_private(state)
         held.enter_context(_locked(state / "hub.lock", state))
@@ -146,11 +146,11 @@ def _make_private(folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = folder.stat()
     except OSError as error:
-        raise StateUnreachable(f"{folder} cannot be used: {error.strerror}. Choose another place.") from error
+        raise StateUnreachable(f"Can't use {folder}: {error.strerror}. Choose another directory.") from error
     if status.st_uid != os.geteuid():
-        raise StateExposed(f"{folder} belongs to somebody else, who could look into it; choose another place.")
+        raise StateExposed(f"{folder} belongs to another user. Choose another directory.")
     if status.st_mode & 0o077:
-        raise StateExposed(f"Others can look into {folder}; make it private (chmod 700 {folder}).")
+        raise StateExposed(f"Other users can read {folder}. Make it private: chmod 700 {folder}")
 
 
 @contextmanager
@@ -158,13 +158,13 @@ def _locked(file: Path, what: Path) -> Iterator[None]:
     try:
         lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise StateUnreachable(f"{file} cannot be opened: {error.strerror}. Choose another place.") from error
+        raise StateUnreachable(f"Can't open {file}: {error.strerror}. Choose another directory.") from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         running = os.read(lock, 100).decode(errors="replace").strip()
         os.close(lock)
-        raise HubRunning(f"A hub runs on {what} already (process {running}).") from None
+        raise HubRunning(f"A hub is already running on {what} (process {running}).") from None
     os.truncate(lock, 0)
     os.pwrite(lock, str(os.getpid()).encode(), 0)
     try:

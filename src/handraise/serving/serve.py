@@ -1,4 +1,4 @@
-"""Serves: a hub, its API on TCP and on a Unix socket, until told to stop. No Claude ends with it unless wished."""
+"""Serves a hub: its API on TCP and on a Unix socket, until it is stopped. No Claude ends with it."""
 
 import asyncio
 import os
@@ -37,20 +37,20 @@ from handraise.surfaces.push.notifier import Notifier, PushConfig
 
 _ADDRESS = "address"
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
-_NEIGHBOURS = 256
-"""How many connections there can be on the Unix socket."""
+_LOCAL_CLIENTS = 256
+"""How many connections the Unix socket allows."""
 _OWN_FILES = 128
 _FILES_A_SESSION = 8
 _FEWEST_CLIENTS = 64
 _FEWEST = 4
 _LEAST_FILES = 40
-"""What a hub has open before anybody comes."""
+"""How many files a hub has open without clients."""
 _MOST_CLIENTS = 10_000
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Exposed(Exception):
-    """The hub would be reachable in the clear from other machines."""
+    """The hub would be reachable without TLS from other machines."""
 
 
 class ServeConfig(HubConfig, frozen=True):
@@ -83,7 +83,7 @@ class RunningHub(Struct, frozen=True):
     named: str
 
     async def new_link(self) -> str:
-        """A link that logs one browser in, once, within ten minutes. For a terminal, and never for a file."""
+        """A one-time sign-in link, valid for ten minutes. For a terminal, never for a file."""
         code = await self.auth.make_code(OWNER, "admin", TheHub(), "start")
         return f"{self.named}/login?code={quote(code)}"
 
@@ -91,7 +91,7 @@ class RunningHub(Struct, frozen=True):
 @asynccontextmanager
 async def serving(config: ServeConfig, streams: Streams | None = None) -> AsyncIterator[RunningHub]:
     """A hub that is up while this is entered."""
-    _tls(config)  # what is refused is refused before anybody is adopted
+    _tls(config)  # refuse before any session is adopted
     async with (
         hub(config) as opened,
         reachable(opened, config, streams) as up,
@@ -107,8 +107,8 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     port = listen_on_port(config.host, config.port)
     base = _base(config, port.getsockname()[1])
     streams = streams or Streams()
-    outside = AgentRoutes(opened, config.state, base, streams.closing)
-    streams.also = outside.relaying.as_event
+    agent_routes = AgentRoutes(opened, config.state, base, streams.closing)
+    streams.also = agent_routes.ask_user.as_event
     workspaces = SyncRoutes(opened.store, opened.pool.options, config.state, Path(usual_state_folder()))
     metrics = Metrics(opened, config.state, streams)
     notifier = _notifier(config, opened, auth)
@@ -117,7 +117,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
         workspaces.route(),
         Pictures(opened.store).route(),
         *DeviceRoutes(notifier).routes(),
-        *outside.routes(),
+        *agent_routes.routes(),
     )
     link_base = _link_base(config, base)
     app = _app(config, opened, auth, base, link_base, streams, more)
@@ -128,7 +128,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
         Listener(app, listen_on_socket(config.state / "hub.sock"), most=here, is_agent=opened.pool.has_raised),
     ]
     retention = Retention(opened.store, config.state / "sessions", now, config.retention)
-    async with auth, metrics, outside, notifier, retention, _up(listeners, streams):
+    async with auth, metrics, agent_routes, notifier, retention, _up(listeners, streams):
         with _address(config.state, base):
             yield RunningHub(opened, app, auth, base, link_base)
 
@@ -143,12 +143,12 @@ def where(state: Path) -> str | None:
 
 @contextmanager
 def signals() -> Iterator[asyncio.Event]:
-    """Set by SIGTERM or Ctrl-C. A second one acts as if nobody had listened: whoever is in a hurry need not wait."""
-    told = asyncio.Event()
+    """Set by SIGTERM or Ctrl-C. A second one ends the process at once."""
+    stop = asyncio.Event()
     loop = asyncio.get_running_loop()
 
-    def tell() -> None:
-        told.set()
+    def receive() -> None:
+        stop.set()
         forget()
 
     def forget() -> None:
@@ -156,9 +156,9 @@ def signals() -> Iterator[asyncio.Event]:
             loop.remove_signal_handler(number)
 
     for number in _SIGNALS:
-        loop.add_signal_handler(number, tell)
+        loop.add_signal_handler(number, receive)
     try:
-        yield told
+        yield stop
     finally:
         forget()
 
@@ -202,7 +202,7 @@ def _notifier(config: ServeConfig, opened: Hub, auth: Auth) -> Notifier:
 
 @asynccontextmanager
 async def _up(listeners: Sequence[Listener], streams: Streams) -> AsyncIterator[None]:
-    # Not a task group: what the caller raises is to come out as it is.
+    # Not a task group: the caller's errors come out unwrapped.
     tasks = [asyncio.create_task(each.serve()) for each in listeners]
     try:
         yield
@@ -215,7 +215,7 @@ async def _up(listeners: Sequence[Listener], streams: Streams) -> AsyncIterator[
 
 @contextmanager
 def _address(state: Path, base: str) -> Iterator[None]:
-    """Written down for whoever starts a second hub, or looks for this one."""
+    """Writes the address down for a second hub, and for commands that look for this one."""
     (state / _ADDRESS).write_text(base)
     try:
         yield
@@ -227,15 +227,15 @@ def _address(state: Path, base: str) -> Iterator[None]:
 def room(sessions: int, files: int) -> tuple[int, int]:
     """How many clients there can be on the socket, and from elsewhere, so that files are left for the hub itself.
 
-    Where there are few files, both get little: who opens many connections must not keep the owner out.
+    With few files both get few: many connections from elsewhere must not lock the owner out.
     """
     if files == resource.RLIM_INFINITY:
-        return _NEIGHBOURS, _MOST_CLIENTS
+        return _LOCAL_CLIENTS, _MOST_CLIENTS
     left = files - _OWN_FILES - _FILES_A_SESSION * sessions
-    if left < _NEIGHBOURS + _FEWEST_CLIENTS:
+    if left < _LOCAL_CLIENTS + _FEWEST_CLIENTS:
         half = min(_FEWEST_CLIENTS, max(_FEWEST, (files - _LEAST_FILES) // 2))
         return half, half
-    return _NEIGHBOURS, min(_MOST_CLIENTS, left - _NEIGHBOURS)
+    return _LOCAL_CLIENTS, min(_MOST_CLIENTS, left - _LOCAL_CLIENTS)
 
 
 def _tls(config: ServeConfig) -> ssl.SSLContext | None:
@@ -243,8 +243,8 @@ def _tls(config: ServeConfig) -> ssl.SSLContext | None:
         return tls.load(config.tls_cert, config.tls_key)
     if config.host not in _LOOPBACK and not config.behind_proxy:
         raise Exposed(
-            f"Listening on {config.host} without TLS would let others read along. "
-            "Set [web] tls_cert and tls_key, or state with [web] behind_proxy = true that a proxy does it."
+            f"Listening on {config.host} without TLS would expose the hub to the network. "
+            "Set [web] tls_cert and tls_key, or [web] behind_proxy = true if a proxy handles TLS."
         )
     return None
 

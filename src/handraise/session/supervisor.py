@@ -224,7 +224,7 @@ class Supervisor:
         say_id: str | None = None,
     ) -> Say:
         if not _text(content).strip() and not _has_more_than_text(content):
-            raise WishRefused("There is nothing to say in this.")
+            raise WishRefused("The message is empty.")
         return Say(say_id or self._config.uuid(), session, content, by, source, self._config.clock())
 
 
