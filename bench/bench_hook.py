@@ -17,8 +17,7 @@ from pathlib import Path
 import msgspec
 
 from handraise.claude.locate import locate
-from handraise.demo.environment import environment
-from handraise.demo.model import ScriptedModel
+from handraise.demo.model import ScriptedModel, environment
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
 from handraise.hub.hub import HubConfig, hub

@@ -24,8 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from handraise.claude.locate import locate
 from handraise.claude.process_tree import descendants
-from handraise.demo.environment import environment
-from handraise.demo.model import EACH_SESSION, ScriptedModel
+from handraise.demo.model import EACH_SESSION, ScriptedModel, environment
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
 from handraise.hub.hub import Hub, HubConfig, hub

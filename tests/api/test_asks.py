@@ -62,7 +62,7 @@ async def test_an_answer_to_what_was_withdrawn_is_told_why_it_is_gone(tmp_path: 
 @pytest.mark.parametrize(
     ("body", "answer", "reason"),
     [
-        (WHICH, {"answers": []}, "There are 1 questions, and 0 answers."),
+        (WHICH, {"answers": []}, "Expected 1 answer, got 0."),
         (WHICH, {"answers": [{"labels": []}]}, "not answered yet"),
         (WHICH, {"answers": [{"labels": ["C"]}]}, "has no option 'C'"),
         (WHICH, {"answers": [{"labels": ["A", "B"]}]}, "takes one answer"),
@@ -70,9 +70,9 @@ async def test_an_answer_to_what_was_withdrawn_is_told_why_it_is_gone(tmp_path: 
         (WHICH, {"allow": True}, "unknown field `allow`"),
         (Permission("Bash", {"command": "ls"}), {"allow": "yes"}, "'allow' must be true or false"),
         (Permission("Bash", {"command": "ls"}), {"allow": 1}, "'allow' must be true or false"),
-        (Permission("Bash", {"command": "ls"}), {}, "must say 'allow'"),
+        (Permission("Bash", {"command": "ls"}), {}, "must contain 'allow'"),
         (Permission("Bash", {"command": "ls"}), {"allow": True, "for": "ever"}, "Invalid enum value"),
-        (Plan("1. Do it."), {"approve": True, "plan": " "}, "An edited plan cannot be empty"),
+        (Plan("1. Do it."), {"approve": True, "plan": " "}, "An edited plan can't be empty"),
         (Plan("1. Do it."), {"outline": False}, "Invalid enum value"),
         (
             Form("Who?", "srv", {"properties": {"name": {"type": "string", "title": "Name"}}, "required": ["name"]}),

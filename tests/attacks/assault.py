@@ -20,8 +20,7 @@ from typing import Any
 
 from handraise.claude.locate import locate
 from handraise.claude.process import Identity
-from handraise.demo.environment import environment
-from handraise.demo.model import ScriptedModel
+from handraise.demo.model import ScriptedModel, environment
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
 from handraise.model.projects import Options

@@ -13,8 +13,7 @@ import pytest
 from attacks.assault import alive
 from attacks.test_sandbox import end_all, sandboxed
 from handraise.claude.locate import locate
-from handraise.demo.environment import environment
-from handraise.demo.model import ScriptedModel
+from handraise.demo.model import ScriptedModel, environment
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
 from handraise.model.items import SessionEnded

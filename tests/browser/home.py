@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from handraise.claude.locate import locate
-from handraise.demo.environment import environment
-from handraise.demo.model import ScriptedModel
+from handraise.demo.model import ScriptedModel, environment
 from handraise.demo.pieces import Scripted
-from handraise.demo.toy import FILES
+from handraise.demo.project import SERVICE_FILES
 from handraise.serving.serve import RunningHub, ServeConfig, serving
 
 
@@ -32,7 +31,7 @@ async def home(tmp: Path, script: Scripted, *, run: str = "1", **settings: Any) 
     """Ends every Claude at the end. All of them play one script together, unless `run` says otherwise."""
     work = tmp / "work"
     work.mkdir()
-    for name, text in FILES.items():
+    for name, text in SERVICE_FILES.items():
         (work / name).parent.mkdir(parents=True, exist_ok=True)
         (work / name).write_text(text)
     (tmp / "home").mkdir()

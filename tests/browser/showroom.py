@@ -81,7 +81,7 @@ class Showroom:
         yield OpenAsk(self._ask(EDIT, "s_limit", 11))
         for number, session in enumerate(("s_flaky", "s_deps", "s_lint")):
             yield OpenAsk(self._ask(NPM_TEST, session, 7 - number))
-        yield OpenAsk(self._ask(Form("What is to be shipped?", "release", FORM), "s_ship", 4))
+        yield OpenAsk(self._ask(Form("What should be shipped?", "release", FORM), "s_ship", 4))
         yield OpenAsk(self._ask(DATABASE, "s_data", 3))
         yield OpenAsk(self._ask(BRANCH, None, 2, agent="nightly-cleaner", expires_at=soon))
         yield from self.settled(BRANCH, "s_api", 20, Expired(ago(15)))

@@ -25,7 +25,7 @@ _SECONDS = 30
 Tried = list[tuple[dict[str, Any], int, str, str]]
 
 
-class Stage:
+class HostileStage:
     """The process, from outside: tries whatever it is given."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
@@ -41,12 +41,12 @@ class Stage:
 
 
 @contextmanager
-def stage() -> Iterator[Stage]:
+def stage() -> Iterator[HostileStage]:
     with subprocess.Popen(
         [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         try:
-            yield Stage(process)
+            yield HostileStage(process)
         finally:
             process.kill()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cli.hostile_process import Stage, stage
+from cli.hostile_process import HostileStage, stage
 from handraise.cli.main import COMMANDS
 
 WORDS: dict[str, list[list[str]]] = {
@@ -46,7 +46,7 @@ Found = list[tuple[list[str], int, str, str]]
 class Checked:
     """Tries commands: whatever they meet, they end with a sentence and a code."""
 
-    def __init__(self, at: Stage) -> None:
+    def __init__(self, at: HostileStage) -> None:
         self._stage = at
 
     def __call__(self, cases: list[dict[str, Any]], *, fails: bool = True) -> Found:
@@ -54,7 +54,7 @@ class Checked:
         for case, code, out, err in self._stage.tried(cases):
             told = f"{case['words']}: {code}\n{out}\n{err}"
             assert "Traceback" not in out + err, told
-            assert "Something went wrong inside" not in out + err, told
+            assert "Internal error" not in out + err, told
             assert code in (0, 1, 2, 3, 4, 5), told
             assert code or not fails, told
             found.append((case["words"], code, out, err))
@@ -101,7 +101,7 @@ def test_nothing_can_be_printed(checked: Checked, state: dict[str, str | None], 
         [{"words": each, "env": state, stream: place} for each in words], fails=False
     ):
         if stream == "stdout" and place == "/dev/full" and tried_words[0] == "completion":
-            assert (code, err) == (1, "handraise: Nothing more can be printed: No space left on device.\n")
+            assert (code, err) == (1, "handraise: Can't write the output: No space left on device.\n")
 
 
 def test_bytes_that_are_no_text(checked: Checked, state: dict[str, str | None]) -> None:
@@ -112,7 +112,7 @@ def test_bytes_that_are_no_text(checked: Checked, state: dict[str, str | None]) 
             [{"words": words, "env": env, "stdin": sent} for words in (["run"], ["say", "s_1"])]
         )
         assert (run_code, say_code) == (2, 2)
-        assert run_err == say_err == "handraise: The input is not UTF-8: byte 3 cannot be read.\n"
+        assert run_err == say_err == "handraise: The input isn't valid UTF-8 (byte 3).\n"
     odd = [["say", "\udcff", "x"], ["answer", "\udcff", "--allow"], ["replay", "\udcff"], ["attach", "\udcff"]]
     checked([{"words": words, "env": state} for words in odd])
 
@@ -127,7 +127,7 @@ def test_no_home_and_a_directory_that_is_gone(checked: Checked, state: dict[str,
     checked([{"words": words, "env": bare} for words in WITHOUT_A_HUB], fails=False)
     found = checked([{"words": words, "env": state, "cwd_gone": True} for words in WITHOUT_A_HUB], fails=False)
     [said] = [err for words, _, _, err in found if words == ["doctor"]]
-    assert said == "handraise: The current directory no longer exists. Change to another one.\n"
+    assert said == "handraise: The current directory no longer exists. Change to another directory.\n"
 
 
 @pytest.mark.parametrize("text", [b"[web\n", b"\xff", b"[web]\nport = 'x'\n"])

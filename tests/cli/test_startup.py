@@ -111,7 +111,7 @@ def test_completion_for_each_shell(shell: str, piece: str) -> None:
 def test_help_lists_every_command_with_its_whole_first_sentence_and_the_exit_codes() -> None:
     told = CliRunner().invoke(main, ["--help"]).output
     assert all(f"\n  {name} " in told for name in COMMANDS)
-    assert "..." not in told.partition("Stay with Claude")[2]
+    assert "..." not in told.partition("Work with Claude")[2]
     assert "3 no hub" in " ".join(told.split())
 
 
@@ -125,8 +125,8 @@ def test_a_command_that_does_not_exist_is_told_with_the_nearest_one(typed: str, 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["inbox", "--hub", "example.org:8420"], "--hub takes an address such as https://example.org:8420."),
-        (["ps", "--watch"], "--watch draws on a terminal"),
+        (["inbox", "--hub", "example.org:8420"], "--hub needs a URL, for example https://example.org:8420."),
+        (["ps", "--watch"], "--watch needs a terminal"),
         (["run", "--patience", "-1", "x"], "is not in the range x>=0"),
         (["completion", "tcsh"], "is not one of"),
         (["run", "--fork", "x"], "--fork needs --resume ID"),

@@ -6,7 +6,7 @@ from handraise.config.database import database_file
 from handraise.config.reading import read_settings
 from handraise.config.tables import SettingsRefused
 
-SUPPORTED = "a database is sqlite:///ABSOLUTE/PATH, or just an absolute path."
+SUPPORTED = "Use sqlite:///ABSOLUTE/PATH or an absolute path."
 
 
 @pytest.mark.parametrize(
@@ -29,25 +29,25 @@ def test_a_url_or_a_path_names_a_file(named: str, file: str) -> None:
 @pytest.mark.parametrize(
     ("named", "reason"),
     [
-        ("postgresql://ana:secret@db.example/hub", "postgresql is not supported"),
-        ("mysql:hub", "mysql is not supported"),
-        ("file:///srv/hub.db", "file is not supported"),
-        ("C:\\hub.db", "C is not supported"),
-        ("sqlite://db.example/hub.db", "no host in its URL"),
-        ("sqlite:///srv/hub.db?mode=ro", "Nothing follows the path"),
-        ("sqlite:///srv/hub.db#main", "Nothing follows the path"),
-        ("sqlite://", "which file is meant"),
-        ("sqlite::memory:", "which file is meant"),
-        ("sqlite:hub.db", "which file is meant"),
-        (":memory:", "which file is meant"),
-        ("hub.db", "which file is meant"),
-        ("./hub.db", "which file is meant"),
-        ("", "which file is meant"),
-        ("/srv/hub\0.db", "which file is meant"),
-        ("sqlite:///srv/hub%00.db", "which file is meant"),
-        ("sqlite:///", "names a folder"),
-        ("/srv/handraise/", "names a folder"),
-        ("/srv/..", "names a folder"),
+        ("postgresql://ana:secret@db.example/hub", "postgresql isn't supported"),
+        ("mysql:hub", "mysql isn't supported"),
+        ("file:///srv/hub.db", "file isn't supported"),
+        ("C:\\hub.db", "C isn't supported"),
+        ("sqlite://db.example/hub.db", "can't have a host"),
+        ("sqlite:///srv/hub.db?mode=ro", "must end after the path"),
+        ("sqlite:///srv/hub.db#main", "must end after the path"),
+        ("sqlite://", "isn't a full path"),
+        ("sqlite::memory:", "isn't a full path"),
+        ("sqlite:hub.db", "isn't a full path"),
+        (":memory:", "isn't a full path"),
+        ("hub.db", "isn't a full path"),
+        ("./hub.db", "isn't a full path"),
+        ("", "isn't a full path"),
+        ("/srv/hub\0.db", "isn't a full path"),
+        ("sqlite:///srv/hub%00.db", "isn't a full path"),
+        ("sqlite:///", "is a folder"),
+        ("/srv/handraise/", "is a folder"),
+        ("/srv/..", "is a folder"),
     ],
 )
 def test_anything_else_is_refused_with_what_is_supported(named: str, reason: str) -> None:
@@ -62,6 +62,6 @@ def test_it_is_a_setting_and_a_variable() -> None:
     assert read_settings(text, {}).store.database == "sqlite:///srv/hub.db"
     over = {"HANDRAISE_STORE_DATABASE": "/other/hub.db"}
     assert read_settings(text, over).store.database == "/other/hub.db"
-    with pytest.raises(SettingsRefused, match=r"\[store\] database: postgresql is not supported") as refused:
+    with pytest.raises(SettingsRefused, match=r"\[store\] database: postgresql isn't supported") as refused:
         read_settings("", {"HANDRAISE_STORE_DATABASE": "postgresql://ana:secret@db.example/hub"})
     assert "secret" not in str(refused.value)

@@ -27,6 +27,14 @@ def test_without_anything_every_value_is_its_default() -> None:
     assert settings.rules == ()
 
 
+def test_never_and_the_older_for_ever_both_mean_no_timeout() -> None:
+    for word in ("never", "for ever"):
+        settings = read_settings(f'[ask.patience]\ntrust = "{word}"\n[store]\nkeep_days = "{word}"', {})
+
+        assert settings.options.patience.trust is None
+        assert settings.store.keep_days == word
+
+
 def test_a_file_sets_what_it_names_and_nothing_else() -> None:
     settings = read_settings(
         """
@@ -85,15 +93,15 @@ def test_rules_are_in_the_order_of_the_file_and_named_by_their_place() -> None:
     [
         ("[web]\ntls_cert = '/c.pem'", "[web] tls_cert and tls_key belong together"),
         ("[web]\ntrusted_header = 'X-User'", "[web] trusted_header needs trusted_addresses"),
-        ("[web]\ntrusted_header = 'X'\ntrusted_addresses = ['proxy']", "must be IP addresses; 'proxy' is none."),
+        ("[web]\ntrusted_header = 'X'\ntrusted_addresses = ['proxy']", "must be IP addresses. 'proxy' isn't one."),
         (
             "[claude]\npermission_mode = 'plan'\ndangerously_skip_permissions = true",
             "dangerously_skip_permissions contradicts permission_mode = 'plan'",
         ),
-        ("[[rule]]\ndecision = 'deny'\n[[rule]]\ntool = 'Bash'", "handraise.toml, [[rule]] 2: it decides nothing"),
-        ("[[rule]]\ndecision = 'allow'", "handraise.toml, [[rule]] 1: It would allow everything"),
-        ("[[rule]]\ndecision = 'deny'\ncommand = 'echo \"'", "a quote is not closed"),
-        ("[rule]\ndecision = 'deny'", "with both pairs of brackets"),
+        ("[[rule]]\ndecision = 'deny'\n[[rule]]\ntool = 'Bash'", "handraise.toml, [[rule]] 2: decision is missing"),
+        ("[[rule]]\ndecision = 'allow'", "handraise.toml, [[rule]] 1: This rule would allow everything"),
+        ("[[rule]]\ndecision = 'deny'\ncommand = 'echo \"'", "has an unclosed quote"),
+        ("[rule]\ndecision = 'deny'", "in double brackets"),
     ],
 )
 def test_what_makes_no_sense_together_is_refused(text: str, sentence: str) -> None:

@@ -27,7 +27,7 @@ async def run_claude(url: str, home: Path, prompt: str, *options: str) -> list[F
     return [json.loads(line) for line in said.splitlines()]
 
 
-class Talk:
+class ClaudeTalk:
     """A running Claude that asks us for permission."""
 
     def __init__(self, claude: asyncio.subprocess.Process) -> None:
@@ -64,10 +64,10 @@ class Talk:
 
 
 @asynccontextmanager
-async def talk_with_claude(url: str, home: Path, *options: str) -> AsyncIterator[Talk]:
+async def talk_with_claude(url: str, home: Path, *options: str) -> AsyncIterator[ClaudeTalk]:
     stream_json = ("--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
     async with _started(url, home, *stream_json, "--permission-prompt-tool", "stdio", *options) as claude:
-        yield Talk(claude)
+        yield ClaudeTalk(claude)
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from demo.requests import assistant, body, user
-from handraise.demo import Conversation, Piece, Script, ScriptedModel, cut, fail, hold, say, use, wait
+from handraise.demo import Conversation, Piece, Script, ScriptedModel, cut, environment, fail, hold, say, use, wait
 from handraise.demo.model import UnknownScript
 
 
@@ -168,3 +168,12 @@ async def test_what_a_script_did_wrong_is_kept_on_the_model() -> None:
 
     assert "THE SCRIPT FAILED" in text_of(response.text)
     assert len(model.errors) == 1
+
+
+def test_claude_sees_the_model_its_home_and_nothing_of_ours() -> None:
+    variables = environment("http://127.0.0.1:1/play/x/1", "/home/demo")
+
+    assert variables["ANTHROPIC_BASE_URL"] == "http://127.0.0.1:1/play/x/1"
+    assert variables["HOME"] == "/home/demo"
+    assert variables["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"] == "1"
+    assert "PYTHONPATH" not in variables

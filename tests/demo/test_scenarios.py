@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from demo.real_claude import Frame, Talk, talk_with_claude
+from demo.real_claude import ClaudeTalk, Frame, talk_with_claude
 from demo.requests import assistant, request, tool_result, tool_use, user
 from handraise.demo import Conversation, Script, ScriptedModel
+from handraise.demo.project import FREE_DISK, SERVICE_FILES, UPTIME, health_test, service_with_health
 from handraise.demo.scenarios import WHAT, WHERE, choice, health_endpoint
-from handraise.demo.toy import FILES, FREE_DISK, UPTIME, health_test, service_with_health
 
 WISH = "Add a health endpoint, please."
 
@@ -27,11 +27,13 @@ def again_and_again(told: Conversation) -> Script:
             pieces = story.send(told)
 
 
-async def play(talk: Talk, frames: AsyncIterator[Frame], home: Path, *, refuse: str = "") -> tuple[list[str], str]:
+async def play(
+    talk: ClaudeTalk, frames: AsyncIterator[Frame], home: Path, *, refuse: str = ""
+) -> tuple[list[str], str]:
     """Plays the story with a person who allows all but the tool `refuse`: what was asked, and how it ended."""
     asked: list[str] = []
     (home / "test_health.py").unlink(missing_ok=True)
-    for name, text in FILES.items():
+    for name, text in SERVICE_FILES.items():
         (home / name).write_text(text)
     talk.say(WISH)
     async for frame in frames:
@@ -43,7 +45,7 @@ async def play(talk: Talk, frames: AsyncIterator[Frame], home: Path, *, refuse: 
     raise AssertionError(f"no result: {asked}")
 
 
-def _answer(talk: Talk, ask: Frame, refuse: str) -> None:
+def _answer(talk: ClaudeTalk, ask: Frame, refuse: str) -> None:
     tool = ask["request"]["tool_name"]
     if tool == refuse:
         talk.deny(ask, "Rather not.")
@@ -84,7 +86,7 @@ async def test_the_health_endpoint_story_asks_in_every_way_ends_well_and_lives_w
 @pytest.mark.parametrize("checks", [[], [UPTIME], [UPTIME, FREE_DISK]])
 def test_the_toy_service_and_its_tests_work(tmp_path: Path, checks: list[str]) -> None:
     files: dict[str, Any] = {
-        **FILES,
+        **SERVICE_FILES,
         "service.py": service_with_health("/health", checks),
         "test_health.py": health_test("/health"),
     }

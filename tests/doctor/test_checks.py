@@ -10,7 +10,7 @@ import pytest
 from api.certificates import make_certificate
 from handraise.config.settings import ClaudeSettings, WebSettings
 from handraise.doctor import checks
-from handraise.doctor.findings import Finding, Verdict
+from handraise.doctor.checks import Finding, Verdict
 from handraise.hub.hub import HubConfig, hub
 from handraise.store.sqlite.store import SqliteStore
 
@@ -62,7 +62,7 @@ def test_a_login_is_told_by_its_file_which_is_not_read(tmp_path: Path) -> None:
     finding = checks.check_login(ClaudeSettings(), {"ANTHROPIC_API_KEY": SECRET}, tmp_path)
 
     assert finding.verdict == "ok"
-    assert "ANTHROPIC_API_KEY is set, and is kept from Claude." in finding.sentence
+    assert "ANTHROPIC_API_KEY is set, but not passed to Claude." in finding.sentence
     assert SECRET not in repr(finding)
 
 
@@ -80,7 +80,7 @@ def test_a_login_is_looked_for_where_claude_keeps_it(tmp_path: Path) -> None:
     (tmp_path / "elsewhere" / ".credentials.json").touch()
     (tmp_path / ".claude.json").touch()
 
-    assert checks.check_login(ClaudeSettings(), {}, tmp_path).sentence.startswith("Claude Code was used here;")
+    assert checks.check_login(ClaudeSettings(), {}, tmp_path).sentence.startswith("Claude Code was used here,")
     there = {"CLAUDE_CONFIG_DIR": str(tmp_path / "elsewhere")}
     assert checks.check_login(ClaudeSettings(), there, tmp_path).verdict == "ok"
 
@@ -95,10 +95,10 @@ async def test_a_running_hub_is_told_with_its_process_and_address(tmp_path: Path
 
         assert process == str(os.getpid())
         assert checks.check_hub(state, process).sentence == (
-            f"A hub runs (process {os.getpid()}) at http://127.0.0.1:8420."
+            f"A hub is running at http://127.0.0.1:8420 (process {os.getpid()})."
         )
     assert checks.running_hub(state) is None
-    assert checks.check_hub(state, None).sentence == "No hub runs."
+    assert checks.check_hub(state, None).sentence == "No hub is running."
 
 
 def test_a_port_that_somebody_has_is_in_the_way_unless_a_hub_has_it() -> None:
@@ -113,7 +113,7 @@ def test_a_port_that_somebody_has_is_in_the_way_unless_a_hub_has_it() -> None:
 def test_an_address_that_is_not_ours_cannot_be_listened_on() -> None:
     finding = checks.check_port(WebSettings(host="192.0.2.1", port=0), hub_runs=False)
 
-    assert (finding.verdict, finding.advice) == ("fail", "End what listens there, or choose another [web] port.")
+    assert (finding.verdict, finding.advice) == ("fail", "Stop the program that uses it, or set another [web] port.")
 
 
 def test_the_hub_is_not_exposed_in_the_clear(tmp_path: Path) -> None:
@@ -138,12 +138,12 @@ def test_a_state_folder_must_be_ours_alone(tmp_path: Path) -> None:
     state.chmod(0o750)
 
     assert checks.check_state(state) == Finding(
-        "state", "fail", f"Others can look into {state}.", f"Run: chmod 700 {state}"
+        "state", "fail", f"Other users can access {state}.", f"Run: chmod 700 {state}"
     )
 
 
 def test_a_disk_without_room_is_told_before_it_is_full(tmp_path: Path) -> None:
-    assert checks.check_disk(tmp_path, 2 * 1024**3).sentence == f"2,048 MiB are free where {tmp_path} is."
+    assert checks.check_disk(tmp_path, 2 * 1024**3).sentence == f"{tmp_path}: 2.0 GiB free"
     assert checks.check_disk(tmp_path, 500 * 1024**2).verdict == "warn"
     assert checks.check_disk(tmp_path, 50 * 1024**2).verdict == "fail"
     assert checks.free_bytes(tmp_path / "not" / "yet") > 0
@@ -154,7 +154,7 @@ async def test_a_database_opens_or_says_why_not(tmp_path: Path) -> None:
     assert checks.check_database(file).verdict == "ok"
     assert not file.exists()
     async with SqliteStore(file):
-        assert checks.check_database(file).sentence.startswith("It opens; its schema is ")
+        assert checks.check_database(file).sentence.startswith("The database opens (schema ")
 
     newer = apsw.Connection(str(file))
     newer.pragma("user_version", 1000)
@@ -170,7 +170,7 @@ def test_pipes_must_be_large_enough_for_every_session(tmp_path: Path) -> None:
 
     assert checks.check_pipes(10, folder).verdict == "ok"
     assert checks.check_pipes(11, folder) == Finding(
-        "pipes", "warn", "Only 10 of 11 sessions can have a large pipe.", "Run: sysctl fs.pipe-user-pages-soft=2816"
+        "pipes", "warn", "Only 10 of 11 sessions can have large pipes.", "Run: sysctl fs.pipe-user-pages-soft=2816"
     )
     (folder / "pipe-max-size").write_text("65536")
     assert checks.check_pipes(1, folder).verdict == "warn"

@@ -1,8 +1,12 @@
-"""The whole examination of a machine, on a made-up home."""
+"""The whole examination of a machine with a made-up home, and its report as text and JSON."""
 
 from pathlib import Path
 
-from handraise.doctor.examine import examine
+from msgspec import json
+
+from handraise.config.reading import Effective, ValueSource
+from handraise.doctor.checks import Finding
+from handraise.doctor.examine import Report, as_json, as_text, examine
 from handraise.model.projects import Options, Patience, Project
 
 NAMES = [
@@ -19,6 +23,17 @@ NAMES = [
     "pipes",
     "inotify",
 ]
+
+REPORT = Report(
+    (
+        Finding("claude", "ok", "Claude Code 2.1.325 at /bin/claude."),
+        Finding("login", "warn", "Not signed in.", "Run `claude auth login`."),
+    ),
+    (
+        Effective("web.port", 8420, ValueSource("default")),
+        Effective("claude.model", None, ValueSource("environment", "HANDRAISE_CLAUDE_MODEL")),
+    ),
+)
 
 
 def an_environment(home: Path, settings: str) -> dict[str, str]:
@@ -52,7 +67,7 @@ async def test_settings_that_are_refused_are_told_and_the_rest_is_still_looked_a
 
     settings, *rest = report.findings
     assert (settings.name, settings.verdict) == ("settings", "fail")
-    assert "Perhaps web.port was meant." in settings.sentence
+    assert "Did you mean web.port?" in settings.sentence
     assert [each.name for each in rest] == NAMES[1:]
 
 
@@ -86,7 +101,7 @@ async def test_what_was_set_for_a_project_lies_over_everything_and_names_it(tmp_
     assert values["ask.ask_user_enabled"] == (False, "project")
     assert values["ask.patience.plan"] == (30.0, "project")
     assert values["ask.ask_user_timeout"] == (60, "project file")
-    assert values["ask.patience.question"] == ("for ever", "default")
+    assert values["ask.patience.question"] == ("never", "default")
     assert {each.source.name for each in report.settings if each.source.kind == "project"} == {"shop"}
 
 
@@ -99,3 +114,42 @@ async def test_another_state_folder_can_be_named(tmp_path: Path) -> None:
     (state,) = [each for each in report.findings if each.name == "state"]
     assert state.verdict == "fail"
     assert str(other) in state.sentence
+
+
+def test_a_person_reads_a_line_for_each_finding_with_the_next_step_under_it() -> None:
+    assert as_text(REPORT).splitlines() == [
+        "ok    claude  Claude Code 2.1.325 at /bin/claude.",
+        "warn  login   Not signed in.",
+        "              → Run `claude auth login`.",
+        "",
+        "web.port = 8420           default",
+        "claude.model = (not set)  environment HANDRAISE_CLAUDE_MODEL",
+    ]
+
+
+def test_a_program_reads_the_same_as_json() -> None:
+    assert json.decode(json.encode(as_json(REPORT))) == {
+        "verdict": "warn",
+        "findings": [
+            {"name": "claude", "verdict": "ok", "sentence": "Claude Code 2.1.325 at /bin/claude.", "advice": ""},
+            {
+                "name": "login",
+                "verdict": "warn",
+                "sentence": "Not signed in.",
+                "advice": "Run `claude auth login`.",
+            },
+        ],
+        "settings": [
+            {"key": "web.port", "value": 8420, "source": {"kind": "default", "name": ""}},
+            {
+                "key": "claude.model",
+                "value": None,
+                "source": {"kind": "environment", "name": "HANDRAISE_CLAUDE_MODEL"},
+            },
+        ],
+    }
+
+
+def test_a_report_is_as_good_as_its_worst_finding() -> None:
+    assert Report(()).verdict == "ok"
+    assert Report((*REPORT.findings, Finding("port", "fail", "It is in use."))).verdict == "fail"

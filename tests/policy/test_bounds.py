@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from handraise.config.narrowing import MAX_CONDITION, MAX_RULES
+from handraise.config.reading import MAX_CONDITION, MAX_RULES
 from handraise.model.rules import Rule
 from handraise.policy.calls import Call
 from handraise.policy.decide import decide

@@ -15,8 +15,7 @@ from handraise.claude.claude import Claude
 from handraise.claude.command import Launch
 from handraise.claude.locate import locate
 from handraise.claude.watch import FileWatch, watch
-from handraise.demo.environment import environment
-from handraise.demo.model import ScriptedModel
+from handraise.demo.model import ScriptedModel, environment
 from handraise.demo.pieces import Script, Scripted, say
 from handraise.demo.request import Conversation
 from handraise.wire.connection import Connection

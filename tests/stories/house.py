@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from handraise.claude.locate import locate
-from handraise.demo.environment import environment
-from handraise.demo.model import ScriptedModel
+from handraise.demo.model import ScriptedModel, environment
 from handraise.demo.pieces import Scripted
 from handraise.desk.remote import RemoteDesk
 from handraise.hub.desk import LocalDesk

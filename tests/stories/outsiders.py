@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from handraise.claude.locate import locate
-from handraise.demo.environment import environment
-from handraise.demo.model import ScriptedModel
+from handraise.demo.model import ScriptedModel, environment
 from handraise.demo.pieces import Scripted
 from handraise.hub.desk import LocalDesk
 from handraise.model.actors import Person

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from handraise.cli.client import HubClient
-from handraise.demo.environment import environment
+from handraise.demo.model import environment
 from handraise.desk.remote import RemoteDesk
 from surfaces.terminal.pseudo import handraise
 from surfaces.terminal.ready import start

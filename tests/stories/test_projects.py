@@ -88,11 +88,11 @@ RULES_THAT_CANNOT_BE = [
     ("@nowhere.json", "nowhere.json cannot be read"),
 ]
 VALUES_THAT_CANNOT_BE = [
-    ("ask_user_timout=60", "Perhaps ask_user_timeout was meant"),
+    ("ask_user_timout=60", "Did you mean ask_user_timeout?"),
     ("ask_user_timeout=10", "ask_user_timeout must be from 30 to 900 seconds, not 10"),
     ("ask_user_timeout=soon", "ask_user_timeout must be a number"),
     ("mode=yolo", "mode must be one of default"),
-    ("allowed_tools=Bash(ls", "is not a tool as Claude Code spells it"),
+    ("allowed_tools=Bash(ls", "isn't in Claude Code's notation"),
     ("patience.plan=1e300", "patience.plan must be from 1 second to a year"),
     ("cost_limit_usd=NaN", "cost_limit_usd must be a number"),
     ("cost_limit_usd=Infinity", "cost_limit_usd must be a number"),

@@ -61,13 +61,15 @@ async def test_a_session_outlives_hubs_that_are_told_to_stop_and_ends_with_one_t
         assert (await command(environ, "ps"))[0] == 3
 
         async with serve(tmp_path, environ) as second:
-            assert "Adopted 1 sessions; 0 were lost" in second.said
+            assert "Reattached 1 session" in second.said
+            assert "Lost" not in second.said
             await until_nothing_lags_behind(second)
             await stop_under_an_open_page(second, signal.SIGINT)
         assert not (tmp_path / "state" / "hub.sock").exists()
 
         async with serve(tmp_path, environ, "--stop-sessions") as third, desk(tmp_path) as owner:
-            assert "Adopted 1 sessions; 0 were lost" in third.said
+            assert "Reattached 1 session" in third.said
+            assert "Lost" not in third.said
             code, said = await command(environ, "answer", ask.id, "--choose", "SQLite")
             assert (code, said) == (0, "Answered.\n")
             told = await until(owner, TurnEnded)

@@ -47,18 +47,18 @@ async def test_who_leaves_a_session_or_is_left_by_it_is_told_so(tmp_path: Path) 
         # Patience ends, and the ask stays open.
         code, _, err = await laid.script("attach", session, "--patience", "1")
         assert code == 1
-        assert "Nobody answered within 1 s. The ask stays open" in err
+        assert "Nobody answered within 1 s. The request stays open" in err
         assert [ask.state for ask in await up.hub.desk.asks()] == ["open"]
 
         # Patience covers the queue, too.
         code, out, err = await laid.script("run", "--patience", "0.5", "hi")
         assert code == 1
         assert f"Queued behind 1 session: “Choose.” ({session}, waiting for your answer)." in out
-        assert "Still queued after 0.5 s. Come back with: handraise attach s_" in err
+        assert "Still queued after 0.5 s. Follow it with: handraise attach s_" in err
         queued = (await up.hub.desk.sessions())[0].session
         assert queued.phase == "queued"
         # What it prints to drop it does so.
-        assert (await laid.script(*err.strip().rpartition("drop it with: handraise ")[2].split()))[0] == 0
+        assert (await laid.script(*err.strip().rpartition("cancel it with: handraise ")[2].split()))[0] == 0
         assert (await up.hub.desk.session(queued.id)).session.ended is not None
 
         # From another machine: no socket is in reach, only the address and the token.
@@ -132,7 +132,7 @@ async def test_a_script_runs_a_session_answers_it_goes_on_with_it_and_forks_it(t
             os.close(heard)
             os.close(told)
         assert code == 0, err
-        assert "Nothing came through the pipe for 5 s; going on without it." in err
+        assert "No input on stdin after 5 s; continuing." in err
         assert "I was told: Two." in out
 
         # A fork, with items as JSON, a picture, and something from a pipe.
@@ -161,10 +161,10 @@ async def test_what_cannot_be_done_is_a_failed_command(tmp_path: Path) -> None:
         assert "There is no session s_nowhere" in err
         code, _, err = await laid.script("run")
         assert code == 2
-        assert "Say what Claude should do" in err
+        assert "What should Claude do?" in err
         code, _, err = await laid.script("run", "--image", __file__, "Look.")
         assert code == 2
-        assert "is no picture that Claude reads" in err
+        assert "isn't an image Claude can read" in err
         code, _, err = await laid.script("attach", "s_nowhere", "--state", str(tmp_path / "empty"))
         assert code == 3
         assert "handraise serve" in err
@@ -175,7 +175,7 @@ async def test_a_hub_is_started_in_the_background_and_outlives_the_command(tmp_p
         laid = Desk(home)
         try:
             code, out, err = await laid.script("run", "Hello.")
-            assert "No hub runs here; starting one in the background" in err
+            assert "No hub is running. Starting one in the background" in err
             # Nobody is logged in here, so that the turn fails; the hub and the session are there.
             assert code == 1, (out, err)
             code, out, _ = await laid.script("ps")

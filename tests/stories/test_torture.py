@@ -15,8 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from handraise.claude.locate import locate
-from handraise.demo.environment import environment
-from handraise.demo.model import ScriptedModel
+from handraise.demo.model import ScriptedModel, environment
 from handraise.demo.pieces import Script, Scripted, say, use
 from handraise.demo.request import Conversation, Request
 from handraise.demo.scenarios import propose

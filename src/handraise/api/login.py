@@ -114,9 +114,7 @@ class LoginRoutes:
             ),
             Route("POST", "/api/logout", "viewer", self.leave, "Sign out", returns=schemas.Done),
             Route("GET", "/api/health", None, self.health, "Check that the hub is up", returns=schemas.Health),
-            Route(
-                "GET", "/api/texts", "viewer", self.texts, "Get every text, by its key", compress=True
-            ),
+            Route("GET", "/api/texts", "viewer", self.texts, "Get every text, by its key", compress=True),
             Route("GET", "/api/me", "viewer", self.me, "Get your name, role and seat", returns=schemas.Me),
             Route(
                 "POST",

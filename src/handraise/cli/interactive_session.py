@@ -163,7 +163,7 @@ async def _list(hub: HubTarget, output: OutputOptions) -> int:
         ):
             click.echo(row)
     if not asks and not output.as_json:
-        click.echo("No open requests.")
+        click.echo("Nothing needs you.")
     return 0
 
 

@@ -22,7 +22,7 @@ GROUPS = {
         "say": ("steering", "Send a message to a session, during a turn too."),
         "answer": ("steering", "Answer one request."),
         "interrupt": ("steering", "Interrupt the current turn of a session."),
-        "stop": ("steering", "Stop a session. You can resume it later."),
+        "stop": ("steering", "Stop a session; you can resume it later."),
         "mode": ("steering", "Change the permission mode of a session."),
     },
     "Hub": {
@@ -39,7 +39,7 @@ GROUPS = {
         "project": ("projects", "Add, list, change and sync projects."),
         "rules": (
             "rules",
-            "List, add and revoke rules. Rules are tried in order; the first match decides.",
+            "List, add and revoke rules: the first rule that matches decides.",
         ),
         "trust": ("trust", "List and revoke which directories may use their own hooks, servers and permissions."),
         "token": ("tokens", "Create, list and revoke tokens, and sign in a browser."),

@@ -16,7 +16,7 @@ _WHERE = ("project", "session", "mode")
 @click.group(invoke_without_command=True)
 @click.pass_context
 def rules(ctx: click.Context) -> None:
-    """List, add and revoke rules. Rules are tried in order; the first match decides."""
+    """List, add and revoke rules: the first rule that matches decides."""
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_all, state=None, as_json=False)
 

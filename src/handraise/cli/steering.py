@@ -33,7 +33,7 @@ def interrupt(session: str, state: str | None) -> None:
 @click.argument("session", shell_complete=completion.sessions)
 @state_option
 def stop(session: str, state: str | None) -> None:
-    """Stop a session. You can resume it later."""
+    """Stop a session; you can resume it later."""
     HubClient(state_folder(state)).post(f"/api/sessions/{quote(session, safe='')}/stop")
 
 

@@ -1,1 +1,1 @@
-"""The settings: what they can say, how they are read, and where each value comes from."""
+"""The settings: what can be set, how it is read, and where each value comes from."""

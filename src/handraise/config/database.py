@@ -1,36 +1,36 @@
-"""Where the database is: a URL or a path, read as a file. Pure."""
+"""The database file, from a URL or a path. Pure."""
 
 import re
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-_SUPPORTED = "a database is sqlite:///ABSOLUTE/PATH, or just an absolute path"
+_SUPPORTED = "Use sqlite:///ABSOLUTE/PATH or an absolute path"
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*):")
 
 
-def database_file(named: str) -> str:
-    """The file that a URL or a path names; it may begin with `~`. Raises ValueError with a sentence.
+def database_file(location: str) -> str:
+    """The file of a URL or a path; it may begin with `~`. Raises ValueError with a sentence.
 
-    What else stands in a URL is not repeated there: it may hold a password.
+    The sentence doesn't repeat the URL: it may contain a password.
     """
-    scheme = _SCHEME.match(named)
+    scheme = _SCHEME.match(location)
     if scheme is None:
-        path = named
+        path = location
     elif scheme[1].lower() == "sqlite":
-        path = _path_of(named)
+        path = _path_of(location)
     else:
-        raise ValueError(f"{scheme[1]} is not supported: {_SUPPORTED}.")
+        raise ValueError(f"{scheme[1]} isn't supported. {_SUPPORTED}.")
     if not path.startswith(("/", "~/")) or "\0" in path:
-        raise ValueError(f"This does not say which file is meant: {_SUPPORTED}.")
+        raise ValueError(f"This isn't a full path. {_SUPPORTED}.")
     if path.endswith("/") or PurePosixPath(path).name in ("", ".", ".."):
-        raise ValueError(f"This names a folder and no file in it: {_SUPPORTED}.")
+        raise ValueError(f"This is a folder, not a file. {_SUPPORTED}.")
     return path if path.startswith("~") else f"/{path.lstrip('/')}"
 
 
 def _path_of(url: str) -> str:
     parts = urlsplit(url)
     if parts.netloc:
-        raise ValueError(f"SQLite is a file on this machine, so that there is no host in its URL: {_SUPPORTED}.")
+        raise ValueError(f"An SQLite URL can't have a host. {_SUPPORTED}.")
     if parts.query or parts.fragment:
-        raise ValueError(f"Nothing follows the path in the URL of an SQLite file: {_SUPPORTED}.")
+        raise ValueError(f"An SQLite URL must end after the path. {_SUPPORTED}.")
     return unquote(parts.path)

@@ -1,4 +1,4 @@
-"""Opens the files that hold settings, and says where things are. A file that others can write is refused."""
+"""Finds and opens settings files. Refuses a file that others can write."""
 
 import os
 from collections.abc import Mapping
@@ -20,17 +20,17 @@ _DOTS_IN_LINE = 200
 
 
 def settings_file(environ: Mapping[str, str]) -> Path:
-    """`$HANDRAISE_CONFIG`, else `handraise.toml` in the platform's place for a user's settings."""
-    named = environ.get("HANDRAISE_CONFIG")
-    return Path(named).expanduser().absolute() if named else platformdirs.user_config_path(_APPLICATION) / SETTINGS
+    """`$HANDRAISE_CONFIG`, or `handraise.toml` in the platform's folder for a user's settings."""
+    path = environ.get("HANDRAISE_CONFIG")
+    return Path(path).expanduser().absolute() if path else platformdirs.user_config_path(_APPLICATION) / SETTINGS
 
 
 def load_layers(environ: Mapping[str, str], project: Path | None = None) -> Layers:
-    """What the files hold at this moment, with the variables; raises SettingsRefused."""
+    """The files as they are now, with the environment variables; raises SettingsRefused."""
     file = settings_file(environ)
     text = _read(file)
     if text is None and environ.get("HANDRAISE_CONFIG"):
-        raise SettingsRefused(f"There is no file {file}, which HANDRAISE_CONFIG names.")
+        raise SettingsRefused(f"{file} doesn't exist. Fix or unset HANDRAISE_CONFIG.")
     own = None if project is None else project / PROJECT_SETTINGS
     return Layers(
         file=text or "",
@@ -45,34 +45,34 @@ def _read_of_project(path: Path) -> str:
     text = _read(path) or ""
     if len(text) > _LARGEST_OF_PROJECT:
         raise SettingsRefused(f"{path} is larger than {_LARGEST_OF_PROJECT // 1024} KiB. Shorten it.")
-    # Reading a key takes time by the square of its dots.
+    # Parsing a key takes quadratic time in the number of its dots.
     if any(line.count(".") > _DOTS_IN_LINE for line in text.split("\n")):
         raise SettingsRefused(f"{path} has a line with more than {_DOTS_IN_LINE} dots. Shorten it.")
     return text
 
 
 def _read(path: Path) -> str | None:
-    """The text of a file; None if there is none."""
+    """The text of a file; None if it doesn't exist."""
     try:
-        # A FIFO in its place must not hold us up.
+        # Don't block on a FIFO in its place.
         opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise SettingsRefused(f"{path} cannot be read: {error.strerror}.") from error
+        raise SettingsRefused(f"Can't read {path}: {error.strerror}.") from error
     try:
         _check(os.fstat(opened), path)
         return os.read(opened, _LARGEST).decode()
     except UnicodeDecodeError as error:
-        raise SettingsRefused(f"{path} is not UTF-8: byte {error.start} cannot be read.") from error
+        raise SettingsRefused(f"{path} isn't valid UTF-8 (byte {error.start}).") from error
     finally:
         os.close(opened)
 
 
 def _check(status: os.stat_result, path: Path) -> None:
     if not S_ISREG(status.st_mode) or status.st_size > _LARGEST:
-        raise SettingsRefused(f"{path} is not a file of settings: it must be a file of 1 MiB at most.")
+        raise SettingsRefused(f"{path} isn't a settings file. It must be a regular file of at most 1 MiB.")
     if status.st_mode & 0o022:
-        raise SettingsRefused(f"Others can write {path}, and so decide for you. Run: chmod go-w {path}")
+        raise SettingsRefused(f"Other users can write {path}, and could change your settings. Run: chmod go-w {path}")
     if status.st_uid not in (os.geteuid(), 0):
-        raise SettingsRefused(f"{path} belongs to somebody else, who could decide for you. Make it your own.")
+        raise SettingsRefused(f"{path} belongs to another user, who could change your settings. Make it your own.")

@@ -1,4 +1,4 @@
-"""The keys that the settings know, each with its variable, and what its value must be, in words. Pure."""
+"""The keys of the settings, each with its environment variable and what its value must be, in words. Pure."""
 
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
@@ -15,8 +15,10 @@ PLACES = {
     "HANDRAISE_STATE": "the hub's folder",
     "HANDRAISE_CONFIG": "the settings file",
 }
-"""Variables that say where things are, and are no settings themselves."""
+"""Variables that say where things are; they aren't settings themselves."""
 RULE = "rule"
+_OLDER_WORDS = ("for ever",)
+"""Values that still work, but are no longer recommended."""
 _SECRET: frozenset[Path] = frozenset({("telegram", "token")})
 
 
@@ -41,7 +43,7 @@ class SettingKey(NamedTuple):
 
     @property
     def expected(self) -> str:
-        """What a value must be, to be read after "must be"."""
+        """What a value must be, to follow "must be" in a sentence."""
         return _words(inspect.type_info(self.type))
 
     @property
@@ -50,13 +52,13 @@ class SettingKey(NamedTuple):
 
     @property
     def is_text(self) -> bool:
-        """Whether a value, or each value of a list, can be any text."""
+        """Whether a value, or each item of a list, can be any text."""
         kind = _bare(inspect.type_info(self.type))
         return isinstance(_bare(kind.item_type) if isinstance(kind, inspect.VarTupleType) else kind, inspect.StrType)
 
 
 def keys_of(kind: type[Struct], above: Path = ()) -> Iterator[SettingKey]:
-    """The keys of a section, and of those within it; rules are a list, and apart."""
+    """The keys of a section and its subsections; rules are separate."""
     for each in msgspec.structs.fields(kind):
         path = (*above, each.encode_name)
         if isinstance(each.type, type) and issubclass(each.type, Struct):
@@ -81,19 +83,19 @@ COUNTERPARTS: dict[Path, Path] = {
     ("ask_user_timeout",): ("ask", "ask_user_timeout"),
     **{("patience", kind): ("ask", "patience", kind) for kind in ("question", "permission", "plan", "form")},
 }
-"""What each key of a project's file sets."""
+"""Which setting each key of a project's file overrides."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The known name that was probably meant."""
-    among = sorted(known)
+    """The known name that is most similar."""
+    names = sorted(known)
     last = name.rpartition(".")[2]
-    same = [each for each in among if each.rpartition(".")[2] == last]
-    return (same or get_close_matches(name, among, 1, cutoff=0.0))[0]
+    same = [each for each in names if each.rpartition(".")[2] == last]
+    return (same or get_close_matches(name, names, 1, cutoff=0.0))[0]
 
 
 def _bare(kind: inspect.Type) -> inspect.Type:
-    """The type without its description, and without the None that stands for "not set"."""
+    """The type without its description, and without the None for "not set"."""
     match kind:
         case inspect.Metadata(type=inner):
             return _bare(inner)
@@ -109,14 +111,13 @@ def _words(kind: inspect.Type) -> str:
             return f"{_words(inner)} ({description})"
         case inspect.UnionType(types=types):
             return " or ".join(_words(each) for each in types if not isinstance(each, inspect.NoneType))
-        case inspect.LiteralType(values=(only,)):
-            return f'"{only}"'
         case inspect.LiteralType(values=values):
-            return "one of " + ", ".join(f'"{each}"' for each in values)
+            words = [f'"{each}"' for each in values if each not in _OLDER_WORDS]
+            return words[0] if len(words) == 1 else "one of " + ", ".join(words)
         case inspect.VarTupleType(item_type=inspect.IntType()):
             return "a list of whole numbers"
         case inspect.VarTupleType():
-            return "a list of texts"
+            return "a list of strings"
         case inspect.IntType(ge=int() as least, le=int() as most):
             return f"a whole number from {least} to {most}"
         case inspect.FloatType():
@@ -124,8 +125,8 @@ def _words(kind: inspect.Type) -> str:
         case inspect.BoolType():
             return "true or false"
         case inspect.DateTimeType():
-            return "a date and time with its zone, such as 2030-01-31T18:00:00Z"
+            return "a date and time with a time zone, for example 2030-01-31T18:00:00Z"
         case inspect.StrType(min_length=1):
-            return "a text that is not empty"
+            return "a string that is not empty"
         case _:
-            return "a text"
+            return "a string"

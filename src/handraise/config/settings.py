@@ -1,4 +1,4 @@
-"""What the settings can say: a value for each section and key, with its default. Reads nothing by itself."""
+"""What can be set: a value for each section and key, with its default. Reads no file."""
 
 from datetime import datetime
 from ipaddress import ip_address
@@ -16,16 +16,17 @@ Mode = Literal["default", "manual", "acceptEdits", "plan", "dontAsk", "auto", "b
 BYPASS: Mode = "bypassPermissions"
 Preset = Literal["off", "open", "project", "sealed"]
 Text = Annotated[str, Meta(min_length=1)]
-Span = Annotated[float, Meta(gt=0, le=365 * 24 * 3600, description="seconds, a year at most")]
-Seconds = Span | Literal["for ever"]
+Span = Annotated[float, Meta(gt=0, le=365 * 24 * 3600, description="seconds, at most a year")]
+Seconds = Span | Literal["never", "for ever"]
+"""`for ever` is the older word for `never`: no timeout."""
 AskUserTimeout = Annotated[
     int,
-    Meta(ge=30, le=900, description="seconds; in less nobody can answer, and after more the agent's client gives up"),
+    Meta(ge=30, le=900, description="seconds. Less is too short to answer, and agents don't wait for more"),
 ]
 
 
 class ClaudeSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[claude]`: which Claude Code is run, and how."""
+    """`[claude]`: which Claude Code runs, and how."""
 
     model: Text | None = None
     allowed_tools: tuple[Text, ...] = ()
@@ -38,8 +39,8 @@ class ClaudeSettings(Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         if self.dangerously_skip_permissions and self.permission_mode not in ("default", BYPASS):
             raise ValueError(
-                f"[claude] dangerously_skip_permissions contradicts permission_mode = {self.permission_mode!r}:"
-                " leave one of them out."
+                f"[claude] dangerously_skip_permissions contradicts permission_mode = {self.permission_mode!r}."
+                " Remove one of them."
             )
 
     @property
@@ -49,24 +50,24 @@ class ClaudeSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PatienceSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[ask.patience]`: how long a session's own asks wait, by kind."""
+    """`[ask.patience]`: how long a session's own requests wait, by kind."""
 
-    question: Seconds = "for ever"
-    permission: Seconds = "for ever"
-    plan: Seconds = "for ever"
-    form: Seconds = "for ever"
+    question: Seconds = "never"
+    permission: Seconds = "never"
+    plan: Seconds = "never"
+    form: Seconds = "never"
     trust: Seconds = 600
 
 
 class SandboxSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[sandbox]`: what Claude and all that it starts can reach."""
+    """`[sandbox]`: what Claude and its tools can access."""
 
     preset: Preset = "open"
     writable: tuple[Text, ...] = ()
 
 
 class AskSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[ask]`: how asks wait, and whether `ask_user` is offered."""
+    """`[ask]`: how long requests wait, and whether `ask_user` is offered."""
 
     patience: PatienceSettings = PatienceSettings()
     ask_user_enabled: bool = True
@@ -77,7 +78,7 @@ class WebSettings(Struct, frozen=True, forbid_unknown_fields=True):
     """`[web]`: where the hub listens, and whom it trusts there."""
 
     host: Text = "127.0.0.1"
-    port: Annotated[int, Meta(ge=0, le=65535, description="0 takes any that is free")] = 8420
+    port: Annotated[int, Meta(ge=0, le=65535, description="0 picks a free one")] = 8420
     tls_cert: Text | None = None
     tls_key: Text | None = None
     behind_proxy: bool = False
@@ -87,27 +88,27 @@ class WebSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if (self.tls_cert is None) != (self.tls_key is None):
-            raise ValueError("[web] tls_cert and tls_key belong together: set both, or neither.")
+            raise ValueError("[web] tls_cert and tls_key belong together. Set both or neither.")
         if self.trusted_header is not None and not self.trusted_addresses:
             raise ValueError(
-                "[web] trusted_header needs trusted_addresses: whoever else can reach the hub could send the header,"
-                " too."
+                "[web] trusted_header needs trusted_addresses. Otherwise anyone who can reach the hub could send the"
+                " header."
             )
         for each in self.trusted_addresses:
             try:
                 ip_address(each)
             except ValueError:
-                raise ValueError(f"[web] trusted_addresses must be IP addresses; {each!r} is none.") from None
+                raise ValueError(f"[web] trusted_addresses must be IP addresses. {each!r} isn't one.") from None
 
 
-Mebibytes = Annotated[int, Meta(ge=16, le=1024 * 1024, description="MiB, 16 at least")]
+Mebibytes = Annotated[int, Meta(ge=16, le=1024 * 1024, description="MiB, at least 16")]
 
 
 class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[store]`: where the hub keeps what must survive, how long and how much of it."""
+    """`[store]`: where the hub keeps its data, for how long and how much."""
 
     database: Text | None = None
-    keep_days: Annotated[float, Meta(gt=0, le=36500, description="days")] | Literal["for ever"] = 90.0
+    keep_days: Annotated[float, Meta(gt=0, le=36500, description="days")] | Literal["never", "for ever"] = 90.0
     max_database_mib: Mebibytes = 1024
     max_journals_mib: Mebibytes = 2048
 
@@ -120,7 +121,7 @@ class StoreSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PushSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[push]`: Web Push to the devices of whoever switches it on."""
+    """`[push]`: Web Push to devices that turn it on."""
 
     enabled: bool = True
     contact: (
@@ -131,10 +132,10 @@ class PushSettings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LimitSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[limits]`: how many sessions run at once, and how long they may rest."""
+    """`[limits]`: how many sessions run at once, and how long they may be idle."""
 
     parallel: Annotated[int, Meta(ge=1, le=1000)] = 8
-    idle_seconds: Seconds = "for ever"
+    idle_seconds: Seconds = "never"
     move_seconds: Span = 30.0
 
 
@@ -147,7 +148,7 @@ class TelegramSettings(Struct, frozen=True, forbid_unknown_fields=True):
     allowed: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
-        """Without the token, which has no place in a log."""
+        """Without the token, which must not appear in a log."""
         return f"TelegramSettings(token={'…' if self.token else None}, allowed={self.allowed})"
 
 
@@ -166,11 +167,11 @@ class WrittenRule(Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if self.command is not None and read_pattern(self.command) is None:
-            raise ValueError("Its command cannot be read: a quote is not closed.")
+            raise ValueError("The command has an unclosed quote.")
         if self.decision == "allow" and not (self.tool or self.command or self.path or self.server):
             raise ValueError(
-                "It would allow everything: name a tool, command, path or server."
-                " To be asked nothing at all, set [claude] dangerously_skip_permissions."
+                "This rule would allow everything. Name a tool, command, path or server."
+                " To never be asked, set [claude] dangerously_skip_permissions."
             )
 
     def rule(self, identity: str) -> Rule:
@@ -191,7 +192,7 @@ class WrittenRule(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Everything that `handraise.toml` and the variables say."""
+    """All settings of `handraise.toml` and the environment variables."""
 
     language: Text = texts.ENGLISH
     claude: ClaudeSettings = ClaudeSettings()
@@ -210,12 +211,12 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """In the order of the file, each named by its place in it."""
+        """In the order of the file, each named by its position."""
         return tuple(each.rule(f"handraise.toml#{number}") for number, each in enumerate(self.written_rules, 1))
 
     @property
     def options(self) -> Options:
-        """What holds for a session where its project says nothing."""
+        """What applies to a session unless its project overrides it."""
         return Options(
             mode=self.claude.mode,
             model=self.claude.model,
@@ -229,7 +230,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ProjectPatience(Struct, frozen=True, forbid_unknown_fields=True):
-    """`[patience]` of a project; what it leaves out is as the settings say."""
+    """`[patience]` of a project; anything left out follows the settings."""
 
     question: Seconds | None = None
     permission: Seconds | None = None
@@ -238,7 +239,7 @@ class ProjectPatience(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
-    """Everything that a project's `.handraise.toml` may say. Nothing here decides who reaches the hub."""
+    """Everything a project's `.handraise.toml` may set. Nothing here decides who can reach the hub."""
 
     mode: Mode | None = None
     model: Text | None = None
@@ -251,16 +252,16 @@ class ProjectSettings(Struct, frozen=True, forbid_unknown_fields=True):
     written_rules: tuple[WrittenRule, ...] = field(default=(), name="rule")
 
 
-def seconds_or_none(told: float | str) -> float | None:
-    """How long something lasts; None is for ever."""
-    return None if isinstance(told, str) else told
+def seconds_or_none(span: float | str) -> float | None:
+    """How long something lasts; None means no limit."""
+    return None if isinstance(span, str) else span
 
 
-def _patience(told: PatienceSettings) -> Patience:
+def _patience(settings: PatienceSettings) -> Patience:
     return Patience(
-        question=seconds_or_none(told.question),
-        permission=seconds_or_none(told.permission),
-        plan=seconds_or_none(told.plan),
-        form=seconds_or_none(told.form),
-        trust=seconds_or_none(told.trust),
+        question=seconds_or_none(settings.question),
+        permission=seconds_or_none(settings.permission),
+        plan=seconds_or_none(settings.plan),
+        form=seconds_or_none(settings.form),
+        trust=seconds_or_none(settings.trust),
     )

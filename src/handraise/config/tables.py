@@ -1,4 +1,4 @@
-"""A file or the variables as values by their paths, every key known and every value of its type. Pure."""
+"""Values by their paths, from a file or the environment; every key and type is checked. Pure."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -14,15 +14,15 @@ _PREFIX = "HANDRAISE_"
 
 
 class SettingsRefused(Exception):
-    """Nothing was taken from the settings. The text says where it is wrong, and what is expected."""
+    """The settings are invalid, and none of them is used. The text says where, and what is expected."""
 
 
 def read_file(text: str, where: str, keys: Mapping[Path, SettingKey]) -> Values:
-    """What a file says; its rules, if it has any, are one value."""
+    """The values of a file; its rules, if any, are one value."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise SettingsRefused(f"{where} is not TOML: {error}.") from error
+        raise SettingsRefused(f"{where} isn't valid TOML: {error}.") from error
     except RecursionError as error:
         raise SettingsRefused(f"{where} is nested too deeply.") from error
     values = dict(_leaves(table))
@@ -35,14 +35,14 @@ def read_file(text: str, where: str, keys: Mapping[Path, SettingKey]) -> Values:
 
 
 def read_variables(environ: Mapping[str, str]) -> Values:
-    """What the variables say; an empty one says nothing."""
+    """The values of the environment variables; an empty one is ignored."""
     values: Values = {}
     for name, text in environ.items():
         if not name.startswith(_PREFIX) or name in PLACES:
             continue
         if name not in VARIABLES:
-            meant = nearest(name, (*VARIABLES, *PLACES))
-            raise SettingsRefused(f"There is no variable {name}. Perhaps {meant} was meant.")
+            similar = nearest(name, (*VARIABLES, *PLACES))
+            raise SettingsRefused(f"Unknown environment variable {name}. Did you mean {similar}?")
         if text:
             key = VARIABLES[name]
             values[key.path] = _read_variable(key, text)
@@ -51,7 +51,7 @@ def read_variables(environ: Mapping[str, str]) -> Values:
 
 
 def as_table(values: Values) -> dict[str, Any]:
-    """The values in their sections, as a file has them."""
+    """The values in their sections, as in a file."""
     table: dict[str, Any] = {}
     for (*sections, name), value in values.items():
         inner = table
@@ -72,13 +72,13 @@ def _leaves(table: Mapping[str, Any], above: Path = ()) -> Iterator[tuple[Path, 
 
 def _check_rules(rules: object, where: str) -> None:
     if not isinstance(rules, list) or not all(isinstance(each, dict) for each in rules):
-        raise SettingsRefused(f"{where}: a rule stands under a line [[rule]], with both pairs of brackets.")
+        raise SettingsRefused(f"{where}: start each rule with [[rule]], in double brackets.")
     for number, rule in enumerate(rules, 1):
         place = f"{where}, [[rule]] {number}"
         for name, value in rule.items():
             _check(_known((name,), RULE_KEYS, place), value, place)
         if "decision" not in rule:
-            raise SettingsRefused(f"{place}: it decides nothing; decision must be {RULE_KEYS['decision',].expected}.")
+            raise SettingsRefused(f"{place}: decision is missing. It must be {RULE_KEYS['decision',].expected}.")
 
 
 def _known(path: Path, keys: Mapping[Path, SettingKey], where: str) -> SettingKey:
@@ -87,9 +87,9 @@ def _known(path: Path, keys: Mapping[Path, SettingKey], where: str) -> SettingKe
     name = ".".join(path)
     sections = {".".join(each[:-1]) for each in keys if each[1:]}
     if name in sections:
-        raise SettingsRefused(f"{where}: {name} is a section, written [{name}].")
-    meant = nearest(name, (*sections, *(key.name for key in keys.values())))
-    raise SettingsRefused(f"{where}: there is no key {name}. Perhaps {meant} was meant.")
+        raise SettingsRefused(f"{where}: {name} is a section. Write [{name}].")
+    similar = nearest(name, (*sections, *(key.name for key in keys.values())))
+    raise SettingsRefused(f"{where}: unknown key {name}. Did you mean {similar}?")
 
 
 def _check(key: SettingKey, value: object, where: str) -> None:
@@ -100,7 +100,7 @@ def _check(key: SettingKey, value: object, where: str) -> None:
 
 
 def _read_variable(key: SettingKey, text: str) -> object:
-    """As it would stand in the file, but a text needs no quotes, and a list no brackets."""
+    """As in a file, but a string needs no quotes, and a list no brackets."""
     if not key.is_list:
         return _read_value(key, text)
     if text.lstrip().startswith("["):

@@ -1,7 +1,6 @@
 """A scripted model on loopback: makes the real Claude Code do what a script says. Never reaches the network."""
 
-from handraise.demo.environment import environment
-from handraise.demo.model import ScriptedModel
+from handraise.demo.model import ScriptedModel, environment
 from handraise.demo.pieces import (
     Piece,
     Script,

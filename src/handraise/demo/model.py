@@ -1,7 +1,7 @@
-"""The scripted model: a Messages API on loopback. Only performs what parts decide; binds 127.0.0.1 and nothing else.
+"""The scripted model: a Messages API on loopback. Only performs what scripts decide; binds nothing but 127.0.0.1.
 
-A part is a script and a run key, and each has its own base URL. Whoever comes to the same URL again (a resumed
-Claude, say) goes on in the same running script.
+A run is a script and a run key, and each has its own base URL. A Claude that comes to the same URL again, for example
+after a resume, continues the same run.
 """
 
 import asyncio
@@ -26,8 +26,28 @@ from handraise.demo.run_script import RunScript
 
 LOOPBACK = "127.0.0.1"
 EACH_SESSION = "each-session"
-"""A run key: every conversation that comes to the URL has a run of its own."""
+"""A run key: every conversation at this URL gets its own run."""
 _SHUTDOWN_SECONDS = 2
+_PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+def environment(model_url: str, home: str) -> dict[str, str]:
+    """The whole environment of a Claude that talks to `model_url` alone and keeps its files in `home`."""
+    return {
+        "PATH": _PATH,
+        "HOME": home,
+        "LANG": "C.UTF-8",
+        "ANTHROPIC_BASE_URL": model_url,
+        "ANTHROPIC_API_KEY": "scripted",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_TELEMETRY": "1",
+        "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_ERROR_REPORTING": "1",
+        "FORCE_COLOR": "0",
+        "NO_PROXY": "127.0.0.1",
+        # Root may use `bypassPermissions` only inside what calls itself a sandbox.
+        "IS_SANDBOX": "1",
+    }
 
 
 class UnknownScript(LookupError):
@@ -39,7 +59,7 @@ class UnknownScript(LookupError):
 
 
 class ConnectionCut(Exception):
-    """A reply was broken off, as its script wanted or because the model closes."""
+    """A reply was cut off, by its script or because the model closes."""
 
 
 class ScriptedModel:
@@ -51,7 +71,7 @@ class ScriptedModel:
     def __init__(self, scripts: Mapping[str, Scripted], *, stretch: float = 1) -> None:
         self._scripts = dict(scripts)
         self._stretch = stretch
-        self._parts: dict[tuple[str, str], RunScript] = {}
+        self._runs: dict[tuple[str, str], RunScript] = {}
         self._unread: list[str] = []
         self._held: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._released: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
@@ -61,20 +81,20 @@ class ScriptedModel:
 
     @property
     def errors(self) -> list[str]:
-        """What scripts did wrong, and what Claude asked that no script expected. Empty when all went as written."""
-        return [*self._unread, *(error for part in self._parts.values() for error in part.errors)]
+        """Errors in scripts, and requests that no script expected. Empty if everything went as scripted."""
+        return [*self._unread, *(error for run in self._runs.values() for error in run.errors)]
 
     def url(self, name: str, run: str = "1") -> str:
-        """The base URL for one Claude; another run key starts the same script afresh."""
-        self._part(name, run)
+        """The base URL for one Claude; another run key starts the same script from the beginning."""
+        self._run(name, run)
         return f"http://{LOOPBACK}:{self._port}/play/{name}/{run}"
 
     def requests(self, name: str, run: str = "1") -> tuple[Request, ...]:
-        """The last requests of a part, side requests included, oldest first."""
-        return tuple(self._part(name, run).requests)
+        """The last requests of a run, side requests included, oldest first."""
+        return tuple(self._run(name, run).requests)
 
     async def held(self, name: str) -> None:
-        """Waits until the first reply has come to `hold(name)`; the caller sets the deadline."""
+        """Waits until the first reply reaches `hold(name)`; the caller sets the deadline."""
         await self._held[name].wait()
 
     def release(self, name: str) -> None:
@@ -103,7 +123,7 @@ class ScriptedModel:
     async def __aexit__(
         self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # The task group is not told what was raised, or it would wrap that in a group of its own.
+        # The error isn't passed to the task group, which would wrap it in an exception group.
         await self._exits.aclose()
 
     def _close(self, server: uvicorn.Server) -> None:
@@ -112,37 +132,37 @@ class ScriptedModel:
             released.set()
         server.should_exit = True
 
-    def _part(self, name: str, run: str) -> RunScript:
+    def _run(self, name: str, run: str) -> RunScript:
         if name not in self._scripts:
             raise UnknownScript(name)
-        if (name, run) not in self._parts:
-            self._parts[name, run] = RunScript(f"{name}/{run}", self._scripts[name])
-        return self._parts[name, run]
+        if (name, run) not in self._runs:
+            self._runs[name, run] = RunScript(f"{name}/{run}", self._scripts[name])
+        return self._runs[name, run]
 
     def _application(self) -> Starlette:
         base = "/play/{name}/{run}"
         return Starlette(
             routes=[
-                Route(f"{base}/v1/messages", self._speak, methods=["POST"]),
+                Route(f"{base}/v1/messages", self._message, methods=["POST"]),
                 Route(f"{base}/v1/messages/count_tokens", _count_tokens, methods=["POST"]),
-                # Claude greets its API (`HEAD /api/hello`) and may look for more; nothing there is needed.
-                Route("/{rest:path}", _nod, methods=["GET", "HEAD", "POST"]),
+                # Claude calls other endpoints too (`HEAD /api/hello`); it doesn't need their answers.
+                Route("/{rest:path}", _other, methods=["GET", "HEAD", "POST"]),
             ]
         )
 
-    async def _speak(self, http: HttpRequest) -> Response:
+    async def _message(self, http: HttpRequest) -> Response:
         try:
             request = Request.read(await http.body(), http.headers)
-            run = http.path_params["run"]
-            part = self._part(http.path_params["name"], request.session if run == EACH_SESSION else run)
+            key = http.path_params["run"]
+            run = self._run(http.path_params["name"], request.session if key == EACH_SESSION else key)
         except (UnknownScript, ValueError) as mistake:
             self._unread.append(f"{http.url.path}: {mistake}")
             return _refuse(str(mistake))
-        given = part.reply_to(request)
+        scripted = run.reply_to(request)
         return StreamingResponse(
-            self._perform(reply.beats(given, request)),
-            status_code=reply.status(given, streamed=request.streamed),
-            headers=reply.headers(given, streamed=request.streamed),
+            self._perform(reply.beats(scripted, request)),
+            status_code=reply.status(scripted, streamed=request.streamed),
+            headers=reply.headers(scripted, streamed=request.streamed),
         )
 
     async def _perform(self, beats: Iterator[reply.Beat]) -> AsyncIterator[bytes]:
@@ -175,7 +195,7 @@ class ScriptedModel:
 
 
 class _ModelServer(uvicorn.Server):
-    """A server that leaves the signals to the program it runs in."""
+    """A server that doesn't handle signals: the program it runs in does."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -183,7 +203,7 @@ class _ModelServer(uvicorn.Server):
 
 
 class _UnlessCut(logging.Filter):
-    """Drops what uvicorn logs about connections that were broken on purpose."""
+    """Drops uvicorn's log entries about connections that were cut on purpose."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return not (record.exc_info and isinstance(record.exc_info[1], ConnectionCut))
@@ -200,10 +220,10 @@ def _cuts_unlogged() -> Iterator[None]:
 
 
 async def _count_tokens(http: HttpRequest) -> Response:
-    return JSONResponse({"input_tokens": 1 + len(await http.body()) // reply.LETTERS_A_TOKEN})
+    return JSONResponse({"input_tokens": 1 + len(await http.body()) // reply.CHARACTERS_PER_TOKEN})
 
 
-async def _nod(http: HttpRequest) -> Response:
+async def _other(http: HttpRequest) -> Response:
     return JSONResponse({}) if http.method in ("GET", "HEAD") else _refuse(f"nothing at {http.url.path}")
 
 

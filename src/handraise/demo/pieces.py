@@ -1,7 +1,6 @@
-"""What a script may put into a reply. Frozen values, and the short verbs that make them; no I/O.
+"""What a script may put into a reply. Frozen values, and short functions that make them; no I/O.
 
-A script is a generator: it is called with what Claude told first, each `yield` is one reply, and what Claude tells next
-comes back from the `yield`.
+A script is a generator: it gets Claude's first message, each `yield` is one reply, and returns what Claude sends next.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -13,7 +12,7 @@ from handraise.demo.request import Conversation
 
 
 class SayPiece(Struct, frozen=True):
-    """Text; with a pace, that many seconds between its words."""
+    """Text, with `pace` seconds between its words."""
 
     text: str
     pace: float = 0
@@ -26,7 +25,7 @@ class Think(Struct, frozen=True):
 
 
 class Use(Struct, frozen=True):
-    """A tool call. The running script gives it its id."""
+    """A tool call. The running script sets its ID."""
 
     tool: str
     input: Mapping[str, Any] = field(default_factory=dict)
@@ -34,7 +33,7 @@ class Use(Struct, frozen=True):
 
 
 class AgentPiece(Struct, frozen=True):
-    """A sub-agent that plays a script of its own."""
+    """A sub-agent with its own script."""
 
     description: str
     prompt: str
@@ -43,19 +42,19 @@ class AgentPiece(Struct, frozen=True):
 
 
 class WaitPiece(Struct, frozen=True):
-    """Silence in the middle of a reply."""
+    """A pause in a reply."""
 
     seconds: float
 
 
 class Hold(Struct, frozen=True):
-    """Silence until the name is released."""
+    """A pause until the name is released."""
 
     name: str
 
 
 class Fail(Struct, frozen=True):
-    """The request is refused with an HTTP status; only silence may come before it."""
+    """The request fails with an HTTP status; only pauses may come before it."""
 
     status: int
     kind: str
@@ -75,7 +74,7 @@ class Error(Struct, frozen=True):
 
 
 class Spend(Struct, frozen=True):
-    """The tokens the reply claims to have used, instead of an estimate."""
+    """The tokens that the reply claims, instead of an estimate."""
 
     input_tokens: int
     output_tokens: int
@@ -95,7 +94,7 @@ def think(text: str) -> Think:
     return Think(text)
 
 
-def use(tool: str, /, **input: Any) -> Use:  # noqa: A002, ANN401 - a tool's input is whatever that tool takes
+def use(tool: str, /, **input: Any) -> Use:  # noqa: A002, ANN401 - each tool has its own input
     return Use(tool, input)
 
 

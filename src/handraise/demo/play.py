@@ -26,7 +26,7 @@ class ScriptMistake(Exception):
 
 
 class Play:
-    """Steps one script, one reply a request. `errors` says what the script itself did wrong."""
+    """Runs one script, one reply per request. `errors` lists the script's own mistakes."""
 
     def __init__(self, key: str, scripted: Scripted) -> None:
         self._scripted = scripted
@@ -38,16 +38,16 @@ class Play:
 
     def reply_to(self, request: Request) -> Reply:
         match self._answered:
-            case (request.identity, SpokenReply(goes_wrong=False) as given):
-                return given
+            case (request.identity, SpokenReply(goes_wrong=False) as repeated):
+                return repeated
         reply = self._step(Conversation.read(request))
         self._answered = (request.identity, reply)
         return reply
 
-    def _step(self, told: Conversation) -> Reply:
-        # A script is a stranger's code: whatever it raises is shown in its reply and kept, and the model goes on.
+    def _step(self, conversation: Conversation) -> Reply:
+        # A script may raise anything: the error is shown in the reply and recorded, and the model keeps running.
         try:
-            return self._compose(self._advance(told))
+            return self._compose(self._advance(conversation))
         except StopIteration:
             self._over = True
             return self._compose([SayPiece(OVER)])
@@ -56,13 +56,13 @@ class Play:
             self.errors.append("".join(traceback.format_exception(mistake)))
             return self._compose([SayPiece(f"THE SCRIPT FAILED: {type(mistake).__name__}: {mistake}")])
 
-    def _advance(self, told: Conversation) -> Sequence[Piece]:
+    def _advance(self, conversation: Conversation) -> Sequence[Piece]:
         if self._over:
             return [SayPiece(OVER)]
         if self._script is None:
-            self._script = self._scripted(told)
+            self._script = self._scripted(conversation)
             return next(self._script)
-        return self._script.send(told)
+        return self._script.send(conversation)
 
     def _compose(self, pieces: Sequence[Piece]) -> Reply:
         number = next(self._ids)
@@ -103,7 +103,7 @@ def _call(agent: AgentPiece) -> Use:
 
 
 def _ids(key: str) -> Iterator[str]:
-    """The same ids in every run of the same part, different ones in every other part."""
+    """The same IDs for the same run key, different ones for every other."""
     stem = hashlib.sha256(key.encode()).hexdigest()[:12]
     number = 0
     while True:

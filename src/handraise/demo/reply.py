@@ -1,6 +1,6 @@
 """One reply of the model, as a value and as the beats of an HTTP response. Never sends, never waits.
 
-A beat is either bytes to send or something to do between them; whoever performs the beats does the waiting.
+A beat is either bytes to send or something to do between them; the caller who performs the beats does the waiting.
 """
 
 import json
@@ -13,8 +13,8 @@ from msgspec import Struct
 from handraise.demo.pieces import AgentPiece, Cut, Error, Fail, Hold, SayPiece, Spend, Spoken, Think, Use, WaitPiece
 from handraise.demo.request import Request
 
-LETTERS_A_TOKEN = 4
-# What the API answers with, when what goes wrong can still be a status.
+CHARACTERS_PER_TOKEN = 4
+# The API's status codes for errors before a stream begins.
 _STATUS = {"rate_limit_error": 429, "overloaded_error": 529, "api_error": 500}
 _WORD = re.compile(r"\s*\S+\s*|\s+")
 _INPUT_CHUNK = 48
@@ -22,7 +22,7 @@ _SIGNATURE = "c2NyaXB0ZWQ="
 
 
 class SpokenReply(Struct, frozen=True):
-    """A reply in words and tool calls; each tool call has its id, each sub-agent is also a tool call."""
+    """A reply of text and tool calls; each tool call has its ID, and each sub-agent is a tool call too."""
 
     id: str
     pieces: tuple[Spoken, ...]
@@ -34,7 +34,7 @@ class SpokenReply(Struct, frozen=True):
 
 
 class ErrorReply(Struct, frozen=True):
-    """A reply that is an HTTP error, after the silence before it."""
+    """A reply that is an HTTP error, possibly after a pause."""
 
     silence: tuple[WaitPiece | Hold, ...]
     fail: Fail
@@ -119,10 +119,10 @@ def _block(index: int, piece: SayPiece | Think | Use) -> Iterator[Beat]:
         case Think(text):
             yield _delta(index, type="thinking_delta", thinking=text)
             yield _delta(index, type="signature_delta", signature=_SIGNATURE)
-        case Use(input=wanted):
-            written = json.dumps(wanted)
-            for start in range(0, len(written), _INPUT_CHUNK):
-                yield _delta(index, type="input_json_delta", partial_json=written[start : start + _INPUT_CHUNK])
+        case Use(input=fields):
+            encoded = json.dumps(fields)
+            for start in range(0, len(encoded), _INPUT_CHUNK):
+                yield _delta(index, type="input_json_delta", partial_json=encoded[start : start + _INPUT_CHUNK])
     yield _event("content_block_stop", index=index)
 
 
@@ -142,8 +142,8 @@ def _whole(speech: SpokenReply, request: Request) -> Iterator[Beat]:
                 blocks.append({"type": "text", "text": text})
             case Think(text):
                 blocks.append({"type": "thinking", "thinking": text, "signature": _SIGNATURE})
-            case Use(tool, wanted, id):
-                blocks.append({"type": "tool_use", "id": id, "name": tool, "input": wanted})
+            case Use(tool, fields, id):
+                blocks.append({"type": "tool_use", "id": id, "name": tool, "input": fields})
             case Spend():
                 continue
             case _:
@@ -182,20 +182,20 @@ def _empty_block(piece: SayPiece | Think | Use) -> dict[str, Any]:
 
 
 def _spent(speech: SpokenReply, request: Request) -> Spend:
-    """What the script says was spent, or an estimate from the lengths."""
+    """The tokens that the script claims, or an estimate from the lengths."""
     for piece in speech.pieces:
         if isinstance(piece, Spend):
             return piece
     letters = sum(_letters(piece) for piece in speech.pieces)
-    return Spend(1 + request.size // LETTERS_A_TOKEN, 1 + letters // LETTERS_A_TOKEN)
+    return Spend(1 + request.size // CHARACTERS_PER_TOKEN, 1 + letters // CHARACTERS_PER_TOKEN)
 
 
 def _letters(piece: Spoken) -> int:
     match piece:
         case SayPiece(text) | Think(text):
             return len(text)
-        case Use(input=wanted):
-            return len(json.dumps(wanted))
+        case Use(input=fields):
+            return len(json.dumps(fields))
         case _:
             return 0
 
@@ -209,7 +209,7 @@ def _delta(index: int, **delta: str) -> bytes:
 
 
 def _event(kind: str, **fields: object) -> bytes:
-    # Plain `json` writes everything as ASCII, so half an emoji in a script goes out as the lone surrogate it is.
+    # Plain `json` writes ASCII, so half an emoji in a script goes out as the lone surrogate it is.
     return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode()
 
 

@@ -1,6 +1,6 @@
-"""What Claude tells the model: one request, and what is new in it. Never answers, never keeps state.
+"""One request from Claude to the model, and what is new in it. Never answers, never keeps state.
 
-Claude sends the whole conversation each time. New is whatever follows the last assistant message.
+Claude sends the whole conversation each time. Everything after the last assistant message is new.
 """
 
 import hashlib
@@ -14,9 +14,9 @@ from msgspec import Struct
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 _DIRECTORY = re.compile(r"Primary working directory: (.+)")
 _PLAN_FILE = re.compile(r" at (/.*?/plans/[\w.-]+\.md)")
-# Text that Claude Code puts beside what a person said; seen in 2.1.325.
+# Text that Claude Code adds to what a person wrote; seen in 2.1.325.
 _ASIDES = ("<system-reminder>", "<local-command-", "<command-name>", "[Image: source: ")
-# A compaction offers every tool and forbids them all; it is told by how its instruction begins.
+# A compaction offers every tool and forbids them all; only its first words identify it.
 _COMPACTION = "CRITICAL: Respond with TEXT ONLY."
 _SUBAGENT_MARK = "cc_is_subagent=true"
 
@@ -29,7 +29,7 @@ class SentImage(Struct, frozen=True):
 
 
 class ToolOutcome(Struct, frozen=True):
-    """What became of one tool call."""
+    """The result of one tool call."""
 
     tool_use_id: str
     text: str
@@ -38,7 +38,7 @@ class ToolOutcome(Struct, frozen=True):
 
 
 class Request(Struct, frozen=True):
-    """One `POST /v1/messages`, as it came, with what tells it from others."""
+    """One `POST /v1/messages`, unchanged, with what identifies it."""
 
     body: Mapping[str, Any]
     session: str = ""
@@ -74,7 +74,7 @@ class Request(Struct, frozen=True):
 
     @property
     def system(self) -> str:
-        """The system prompt, and what Claude adds to it in messages of the role `system`."""
+        """The system prompt, with what Claude adds in messages of the role `system`."""
         prompts = list(_texts(self.body.get("system")))
         for message in self.messages:
             if message.get("role") == "system":
@@ -83,7 +83,7 @@ class Request(Struct, frozen=True):
 
     @property
     def opening(self) -> str:
-        """The first thing said in this conversation: for a sub-agent, its prompt."""
+        """The first message of this conversation; for a sub-agent, its prompt."""
         for message in self.messages:
             if message.get("role") == "user":
                 return _read_content([message]).text
@@ -95,19 +95,19 @@ class Request(Struct, frozen=True):
 
     @property
     def is_side(self) -> bool:
-        """Whether this is no step of a conversation: titles, quota probes and summaries."""
+        """Whether this isn't part of the conversation: titles, quota probes and summaries."""
         return not self.tools or self.body.get("max_tokens") == 1 or self._newest_text.startswith(_COMPACTION)
 
     @property
     def identity(self) -> str:
-        """The same for a request and its repetition, whatever was retuned (stream, max_tokens, cache marks)."""
-        said = [
+        """The same for a request and its repetition, even if stream, max_tokens or cache marks differ."""
+        messages = [
             (message.get("role"), [_without_cache_mark(block) for block in _blocks(message.get("content"))])
             for message in self.messages
             if message.get("role") != "system"
         ]
-        written = json.dumps((self.session, self.agent, said), sort_keys=True)
-        return hashlib.sha256(written.encode()).hexdigest()
+        encoded = json.dumps((self.session, self.agent, messages), sort_keys=True)
+        return hashlib.sha256(encoded.encode()).hexdigest()
 
     @property
     def _newest_text(self) -> str:
@@ -115,7 +115,7 @@ class Request(Struct, frozen=True):
 
 
 class Conversation(Struct, frozen=True):
-    """What is new in a request: what a person said, what tools gave back, and what Claude put beside it."""
+    """What is new in a request: the person's text, tool results, and what Claude added."""
 
     text: str
     asides: tuple[str, ...]
@@ -143,7 +143,7 @@ class Conversation(Struct, frozen=True):
 
     @property
     def directory(self) -> str:
-        """Where Claude works, as it told the model; tools want absolute paths."""
+        """Claude's working directory, from its system prompt; tools need absolute paths."""
         found = _DIRECTORY.search(self.system)
         return found.group(1).strip() if found else "."
 
@@ -158,14 +158,14 @@ class _Content:
     """Gathers the blocks of messages, each kind in its own list."""
 
     def __init__(self) -> None:
-        self.said: list[str] = []
+        self.texts: list[str] = []
         self.asides: list[str] = []
         self.results: list[ToolOutcome] = []
         self.images: list[SentImage] = []
 
     @property
     def text(self) -> str:
-        return "\n".join(self.said)
+        return "\n".join(self.texts)
 
     def add(self, block: Mapping[str, Any]) -> None:
         match block.get("type"):
@@ -176,7 +176,7 @@ class _Content:
             case "tool_result":
                 self.results.append(_read_result(block))
             case _:
-                # Whatever else there is can be seen in the request itself.
+                # Other blocks can be seen in the request itself.
                 pass
 
     def _add_text(self, text: str) -> None:
@@ -184,9 +184,9 @@ class _Content:
             self.asides.append(text)
             return
         self.asides.extend(_REMINDER.findall(text))
-        said = _REMINDER.sub("", text).strip()
-        if said:
-            self.said.append(said)
+        own = _REMINDER.sub("", text).strip()
+        if own:
+            self.texts.append(own)
 
 
 def _read_content(messages: Sequence[Mapping[str, Any]]) -> _Content:
@@ -208,7 +208,7 @@ def _since_the_last_reply(messages: Sequence[Mapping[str, Any]]) -> Sequence[Map
 def _in_the_order_of_calls(
     results: Sequence[ToolOutcome], messages: Sequence[Mapping[str, Any]]
 ) -> tuple[ToolOutcome, ...]:
-    """Claude sends results as tools finish."""
+    """Sorted, because Claude sends results as tools finish."""
     called = [
         block.get("id")
         for message in messages

@@ -1,8 +1,8 @@
-"""One Claude's part: gives each of its requests to the main script, to a sub-agent's, or to neither. Never awaits.
+"""One run of a script: passes each request to the main script, to a sub-agent's, or to neither. Never awaits.
 
-A side request (`Request.is_side`) moves no script. A request of a sub-agent goes to the script its `agent(...)`
-brought, found by the prompt; of several with the same prompt, the one called first that has not begun. All else goes on
-with the main script, whatever the conversation looks like: it may have been resumed, compacted or interrupted.
+A side request (`Request.is_side`) moves no script. A sub-agent's request goes to the script of its `agent(...)` call,
+found by its prompt; of several with the same prompt, the first that hasn't started. All others continue the main
+script, whatever the conversation looks like: it may have been resumed, compacted or interrupted.
 """
 
 from collections import deque
@@ -17,7 +17,7 @@ SIDE_REPLY = "A scripted aside."
 
 
 class RunScript:
-    """A script under one run key, with the sub-agents it called. Keeps the last `KEPT_REQUESTS` requests."""
+    """A script under one run key, with its sub-agents. Keeps the last `KEPT_REQUESTS` requests."""
 
     def __init__(self, key: str, scripted: Scripted) -> None:
         self.key = key

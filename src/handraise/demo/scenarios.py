@@ -1,109 +1,118 @@
-"""The stories that come with Handraise, each a script. They ask the way real work asks, and live with any answer."""
+"""The demo's scripts. They ask the way real work asks, and handle any answer."""
 
 import re
 from collections.abc import Generator, Mapping, Sequence
 from typing import TypeAlias
 
 from handraise.demo.pieces import Piece, Script, Scripted, say, think, use
-from handraise.demo.release import RELEASE_SERVER, RELEASE_TOOL
+from handraise.demo.project import (
+    FREE_DISK,
+    RELEASE_SERVER,
+    RELEASE_TOOL,
+    UPTIME,
+    health_test,
+    service_with_health,
+)
 from handraise.demo.request import Conversation
-from handraise.demo.toy import FREE_DISK, UPTIME, health_test, service_with_health
 
 Passage: TypeAlias = Generator[Sequence[Piece], Conversation, Conversation]
 
 PACE = 0.03
-WHERE = "Under which path should the health endpoint answer?"
-WHAT = "What should it report, besides that the service is up?"
+WHERE = "Which path should the health endpoint use?"
+WHAT = "What should it report besides the status?"
 
 
-def health_endpoint(told: Conversation) -> Script:
-    """Adds a health endpoint to the toy service: a question, a plan, two files and a command, each put to a person."""
-    told = yield [
-        say("I'll add a health endpoint to this service. First a look at what is there.", PACE),
-        use("Read", file_path=f"{told.directory}/service.py"),
-        use("Read", file_path=f"{told.directory}/test_service.py"),
+def health_endpoint(conversation: Conversation) -> Script:
+    """Adds a health endpoint to the toy service: asks a question, proposes a plan, writes two files, runs a command."""
+    conversation = yield [
+        say("I'll add a health endpoint to this service. Let me look at the code first.", PACE),
+        use("Read", file_path=f"{conversation.directory}/service.py"),
+        use("Read", file_path=f"{conversation.directory}/test_service.py"),
     ]
-    told = yield [
+    conversation = yield [
         think("One table of routes, one function each. Two things are a matter of taste, so I should ask."),
-        say("A small service with one table of routes: easy. Two things are yours to decide.", PACE),
+        say("It's a small service with one table of routes. I have two questions before I start.", PACE),
         use("AskUserQuestion", questions=[_where(), _what()]),
     ]
-    path = choice(told, WHERE) or "/health"
-    checks = [check for check in (UPTIME, FREE_DISK) if check in choice(told, WHAT)]
+    path = choice(conversation, WHERE) or "/health"
+    checks = [check for check in (UPTIME, FREE_DISK) if check in choice(conversation, WHAT)]
 
-    told = yield [say(f"`{path}` it is. I'll write down a plan before I touch anything.", PACE), use("EnterPlanMode")]
-    told = yield from propose(told, _plan(path, checks))
-    if told.result().is_error:
-        plan = f"{_plan(path, checks)}\n\nRevised, because you said:\n\n> {told.result().text}"
-        told = yield from propose(told, plan)
-    if told.result().is_error:
-        yield from _part_with("I'll leave the service as it is, then. Nothing was changed.")
-        return
-
-    told = yield [
-        say("Good. Here are the endpoint and its test.", PACE),
-        use("Write", file_path=f"{told.directory}/service.py", content=service_with_health(path, checks)),
-        use("Write", file_path=f"{told.directory}/test_health.py", content=health_test(path)),
+    conversation = yield [
+        say(f"I'll use `{path}`. Let me write a plan before I change anything.", PACE),
+        use("EnterPlanMode"),
     ]
-    written = [result for result in told.results if not result.is_error]
-    if len(written) < 2:
-        yield from _part_with("You kept me from writing a file, so I stop here rather than leave half a change.")
+    conversation = yield from propose(conversation, _plan(path, checks))
+    if conversation.result().is_error:
+        plan = f"{_plan(path, checks)}\n\nRevised after your feedback:\n\n> {conversation.result().text}"
+        conversation = yield from propose(conversation, plan)
+    if conversation.result().is_error:
+        yield from _finish("OK, I'll leave the service as it is. Nothing was changed.")
         return
 
-    told = yield [
-        say("Now let me see whether it works.", PACE),
+    conversation = yield [
+        say("Great. Here are the endpoint and its test.", PACE),
+        use("Write", file_path=f"{conversation.directory}/service.py", content=service_with_health(path, checks)),
+        use("Write", file_path=f"{conversation.directory}/test_health.py", content=health_test(path)),
+    ]
+    written = [result for result in conversation.results if not result.is_error]
+    if len(written) < 2:
+        yield from _finish("You denied one of the files, so I'll stop here rather than leave half a change.")
+        return
+
+    conversation = yield [
+        say("Now let me run the tests.", PACE),
         use("Bash", command="python3 -m unittest -v", description="Run the tests"),
     ]
-    ran = not told.result().is_error
+    ran = not conversation.result().is_error
     ending = (
-        "all tests pass" if ran else "the tests were not run or did not pass, so please look at them before you merge"
+        "all tests pass" if ran else "the tests were not run or did not pass, so please check them before you merge"
     )
-    yield from _part_with(f"The service answers at `{path}`, and {ending}.")
+    yield from _finish(f"The service answers at `{path}`, and {ending}.")
 
 
-def ship(told: Conversation) -> Script:
-    """Ships the toy service: a tool of an MCP server, which wants a form filled before it does anything."""
-    told = yield [
-        say("I'll hand this to the release desk. It will want to know a few things.", PACE),
+def ship(conversation: Conversation) -> Script:
+    """Ships the toy service with a tool of an MCP server, which asks for a form first."""
+    conversation = yield [
+        say("I'll start the release. It needs a few details from you.", PACE),
         use(f"mcp__{RELEASE_SERVER}__{RELEASE_TOOL}"),
     ]
-    result = told.result()
-    yield from _part_with(f"Not shipped: {result.text}" if result.is_error else result.text)
+    result = conversation.result()
+    yield from _finish(f"Not shipped: {result.text}" if result.is_error else result.text)
 
 
-def welcome(told: Conversation) -> Script:
-    """What the demo plays to a session: one of the stories, by what was said first, or a word on what there is."""
-    wanted = told.text.lower()
-    if "health" in wanted:
-        yield from health_endpoint(told)
-    elif "ship" in wanted or "release" in wanted:
-        yield from ship(told)
+def welcome(conversation: Conversation) -> Script:
+    """The demo's entry: picks a script by the first message, or lists the scripts."""
+    message = conversation.text.lower()
+    if "health" in message:
+        yield from health_endpoint(conversation)
+    elif "ship" in message or "release" in message:
+        yield from ship(conversation)
     else:
-        yield from _part_with(
-            "I am a scripted model, and know two stories. Start a session with “Add a health endpoint” or “Ship it”."
+        yield from _finish(
+            "I'm a scripted model with two demos. Start a session with “Add a health endpoint” or “Ship it”."
         )
 
 
-def choice(told: Conversation, question: str) -> str:
-    """What a person answered to one of the questions just asked; empty when nobody did."""
-    found = re.search(re.escape(f'"{question}"=') + r'"(.*?)"', told.result().text, re.DOTALL)
+def choice(conversation: Conversation, question: str) -> str:
+    """The person's answer to one of the questions just asked; empty without one."""
+    found = re.search(re.escape(f'"{question}"=') + r'"(.*?)"', conversation.result().text, re.DOTALL)
     return found.group(1) if found else ""
 
 
-def propose(told: Conversation, plan: str) -> Passage:
-    """Puts a plan to a person, in plan mode; the result is an error when it was sent back.
+def propose(conversation: Conversation, plan: str) -> Passage:
+    """Proposes a plan, in plan mode; the result is an error if it was sent back.
 
     Claude Code 2.1.325 ignores a plan in the input of `ExitPlanMode`: what it shows is the plan file.
     """
-    told = yield [use("Write", file_path=told.plan_file, content=plan)]
-    told = yield [use("ExitPlanMode")]
-    return told
+    conversation = yield [use("Write", file_path=conversation.plan_file, content=plan)]
+    conversation = yield [use("ExitPlanMode")]
+    return conversation
 
 
-def _part_with(ending: str) -> Script:
-    told = yield [say(ending, PACE)]
+def _finish(ending: str) -> Script:
+    conversation = yield [say(ending, PACE)]
     while True:
-        told = yield [say(f"This demo is a script, and it ends here. You said: {told.text}", PACE)]
+        conversation = yield [say(f"This scripted demo ends here. You said: {conversation.text}", PACE)]
 
 
 def _where() -> Mapping[str, object]:
@@ -112,9 +121,9 @@ def _where() -> Mapping[str, object]:
         "header": "Path",
         "multiSelect": False,
         "options": [
-            {"label": "/health", "description": "Plain, and what most people try first"},
-            {"label": "/healthz", "description": "What Kubernetes made popular"},
-            {"label": "/-/healthy", "description": "Out of the way of your own routes"},
+            {"label": "/health", "description": "The most common choice"},
+            {"label": "/healthz", "description": "Common with Kubernetes"},
+            {"label": "/-/healthy", "description": "Won't clash with your own routes"},
         ],
     }
 
@@ -134,11 +143,11 @@ def _what() -> Mapping[str, object]:
 def _plan(path: str, checks: Sequence[str]) -> str:
     reported = " and ".join(["the status", *(check.lower() for check in checks)])
     return (
-        "# A health endpoint\n\n"
-        f"1. `service.py`: a function `health` that reports {reported}, and a route `{path}` to it.\n"
-        f"2. `test_health.py`: the endpoint answers 200 and says that it is well.\n"
+        "# Health endpoint\n\n"
+        f"1. `service.py`: add a function `health` that reports {reported}, and the route `{path}`.\n"
+        f"2. `test_health.py`: check that the endpoint returns 200 and status ok.\n"
         "3. Run all tests.\n\n"
-        "No new dependency, and nothing that exists changes."
+        "No new dependencies, and no changes to existing behavior."
     )
 
 

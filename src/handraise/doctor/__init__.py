@@ -1,1 +1,1 @@
-"""Looks at the machine, and says what stands in the way of a hub and what to do about it. Changes nothing."""
+"""Checks the machine, and says what keeps a hub from working and how to fix it. Changes nothing."""

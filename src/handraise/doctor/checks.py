@@ -1,4 +1,4 @@
-"""What the doctor looks at, each in a function that is told where to look. Reads no secret, and changes nothing."""
+"""The checks of `handraise doctor`, one function each. Reads no secret, and changes nothing."""
 
 import fcntl
 import os
@@ -9,13 +9,15 @@ import socket
 from collections.abc import Mapping
 from pathlib import Path
 from stat import S_IMODE
+from typing import Literal
+
+from msgspec import Struct
 
 from handraise.api import tls
 from handraise.claude import sandbox_support
 from handraise.claude.fifo import WANTED_SIZE
 from handraise.claude.locate import ClaudeMissing, locate, version
 from handraise.config.settings import ClaudeSettings, SandboxSettings, WebSettings
-from handraise.doctor.findings import Finding
 from handraise.store.interface import StoreError
 from handraise.store.sqlite.database import schema
 
@@ -25,41 +27,55 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 _PAGE = 4096
 _MIB = 1024 * 1024
-_LITTLE_DISK = 1024 * _MIB
+_GIB = 1024 * _MIB
+_LITTLE_DISK = _GIB
 _NO_DISK = 100 * _MIB
 _FEW_WATCHES = 1024
 
+Verdict = Literal["ok", "warn", "fail"]
+
+
+class Finding(Struct, frozen=True):
+    """The result of one check. `advice` is the next step; a check that passed needs none."""
+
+    name: str
+    verdict: Verdict
+    sentence: str
+    advice: str = ""
+
 
 async def check_claude(settings: ClaudeSettings) -> Finding:
-    """Whether there is a CLI that starts, and one that was tried."""
+    """Whether Claude Code starts, and is a version we tested."""
     try:
         path = locate(settings.path)
         found = await version(path)
     except ClaudeMissing as error:
         sentence, _, advice = str(error).partition(". ")
         return Finding("claude", "fail", f"{sentence.rstrip('.')}.", advice)
-    sentence = f"Claude Code {found} is at {path}."
+    sentence = f"Claude Code {found} at {path}."
     if tuple(int(number) for number in re.findall(r"\d+", found)[:3]) < OLDEST_TRIED:
         oldest = ".".join(map(str, OLDEST_TRIED))
-        return Finding("claude", "warn", f"{sentence} The oldest one tried is {oldest}.", "Run: claude update")
+        return Finding("claude", "warn", f"{sentence} The oldest tested version is {oldest}.", "Run: claude update")
     return Finding("claude", "ok", sentence)
 
 
 def check_login(settings: ClaudeSettings, environ: Mapping[str, str], home: Path) -> Finding:
-    """Whether somebody logged in, by which files and variables there are; none of them is read."""
+    """Whether Claude Code is signed in, by which files and variables exist; none of them is read."""
     folder = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
     keys = [name for name in _KEYS if environ.get(name)]
     if keys and settings.use_api_billing:
-        return Finding("login", "ok", f"{keys[0]} is set and goes to Claude, as [claude] use_api_billing wants it.")
-    kept_back = f" {keys[0]} is set, and is kept from Claude." if keys else ""
+        return Finding("login", "ok", f"{keys[0]} is set and passed to Claude (use_api_billing).")
+    not_passed = f" {keys[0]} is set, but not passed to Claude." if keys else ""
     if (folder / ".credentials.json").exists() or environ.get("CLAUDE_CODE_OAUTH_TOKEN"):
-        return Finding("login", "ok", f"Claude Code has a login.{kept_back}")
+        return Finding("login", "ok", f"Claude Code is signed in.{not_passed}")
     advice = f"Run `{_program(settings)} auth login` in a terminal"
-    advice += ", or let the key pay with [claude] use_api_billing = true." if keys else "."
+    advice += ", or use the key: set [claude] use_api_billing = true." if keys else "."
     if (home / ".claude.json").exists() or (folder / ".claude.json").exists():
-        # On macOS the login is in the keychain, where we do not look.
-        return Finding("login", "warn", f"Claude Code was used here; its login cannot be seen.{kept_back}", advice)
-    return Finding("login", "warn", f"There is no login of Claude Code in {folder}.{kept_back}", advice)
+        # On macOS the sign-in is in the keychain, which we don't read.
+        return Finding(
+            "login", "warn", f"Claude Code was used here, but its sign-in can't be checked.{not_passed}", advice
+        )
+    return Finding("login", "warn", f"Claude Code isn't signed in (no credentials in {folder}).{not_passed}", advice)
 
 
 def _program(settings: ClaudeSettings) -> str:
@@ -70,13 +86,13 @@ def _program(settings: ClaudeSettings) -> str:
 
 
 def running_hub(state: Path) -> str | None:
-    """The process of the hub that holds this state folder; None if no hub does."""
+    """The process ID of the hub that uses this state folder; None if no hub does."""
     try:
         lock = os.open(state / "hub.lock", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
     try:
-        # Shared, and given back at once: nothing but a hub that starts in this very moment could notice.
+        # Shared, and released at once: only a hub that starts at this very moment could notice.
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return os.read(lock, 100).decode(errors="replace").strip()
@@ -86,82 +102,82 @@ def running_hub(state: Path) -> str | None:
 
 
 def check_hub(state: Path, process: str | None) -> Finding:
-    """Whether a hub runs, and where."""
+    """Whether a hub is running, and where."""
     if process is None:
-        return Finding("hub", "ok", "No hub runs.")
-    return Finding("hub", "ok", f"A hub runs (process {process}){_address(state)}.")
+        return Finding("hub", "ok", "No hub is running.")
+    return Finding("hub", "ok", f"A hub is running{_address(state)} (process {process}).")
 
 
 def check_port(settings: WebSettings, *, hub_runs: bool) -> Finding:
-    """Whether the hub can listen where it should."""
-    place = f"{settings.host}:{settings.port}"
+    """Whether the hub can listen on its port."""
+    address = f"{settings.host}:{settings.port}"
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
+        family, kind, protocol, _, target = socket.getaddrinfo(
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        with socket.socket(family, kind, protocol) as tried:
-            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            tried.bind(address)
+        with socket.socket(family, kind, protocol) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(target)
     except OSError as error:
         if hub_runs:
-            return Finding("port", "ok", f"{place} is taken, as it should be while a hub runs.")
-        advice = "End what listens there, or choose another [web] port."
-        return Finding("port", "fail", f"The hub cannot listen on {place}: {error.strerror}.", advice)
-    return Finding("port", "ok", f"{place} is free.")
+            return Finding("port", "ok", f"{address} is in use by the running hub.")
+        advice = "Stop the program that uses it, or set another [web] port."
+        return Finding("port", "fail", f"Can't listen on {address}: {error.strerror}.", advice)
+    return Finding("port", "ok", f"{address} is free.")
 
 
 def check_exposure(settings: WebSettings) -> Finding:
-    """Whether others could read along."""
+    """Whether others could read the traffic."""
     if settings.tls_cert is not None and settings.tls_key is not None:
         try:
             tls.load(Path(settings.tls_cert).expanduser(), Path(settings.tls_key).expanduser())
         except tls.CertificateUnfit as error:
-            return Finding("tls", "fail", str(error), "Correct [web] tls_cert and tls_key.")
-        return Finding("tls", "ok", "The hub does TLS by itself.")
+            return Finding("tls", "fail", str(error), "Fix [web] tls_cert and tls_key.")
+        return Finding("tls", "ok", "The hub uses TLS.")
     if settings.host in _LOOPBACK:
         return Finding("tls", "ok", "Only this machine can reach the hub.")
     if settings.behind_proxy:
-        return Finding("tls", "ok", "A proxy does TLS, as [web] behind_proxy states.")
-    advice = "Set [web] tls_cert and tls_key, or state with behind_proxy = true that a proxy does it."
-    return Finding("tls", "fail", f"On {settings.host}, without TLS, others could read along.", advice)
+        return Finding("tls", "ok", "A proxy handles TLS ([web] behind_proxy).")
+    advice = "Set [web] tls_cert and tls_key, or behind_proxy = true if a proxy handles TLS."
+    return Finding("tls", "fail", f"{settings.host} without TLS: others on the network could read the traffic.", advice)
 
 
 def check_state(state: Path) -> Finding:
-    """Whether the state folder is ours alone."""
-    return _check_private("state", state, "Choose another --state.")
+    """Whether only this user can read the state folder."""
+    return _check_private("state", state, "Use --state to choose another folder.")
 
 
 def check_database_folder(database: Path) -> Finding:
-    """The same for the folder of a database that lies somewhere else."""
-    return _check_private("store", database.parent, "Choose another [store] database.")
+    """The same for the folder of a database elsewhere."""
+    return _check_private("store", database.parent, "Set another [store] database.")
 
 
 def _check_private(name: str, folder: Path, other: str) -> Finding:
     try:
         status = folder.stat()
     except FileNotFoundError:
-        return Finding(name, "ok", f"{folder} is made when a hub starts.")
+        return Finding(name, "ok", f"{folder} will be created when a hub starts.")
     except OSError as error:
-        return Finding(name, "fail", f"{folder} cannot be reached: {error.strerror}.", other)
+        return Finding(name, "fail", f"Can't access {folder}: {error.strerror}.", other)
     if status.st_uid != os.geteuid():
-        return Finding(name, "fail", f"{folder} belongs to somebody else.", other)
+        return Finding(name, "fail", f"{folder} belongs to another user.", other)
     if status.st_mode & 0o077:
-        return Finding(name, "fail", f"Others can look into {folder}.", f"Run: chmod 700 {folder}")
+        return Finding(name, "fail", f"Other users can access {folder}.", f"Run: chmod 700 {folder}")
     if not os.access(folder, os.W_OK | os.X_OK):
-        return Finding(name, "fail", f"{folder} cannot be written.", f"Run: chmod 700 {folder}")
-    return Finding(name, "ok", f"{folder} is yours alone.")
+        return Finding(name, "fail", f"{folder} isn't writable.", f"Run: chmod 700 {folder}")
+    return Finding(name, "ok", f"{folder} is private to you.")
 
 
 def free_bytes(folder: Path) -> int:
-    """How much room is left where a folder is, or will be."""
+    """How many bytes are free where a folder is, or will be."""
     there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
     return shutil.disk_usage(there).free
 
 
 def check_disk(state: Path, free: int) -> Finding:
-    """Whether there is room for journals and history."""
-    sentence = f"{free // _MIB:,} MiB are free where {state} is."
-    advice = "Free some space: what Claude says is written there."
+    """Whether there is disk space for journals and history."""
+    sentence = f"{state}: {_size(free)} free"
+    advice = "Free up some space. Sessions are recorded there."
     if free < _NO_DISK:
         return Finding("disk", "fail", sentence, advice)
     if free < _LITTLE_DISK:
@@ -169,69 +185,78 @@ def check_disk(state: Path, free: int) -> Finding:
     return Finding("disk", "ok", sentence)
 
 
+def _size(count: int) -> str:
+    return f"{count / _GIB:,.1f} GiB" if count >= _GIB else f"{count // _MIB} MiB"
+
+
 def check_database(file: Path) -> Finding:
-    """Whether the database opens, and is not newer than we are."""
+    """Whether the database opens, and isn't newer than this version."""
     if not file.exists():
-        return Finding("database", "ok", "There is none yet; a hub makes it.")
+        return Finding("database", "ok", "No database yet. The hub will create it.")
     try:
         found, known = schema(file)
     except StoreError as error:
         sentence, _, advice = str(error).partition(". ")
         return Finding("database", "fail", f"{sentence.rstrip('.')}.", advice)
     if found > known:
-        advice = "Install the newer Handraise again, or choose another --state."
-        return Finding("database", "fail", f"Its schema is {found}; this Handraise knows {known}.", advice)
-    later = "" if found == known else f"; it becomes {known} when a hub starts"
-    return Finding("database", "ok", f"It opens; its schema is {found}{later}.")
+        advice = "Install the newer Handraise again, or use --state to choose another folder."
+        return Finding(
+            "database", "fail", f"The database has schema {found}; this version of Handraise supports {known}.", advice
+        )
+    later = "" if found == known else f"; will be migrated to {known} when a hub starts"
+    return Finding("database", "ok", f"The database opens (schema {found}{later}).")
 
 
 def check_pipes(parallel: int, kernel: Path = KERNEL) -> Finding:
-    """Whether every session can have a pipe that takes a long line at once."""
+    """Whether every session can have a pipe that holds a long line."""
     largest = _number(kernel / "pipe-max-size")
     pages = _number(kernel / "pipe-user-pages-soft")
     if largest is None:
-        return Finding("pipes", "ok", "This system has no limit that could be read.")
+        return Finding("pipes", "ok", "No readable limit on this system.")
     if largest < WANTED_SIZE:
         advice = f"Run: sysctl fs.pipe-max-size={WANTED_SIZE}"
-        return Finding("pipes", "warn", f"A pipe holds {largest} bytes at most: long lines take a detour.", advice)
+        return Finding("pipes", "warn", f"Pipes hold only {largest:,} bytes, so long lines are slower.", advice)
     if pages and pages * _PAGE < parallel * WANTED_SIZE:
         advice = f"Run: sysctl fs.pipe-user-pages-soft={parallel * WANTED_SIZE // _PAGE}"
-        sentence = f"Only {pages * _PAGE // WANTED_SIZE} of {parallel} sessions can have a large pipe."
+        sentence = f"Only {pages * _PAGE // WANTED_SIZE} of {parallel} sessions can have large pipes."
         return Finding("pipes", "warn", sentence, advice)
-    return Finding("pipes", "ok", f"A pipe holds up to {largest // 1024} KiB.")
+    return Finding("pipes", "ok", f"Pipes hold up to {largest // 1024:,} KiB.")
 
 
 def check_inotify(kernel: Path = KERNEL) -> Finding:
-    """Whether the hub can be told when a journal grows."""
+    """Whether the kernel can notify the hub when a journal grows."""
     instances = _number(kernel / "inotify" / "max_user_instances")
     watches = _number(kernel / "inotify" / "max_user_watches")
     if instances is None or watches is None:
-        return Finding("inotify", "ok", "There is no inotify here; journals are looked at again and again.")
+        return Finding("inotify", "ok", "No inotify on this system; journals are polled.")
     if instances < 1 or watches < _FEW_WATCHES:
         advice = "Run: sysctl fs.inotify.max_user_instances=128 fs.inotify.max_user_watches=65536"
-        return Finding("inotify", "warn", f"You may have {instances} instances and {watches} watches.", advice)
-    return Finding("inotify", "ok", f"You may have {instances} instances and {watches} watches.")
+        return Finding("inotify", "warn", f"Limits: {instances:,} instances, {watches:,} watches.", advice)
+    return Finding("inotify", "ok", f"Limits: {instances:,} instances, {watches:,} watches.")
 
 
 async def check_sandbox(settings: SandboxSettings) -> Finding:
-    """Whether Claudes can be kept from the hub's own files, and are."""
+    """Whether Claude is kept away from the hub's own files."""
     found = await sandbox_support.look()
     if found.missing:
         return Finding(
-            "sandbox", "warn", f"No sandbox: Claude's tools can reach the hub's files. {found.missing}", found.advice
+            "sandbox", "warn", f"No sandbox: Claude's tools can access the hub's files. {found.missing}", found.advice
         )
     if settings.preset == "off":
         return Finding(
-            "sandbox", "warn", "Off: Claude's tools can reach the hub's files.", 'Set [sandbox] preset = "open".'
+            "sandbox",
+            "warn",
+            "The sandbox is off: Claude's tools can access the hub's files.",
+            'Set [sandbox] preset = "open".',
         )
     return Finding("sandbox", "ok", f"Claude runs in a sandbox ({settings.preset}).")
 
 
 def check_secrets(file: Path, *, has_token: bool) -> Finding | None:
-    """Whether others can read a token in the settings file."""
+    """Whether other users can read a token in the settings file."""
     if not has_token or not file.exists() or not S_IMODE(file.stat().st_mode) & 0o044:
         return None
-    return Finding("secrets", "warn", f"Others can read the token in {file}.", f"Run: chmod 600 {file}")
+    return Finding("secrets", "warn", f"Other users can read the token in {file}.", f"Run: chmod 600 {file}")
 
 
 def _address(state: Path) -> str:

@@ -1,7 +1,11 @@
-"""Examines this machine: the settings first, then everything that they name."""
+"""Examines this machine, settings first, and reports every finding as text or JSON."""
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
 
 from handraise.client.state import state_folder
 from handraise.config.database import database_file
@@ -10,9 +14,22 @@ from handraise.config.reading import Effective, Layers, effective, over, read_la
 from handraise.config.settings import Settings
 from handraise.config.tables import SettingsRefused
 from handraise.doctor import checks
-from handraise.doctor.findings import Finding, Report
+from handraise.doctor.checks import Finding, Verdict
 from handraise.hub.hub import DATABASE
 from handraise.model.projects import Project
+
+
+class Report(Struct, frozen=True):
+    """All findings, and every setting with its source."""
+
+    findings: tuple[Finding, ...]
+    settings: tuple[Effective, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of all."""
+        found = {each.verdict for each in self.findings}
+        return "fail" if "fail" in found else "warn" if "warn" in found else "ok"
 
 
 async def examine(
@@ -23,11 +40,11 @@ async def examine(
     project: Path | None = None,
     known: Project | None = None,
 ) -> Report:
-    """Everything that was found. Settings that are refused are told, and the defaults looked at in their place.
+    """All findings. Where the settings are invalid, that is a finding, and the other checks use the defaults.
 
-    `project` is a directory; `known` is the project that a hub knows there.
+    `project` is a directory; `known` is the hub's project there.
     """
-    told, settings, values = _read(environ, project if known is None else Path(known.path))
+    finding, settings, values = _read(environ, project if known is None else Path(known.path))
     if known is not None:
         values = over(values, known)
     folder = state or _folder(environ)
@@ -35,7 +52,7 @@ async def examine(
     elsewhere = _database_elsewhere(settings)
     has_token = settings.telegram.token is not None
     findings = [
-        told,
+        finding,
         checks.check_secrets(settings_file(environ), has_token=has_token),
         await checks.check_claude(settings.claude),
         checks.check_login(settings.claude, environ, home),
@@ -58,8 +75,8 @@ def _folder(environ: Mapping[str, str]) -> Path:
 
 
 def _database_elsewhere(settings: Settings) -> Path | None:
-    named = settings.store.database
-    return Path(database_file(named)).expanduser() if named else None
+    database = settings.store.database
+    return Path(database_file(database)).expanduser() if database else None
 
 
 def _read(environ: Mapping[str, str], project: Path | None) -> tuple[Finding, Settings, tuple[Effective, ...]]:
@@ -67,7 +84,42 @@ def _read(environ: Mapping[str, str], project: Path | None) -> tuple[Finding, Se
         layers = load_layers(environ, project)
         settings = read_layers(layers)
     except SettingsRefused as error:
-        finding = Finding("settings", "fail", str(error), "Mend them; the rest was looked at with the defaults.")
+        finding = Finding("settings", "fail", str(error), "Fix these; other checks used defaults.")
         return finding, Settings(), effective(Layers())
-    there = f"from {layers.file_path}" if layers.file else f"all by default; {layers.file_path} is not there, or empty"
-    return Finding("settings", "ok", f"They can be read: {there}."), settings, effective(layers)
+    source = f"Read from {layers.file_path}." if layers.file else "Using defaults (no settings file)."
+    return Finding("settings", "ok", source), settings, effective(layers)
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """The whole report, for programs."""
+    built: dict[str, Any] = msgspec.to_builtins(report)
+    return {"verdict": report.verdict, **built}
+
+
+def as_text(report: Report) -> str:
+    """The whole report, for people."""
+    return "\n".join([*_finding_lines(report.findings), "", *_setting_lines(report.settings)]).rstrip()
+
+
+def _finding_lines(findings: tuple[Finding, ...]) -> list[str]:
+    width = max((len(each.name) for each in findings), default=0)
+    lines = []
+    for each in findings:
+        lines.append(f"{each.verdict:<4}  {each.name:<{width}}  {each.sentence}")
+        if each.advice:
+            lines.append(f"{'':<4}  {'':<{width}}  → {each.advice}")
+    return lines
+
+
+def _setting_lines(settings: tuple[Effective, ...]) -> list[str]:
+    rows = [(f"{each.key} = {_value(each.value)}", _source(each)) for each in settings]
+    width = max((len(left) for left, _ in rows), default=0)
+    return [f"{left:<{width}}  {right}" for left, right in rows]
+
+
+def _value(value: object) -> str:
+    return "(not set)" if value is None else msgspec.json.encode(value).decode()
+
+
+def _source(each: Effective) -> str:
+    return f"{each.source.kind} {each.source.name}".rstrip()

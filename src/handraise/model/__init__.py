@@ -1,1 +1,1 @@
-"""The nouns of Handraise: frozen values that every station shares. Never I/O, never a clock."""
+"""The nouns of Handraise: frozen values that all parts share. Never I/O, never a clock."""

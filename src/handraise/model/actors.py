@@ -8,21 +8,21 @@ _SEAT = 12
 
 
 class Person(Struct, frozen=True, omit_defaults=True, tag_field="kind", tag="person"):
-    """Somebody at a surface. `seat` is the browser or terminal that they act from, where it is known."""
+    """A person at a surface. `seat` is their browser or terminal, if known."""
 
     name: str
     seat: str = ""
 
 
 class ByRule(Struct, frozen=True, tag_field="kind", tag="rule"):
-    """A standing answer that somebody gave earlier."""
+    """A rule that a person made earlier."""
 
     rule: str
     name: str
 
 
 class TheHub(Struct, frozen=True, tag_field="kind", tag="hub"):
-    """Handraise itself: a deadline, a cool-down, a malformed ask."""
+    """Handraise itself: a deadline, a cool-down, a malformed request."""
 
     name: str = "handraise"
 
@@ -31,10 +31,10 @@ Actor = Person | ByRule | TheHub
 
 
 def seat_of(secret: str) -> str:
-    """What others see of the secret that a browser or a terminal is known by. Nobody can sit there by knowing it."""
+    """The public ID of a browser or terminal, derived from its secret. Knowing it doesn't let anyone act from there."""
     return sha256(b"seat " + secret.encode()).hexdigest()[:_SEAT] if secret else ""
 
 
 def is_me(by: Actor, me: Person) -> bool:
-    """Whether it was done from this very seat: the same account elsewhere is somebody else."""
+    """Whether it was done from this very seat; the same account elsewhere doesn't count."""
     return by == me and me.seat != ""

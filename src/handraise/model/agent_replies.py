@@ -1,4 +1,4 @@
-"""What an agent reads when its ask is settled: the texts, and answers said in words. Pure."""
+"""What an agent reads when its request is settled: fixed texts, and answers in words. Pure."""
 
 from typing import NamedTuple
 
@@ -35,7 +35,7 @@ def in_words(choice: Choice) -> str:
 
 
 def ask_user_reply(settlement: Settlement) -> Reply:
-    """The result of `ask_user`, as its specification words it."""
+    """The result of `ask_user`, in the words of its specification."""
     match settlement:
         case Answered(answer=Choices((choice, *_))):
             text = (choice.text or "").strip()

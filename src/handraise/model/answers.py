@@ -1,4 +1,4 @@
-"""The answer: what was decided. Reads and writes answers as JSON; whether one fits is `model.fit`."""
+"""The answer: what was decided. Reads and writes answers as JSON; `model.fit` checks whether one fits."""
 
 from typing import Any, Literal, assert_never
 
@@ -11,11 +11,11 @@ Scope = Literal["once", "session", "always"]
 
 
 class Misfit(Exception):
-    """An answer that does not fit its ask; the ask stays open. The text is a sentence for the person."""
+    """The answer doesn't fit its ask, which stays open. The text is a sentence for the person."""
 
 
 class Choice(Struct, frozen=True, forbid_unknown_fields=True):
-    """What was said to one prompt: labels, free text, or both."""
+    """The answer to one prompt: labels, free text, or both."""
 
     labels: tuple[str, ...] = ()
     text: str | None = None
@@ -28,12 +28,12 @@ class Choices(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Allow(Struct, frozen=True, forbid_unknown_fields=True):
-    """To a permission: yes, perhaps with another input, perhaps for longer than this once."""
+    """To a permission: yes, possibly with an edited input, possibly for longer than once."""
 
     scope: Scope = field(default="once", name="for")
     input: dict[str, Any] | None = None
     suggestions: tuple[int, ...] = ()
-    """Which of Claude's own suggestions to grant along with it, by their place in the ask."""
+    """Which of Claude's own suggestions to accept too, by their position in the ask."""
 
 
 class Deny(Struct, frozen=True, forbid_unknown_fields=True):
@@ -44,20 +44,20 @@ class Deny(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Approve(Struct, frozen=True, forbid_unknown_fields=True):
-    """To a plan: go ahead, in this mode, perhaps with an edited plan."""
+    """To a plan: go ahead in this mode, possibly with an edited plan."""
 
     mode: Literal["default", "acceptEdits"] = "default"
     plan: str | None = None
 
 
 class Revise(Struct, frozen=True, forbid_unknown_fields=True):
-    """To a plan: not like this, and why."""
+    """To a plan: revise it, and why."""
 
     message: str = ""
 
 
 class Outline(Struct, frozen=True, forbid_unknown_fields=True):
-    """To a plan: pause, and write the steps down first."""
+    """To a plan: write a step-by-step outline first."""
 
     outline: Literal[True] = True
 
@@ -70,7 +70,7 @@ class Filled(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Trusting(Struct, frozen=True, forbid_unknown_fields=True):
-    """To what a directory brings: run without it, use it exactly as it was shown, or never."""
+    """To a directory's own files: run without them, use them exactly as shown, or never use them."""
 
     trust: TrustLevel
 
@@ -78,31 +78,31 @@ class Trusting(Struct, frozen=True, forbid_unknown_fields=True):
 Answer = Choices | Allow | Deny | Approve | Revise | Outline | Filled | Trusting
 
 
-def read_answer(kind: str, said: object) -> Answer:
-    """Reads what a surface sent for an ask of this kind; raises Misfit with a sentence."""
-    if not isinstance(said, dict):
-        raise Misfit("An answer is a JSON object.")
+def read_answer(kind: str, content: object) -> Answer:
+    """Reads the answer that a surface sent for this kind of ask; raises Misfit with a sentence."""
+    if not isinstance(content, dict):
+        raise Misfit("An answer must be a JSON object.")
     try:
         match kind:
             case "question":
-                return msgspec.convert(said, Choices)
+                return msgspec.convert(content, Choices)
             case "permission":
-                return _read_switch(said, "allow", Allow, Deny)
+                return _read_switch(content, "allow", Allow, Deny)
             case "plan":
-                if "outline" in said:
-                    return msgspec.convert(said, Outline)
-                return _read_switch(said, "approve", Approve, Revise)
+                if "outline" in content:
+                    return msgspec.convert(content, Outline)
+                return _read_switch(content, "approve", Approve, Revise)
             case "form":
-                return msgspec.convert(said, Filled)
+                return msgspec.convert(content, Filled)
             case "trust":
-                return msgspec.convert(said, Trusting)
+                return msgspec.convert(content, Trusting)
     except msgspec.ValidationError as error:
-        raise Misfit(f"This does not answer a {kind}: {error}.") from error
-    raise Misfit(f"There is no kind of ask called {kind!r}.")
+        raise Misfit(f"This doesn't answer a {kind}: {error}.") from error
+    raise Misfit(f"There is no kind of request called {kind!r}.")
 
 
 def answer_as_json(answer: Answer) -> dict[str, Any]:
-    """An answer as the API says it; `read_answer` reads it back."""
+    """An answer as the API sends it; `read_answer` reads it back."""
     match answer:
         case Allow():
             return {**_without_none(answer), "allow": True}
@@ -118,15 +118,15 @@ def answer_as_json(answer: Answer) -> dict[str, Any]:
             assert_never(answer)
 
 
-def _read_switch(said: dict[str, Any], switch: str, yes: type[Answer], no: type[Answer]) -> Answer:
-    if switch not in said:
-        raise Misfit(f"The answer must say {switch!r}: true or false.")
-    # Only the word itself is consent: 1, "yes" or a missing value are not.
-    rest = {key: value for key, value in said.items() if key != switch}
-    if said[switch] is True:
+def _read_switch(content: dict[str, Any], switch: str, yes: type[Answer], no: type[Answer]) -> Answer:
+    if switch not in content:
+        raise Misfit(f"The answer must contain {switch!r}: true or false.")
+    # Only `true` itself is consent: 1, "yes" or a missing value are not.
+    rest = {key: value for key, value in content.items() if key != switch}
+    if content[switch] is True:
         answer: Answer = msgspec.convert(rest, yes)
         return answer
-    if said[switch] is False:
+    if content[switch] is False:
         refusal: Answer = msgspec.convert(rest, no)
         return refusal
     raise Misfit(f"{switch!r} must be true or false.")

@@ -1,4 +1,4 @@
-"""The ask: something put to people, and somebody waits. Five kinds, one lifecycle, no way back from a settlement."""
+"""The ask: a request to people that an asker waits for. Five kinds, one lifecycle; a settlement is final."""
 
 from datetime import datetime
 from hashlib import sha256
@@ -42,7 +42,7 @@ class Question(Struct, frozen=True):
 
 
 class Offer(Struct, frozen=True):
-    """What could be allowed for longer than this once: the scope in words, and exactly the rules that would be kept."""
+    """What could be allowed for longer than once: the scope in words, and exactly the rules that would be saved."""
 
     lasting: Literal["session", "always"] = field(name="for")
     scope: str
@@ -50,7 +50,7 @@ class Offer(Struct, frozen=True):
 
 
 class Permission(Struct, frozen=True):
-    """Claude wants to use a tool. `input` is whole; `suggestions` are Claude's own, verbatim, and told in words."""
+    """Claude wants to use a tool. `input` is complete; `suggestions` are Claude's own, verbatim and in words."""
 
     tool: str
     input: dict[str, Any]
@@ -82,7 +82,7 @@ Body = Question | Permission | Plan | Form | Trust
 
 
 class Answered(Struct, frozen=True, tag_field="state", tag="answered"):
-    """Somebody, or a rule, answered."""
+    """A person or a rule answered."""
 
     answer: Answer
     by: Actor
@@ -91,7 +91,7 @@ class Answered(Struct, frozen=True, tag_field="state", tag="answered"):
 
 
 class Expired(Struct, frozen=True, tag_field="state", tag="expired"):
-    """Patience ran out. The asker was told; a late answer is guidance."""
+    """Nobody answered in time, and the asker knows. A late answer is sent as a follow-up."""
 
     at: datetime
     late: Answered | None = None
@@ -108,18 +108,18 @@ Settlement = Answered | Expired | Withdrawn
 
 
 class Origin(Struct, frozen=True):
-    """Where an ask came from, as its asker needs it to take the answer: never part of the digest."""
+    """Where an ask came from, so that its asker can match the answer. Never part of the digest."""
 
     reference: str
-    """The asker's own name for the ask (a request id): opening it twice is opening it once."""
+    """The asker's own ID for the ask: opening it twice opens it once."""
     tool_use: str | None = None
-    """The action that it stands at; all that is shown of this."""
+    """The action it belongs to; the only part that is shown."""
     request: str = "{}"
-    """The request itself, as JSON, to the letter."""
+    """The request itself, as verbatim JSON."""
 
 
 class Ask(Struct, frozen=True):
-    """Something put to people that somebody waits for."""
+    """A request to people that an asker waits for."""
 
     id: str
     session: str | None
@@ -156,7 +156,7 @@ class Ask(Struct, frozen=True):
 
     @property
     def digest(self) -> str:
-        """Names what was shown: an answer that carries another digest was given to something else."""
+        """Identifies what was shown: an answer with another digest was for something else."""
         return digest_of(self.body)
 
 
@@ -168,7 +168,7 @@ class AcceptedAnswer(Struct, frozen=True):
 
 
 def kind_of(body: Body) -> Kind:
-    """The kind that a body is, as the API says it."""
+    """The kind of a body, as the API names it."""
     match body:
         case Question():
             return "question"
@@ -204,7 +204,7 @@ def settlement_as_json(settlement: Settlement) -> dict[str, Any]:
 
 
 def ask_as_json(ask: Ask) -> dict[str, Any]:
-    """An ask as the API shows it; of where it came from, only the action that it stands at."""
+    """An ask as the API shows it; of its origin, only the action it belongs to."""
     return {
         "id": ask.id,
         "session": ask.session,
@@ -225,44 +225,48 @@ def ask_as_json(ask: Ask) -> dict[str, Any]:
     }
 
 
-def ask_from_json(told: dict[str, Any]) -> Ask:
-    """An ask as the API showed it: all of it that was shown."""
-    kind = told["kind"]
-    settlement = told["settlement"]
-    fields: dict[str, Any] = {key: told[key] for key in ("id", "session", "project", "tool", "asker", "agent", "why")}
-    times: dict[str, Any] = {key: msgspec.convert(told[key], datetime | None) for key in ("expires_at", "delivered_at")}
+def ask_from_json(shown: dict[str, Any]) -> Ask:
+    """An ask from what the API showed of it."""
+    kind = shown["kind"]
+    settlement = shown["settlement"]
+    fields: dict[str, Any] = {key: shown[key] for key in ("id", "session", "project", "tool", "asker", "agent", "why")}
+    times: dict[str, Any] = {
+        key: msgspec.convert(shown[key], datetime | None) for key in ("expires_at", "delivered_at")
+    }
     return Ask(
-        body=msgspec.convert(told["body"], _BODIES[kind]),
-        origin=Origin("", told.get("tool_use")),
-        opened_at=msgspec.convert(told["opened_at"], datetime),
+        body=msgspec.convert(shown["body"], _BODIES[kind]),
+        origin=Origin("", shown.get("tool_use")),
+        opened_at=msgspec.convert(shown["opened_at"], datetime),
         settlement=_settlement(kind, settlement) if settlement else None,
         **fields,
         **times,
     )
 
 
-def read_body(kind: str, told: str | bytes) -> Body:
+def read_body(kind: str, stored: str | bytes) -> Body:
     """A body as it was stored."""
-    return msgspec.json.decode(told, type=_BODIES[kind])
+    return msgspec.json.decode(stored, type=_BODIES[kind])
 
 
-def read_settlement(kind: str, told: str | bytes) -> Settlement:
+def read_settlement(kind: str, stored: str | bytes) -> Settlement:
     """A settlement as it was stored, for an ask of this kind."""
-    return _settlement(kind, msgspec.json.decode(told))
+    return _settlement(kind, msgspec.json.decode(stored))
 
 
-def _settlement(kind: str, told: dict[str, Any]) -> Settlement:
-    match told["state"]:
+def _settlement(kind: str, content: dict[str, Any]) -> Settlement:
+    match content["state"]:
         case "answered":
-            answer = read_answer(kind, told["answer"])
-            by: Actor = msgspec.convert(told["by"], Actor)
-            return Answered(answer, by, told["from"], msgspec.convert(told["at"], datetime))
+            answer = read_answer(kind, content["answer"])
+            by: Actor = msgspec.convert(content["by"], Actor)
+            return Answered(answer, by, content["from"], msgspec.convert(content["at"], datetime))
         case "expired":
-            late = told.get("late")
+            late = content.get("late")
             answered = _settlement(kind, late) if late else None
-            return Expired(msgspec.convert(told["at"], datetime), answered if isinstance(answered, Answered) else None)
+            return Expired(
+                msgspec.convert(content["at"], datetime), answered if isinstance(answered, Answered) else None
+            )
         case _:
-            return msgspec.convert(told, Withdrawn)
+            return msgspec.convert(content, Withdrawn)
 
 
 _BODIES: dict[str, type[Body]] = {

@@ -31,7 +31,7 @@ What = Literal[
 
 
 class Entry(Struct, frozen=True):
-    """One thing that somebody did, or was not let do."""
+    """One thing that a person did, or was refused."""
 
     at: datetime
     what: What
@@ -40,11 +40,11 @@ class Entry(Struct, frozen=True):
     ask: str | None = None
     session: str | None = None
     digest: str | None = None
-    """Names what was shown."""
+    """Identifies what was shown."""
     rule: str | None = None
     detail: dict[str, Any] = {}
     number: int = 0
-    """Given by the store, in order."""
+    """Assigned by the store, in order."""
 
 
 class AuditFilter(TypedDict, total=False):
@@ -64,4 +64,4 @@ class AuditFilter(TypedDict, total=False):
 
 
 FIRST = 500
-"""How many, where nobody says."""
+"""The default limit."""

@@ -1,4 +1,4 @@
-"""The device: a browser that is told of asks when no page of ours is open. Where it is reached is never shown."""
+"""The device: a browser that gets notifications when no page is open. Its endpoint is never shown."""
 
 from datetime import datetime
 from typing import Literal
@@ -10,38 +10,38 @@ NOTICE_KINDS: tuple[NoticeKind, ...] = ("question", "permission", "plan", "form"
 
 
 class Unusable(Exception):
-    """Nothing can be sent to a device like this. The text is a sentence."""
+    """Notifications can't be sent to this device. The text is a sentence."""
 
 
 class Device(Struct, frozen=True):
-    """A browser of somebody's, as its push service and we know it."""
+    """A person's browser, as its push service and the hub know it."""
 
     id: str
     person: str
     token: str | None
-    """By which it was let in, and no longer than that is good; None where a proxy lets people in."""
+    """The token it signed in with; the device ends with it. None if a proxy signs people in."""
     label: str
     kinds: tuple[NoticeKind, ...]
     endpoint: str
-    """Where its push service takes messages for it. Whoever knows it and its keys could speak to it."""
+    """The URL of its push service. With its keys, anyone who knows it could send messages."""
     key: str
-    """Its public key, for which messages are sealed (`p256dh`)."""
+    """Its public key, for encrypting messages (`p256dh`)."""
     secret: str
-    """What it shares with us (`auth`)."""
+    """The secret it shares with us (`auth`)."""
     created_at: datetime
     origin: str | None = None
-    """Where its page came from."""
+    """The origin of its page."""
     last_sent_at: datetime | None = None
     trouble: str | None = None
-    """Why the last message could not be sent."""
+    """Why the last message failed."""
 
     def __repr__(self) -> str:
-        """Without what makes it reachable, which has no place in a log."""
+        """Without its endpoint and keys, which must not appear in a log."""
         return f"Device(id={self.id!r})"
 
 
 class Subscription(Struct, frozen=True):
-    """What a browser says of itself when somebody switches it on."""
+    """What a browser sends when a person turns notifications on."""
 
     endpoint: str
     key: str
@@ -52,7 +52,7 @@ class Subscription(Struct, frozen=True):
     made_for: str | None = None
     """The hub's public key, as the browser had it."""
     replaces: str | None = None
-    """The endpoint that it had before."""
+    """The endpoint it had before."""
     origin: str | None = None
 
     def __repr__(self) -> str:

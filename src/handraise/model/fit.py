@@ -1,4 +1,4 @@
-"""Whether an answer fits its ask. Never guesses: what a person did not say is not an answer."""
+"""Whether an answer fits its ask. Never guesses: what a person didn't say isn't an answer."""
 
 import re
 from typing import Any
@@ -20,60 +20,60 @@ from handraise.model.asks import Body, Form, Permission, Plan, Prompt, Question,
 from handraise.model.trust import Trust
 
 _FORMATS = {
-    "email": (r"[^@\s]+@[^@\s]+\.[^@\s]+", "an e-mail address"),
-    "uri": (r"[A-Za-z][A-Za-z0-9+.-]*:\S+", "an address such as https://example.org"),
-    "date": (r"\d{4}-\d\d-\d\d", "a date such as 2026-03-01"),
-    "date-time": (r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d.*", "a moment such as 2026-03-01T12:00:00Z"),
+    "email": (r"[^@\s]+@[^@\s]+\.[^@\s]+", "an email address"),
+    "uri": (r"[A-Za-z][A-Za-z0-9+.-]*:\S+", "a URL, for example https://example.org"),
+    "date": (r"\d{4}-\d\d-\d\d", "a date, for example 2026-03-01"),
+    "date-time": (r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d.*", "a date and time, for example 2026-03-01T12:00:00Z"),
 }
 
 
 def check(body: Body, answer: Answer) -> None:
-    """Raises Misfit, with a sentence that says what is missing, unless the answer fits."""
+    """Raises Misfit with a sentence unless the answer fits."""
     match body, answer:
         case Question(questions), Choices(answers):
             _check_choices(questions, answers)
         case Permission(suggestions=offered), Allow(input=changed, suggestions=chosen):
             if changed == {} and body.input:
-                raise Misfit("An edited input cannot be empty.")
+                raise Misfit("An edited input can't be empty.")
             if answer.scope != "once":
                 _check_scope(body, answer)
             if any(not 0 <= number < len(offered) for number in chosen):
-                raise Misfit(f"There are {len(offered)} suggestions; none has that number.")
+                raise Misfit(f"There is no suggestion with that number (of {len(offered)}).")
         case (Permission(), Deny()) | (Plan(), Revise() | Outline()):
             pass
         case Plan(), Approve(plan=plan):
             if plan is not None and not plan.strip():
-                raise Misfit("An edited plan cannot be empty; send it back with a message instead.")
+                raise Misfit("An edited plan can't be empty. Send it back with a message instead.")
         case Form(schema=schema), Filled("accept", content):
             _check_form(schema, content)
         case Form(), Filled():
             pass
         case Trust(unreadable=hidden), Trusting(level):
             if level == "exactly" and hidden:
-                raise Misfit(f"This cannot be trusted. {hidden[0]}")
+                raise Misfit(f"This can't be trusted. {hidden[0]}")
         case _:
-            raise Misfit(f"A {kind_of(body)} cannot be answered like this.")
+            raise Misfit(f"A {kind_of(body)} can't be answered like this.")
 
 
 def _check_scope(body: Permission, answer: Allow) -> None:
     if all(offer.lasting != answer.scope for offer in body.offers):
-        raise Misfit("Nothing safe can be offered beyond this once; allow it once.")
+        raise Misfit("This can only be allowed once.")
     if answer.input is not None:
-        raise Misfit("An edited input can be allowed once only.")
+        raise Misfit("An edited input can only be allowed once.")
 
 
 def _check_choices(prompts: tuple[Prompt, ...], choices: tuple[Choice, ...]) -> None:
     if len(prompts) != len(choices):
-        raise Misfit(f"There are {len(prompts)} questions, and {len(choices)} answers.")
+        raise Misfit(f"Expected {len(prompts)} {'answer' if len(prompts) == 1 else 'answers'}, got {len(choices)}.")
     for prompt, choice in zip(prompts, choices, strict=True):
         name = f"“{prompt.question}”"
         text = (choice.text or "").strip()
         if not choice.labels and not text:
-            raise Misfit(f"{name} is not answered yet.")
+            raise Misfit(f"{name} has no answer yet.")
         known = {option.label for option in prompt.options}
         for label in choice.labels:
             if label not in known:
-                raise Misfit(f"{name} has no option {label!r}; free text goes into 'text'.")
+                raise Misfit(f"{name} has no option {label!r}. Put your own words in 'text'.")
         if len(set(choice.labels)) != len(choice.labels):
             raise Misfit(f"{name} has the same option twice.")
         if not prompt.multi_select and len(choice.labels) + bool(text) > 1:
@@ -82,7 +82,7 @@ def _check_choices(prompts: tuple[Prompt, ...], choices: tuple[Choice, ...]) -> 
 
 def _check_form(schema: dict[str, Any], content: dict[str, Any] | None) -> None:
     if content is None:
-        raise Misfit("An accepted form needs its content.")
+        raise Misfit("An accepted form needs content.")
     fields = schema.get("properties")
     if not isinstance(fields, dict):
         return
@@ -140,9 +140,9 @@ def _check_text(title: str, field: dict[str, Any], value: object) -> None:
         raise Misfit(f"{title} must have at least {low} characters.")
     if isinstance(high, int) and len(value) > high:
         raise Misfit(f"{title} must have at most {high} characters.")
-    pattern, named = _FORMATS.get(str(field.get("format")), (".*", "text"))
+    pattern, expected = _FORMATS.get(str(field.get("format")), (".*", "text"))
     if not re.fullmatch(pattern, value, re.DOTALL):
-        raise Misfit(f"{title} must be {named}.")
+        raise Misfit(f"{title} must be {expected}.")
 
 
 def _check_several(title: str, field: dict[str, Any], value: object) -> None:
@@ -152,9 +152,9 @@ def _check_several(title: str, field: dict[str, Any], value: object) -> None:
     allowed = _allowed(items) if isinstance(items, dict) else []
     for each in value:
         if allowed and each not in allowed:
-            raise Misfit(f"{title} may hold only {', '.join(str(each) for each in allowed)}.")
+            raise Misfit(f"{title} may contain only {', '.join(str(each) for each in allowed)}.")
         if isinstance(items, dict) and items.get("type") == "string" and not isinstance(each, str):
-            raise Misfit(f"{title} may hold only text.")
+            raise Misfit(f"{title} may contain only text.")
     low, high = field.get("minItems"), field.get("maxItems")
     if isinstance(low, int) and len(value) < low:
         raise Misfit(f"{title} needs at least {low}.")

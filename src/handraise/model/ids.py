@@ -1,4 +1,4 @@
-"""What our ids look like. Never random by itself: the entropy is an argument."""
+"""The format of our IDs. Never random by itself: the entropy is an argument."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ Prefix = Literal["s", "a", "p", "r", "t", "d"]
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 ENTROPY = 10
-"""How many random bytes an id wants."""
+"""How many random bytes an ID needs."""
 
 
 def spell(prefix: Prefix, entropy: bytes) -> str:

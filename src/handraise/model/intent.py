@@ -1,8 +1,8 @@
-"""Intent: whether a hand meant this very card. Decides from what was shown and done, and when; never looks at a clock.
+"""Intent: whether an action was meant for this very card. Decides by what was shown and when; never looks at a clock.
 
-What allows, approves or grants needs an act that was meant for this card: all of its evidence was seen (or the person
-chose to go on at its marked end), it stood still, and the person typed and clicked nothing for a while before. Refusing
-and asking back wait for nothing; only a key that repeats is ignored.
+To allow or approve, an act must be meant for this card: all of its evidence was seen (or the person chose to continue
+without it), the card did not move, and the person typed and clicked nothing for a moment before. Refusing and asking
+back need none of this; only a repeated key is ignored.
 
 The page has the same rule in `web/src/intent.ts`. Both pass the cases in `tests/model/intent.json`.
 """
@@ -13,15 +13,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 CALM = {"terminal": 1000, "page": 700, "push": 1000}
-"""Milliseconds for which a card stands still, and the person types and clicks nothing, before an act counts."""
+"""Milliseconds without movement, typing or clicking before an act counts."""
 SETTLED = 250
-"""Milliseconds after the person scrolled it, or went on to its next step: it changed because they changed it."""
+"""Milliseconds after the person scrolled it or opened its next step."""
 BURST = 400
-"""Milliseconds between two letters of somebody who types a sentence."""
+"""Milliseconds between two letters of a person who is typing a sentence."""
 
 Surface = Literal["terminal", "page", "push"]
 Weight = Literal["refuse", "answer", "grant"]
-"""What an act does: says no, not now, or only opens something; answers a question; allows something."""
+"""What an act does: refuses, postpones or only opens something; answers a question; allows something."""
 Verdict = Literal["meant", "repeated", "moved", "busy", "unseen"]
 """`meant` counts. `repeated`: a held key, the second click of two, a paste. `moved`: the card has only just appeared,
 moved or changed. `busy`: the person has only just typed or clicked. `unseen`: some evidence was not on screen."""
@@ -34,15 +34,15 @@ class Act(Struct, frozen=True):
     at: int
     repeated: bool = False
     letter: bool = False
-    """By one letter alone, without Enter: it could be the first one of a word."""
+    """A single letter without Enter: it could be the start of a word."""
 
     def due(self) -> int:
-        """When it is carried out, if it is still meant then: another letter would show that this one began a word."""
+        """When it is carried out, if still meant then: another letter would show that this one began a word."""
         return self.at + BURST if self.letter and self.weight == "grant" else self.at
 
 
 class Attention(Struct, frozen=True):
-    """How one card stands before one person. Each event gives another value. Times in milliseconds."""
+    """One person's attention to one card. Each event returns a new value. Times in milliseconds."""
 
     surface: Surface
     still_since: int
@@ -50,10 +50,10 @@ class Attention(Struct, frozen=True):
     scrolled_at: int | None = None
     seen: bool = False
     going_on: bool = False
-    """The person was shown that there is more, and chose to go on without it."""
+    """The person saw that there is more, and chose to continue without it."""
 
     def move(self, at: int) -> "Attention":
-        """It came into place, or moved by itself: whatever the hand was about to press was something else."""
+        """It appeared or moved by itself: the person was about to press something else."""
         return replace(self, still_since=at)
 
     def change(self, at: int) -> "Attention":
@@ -61,7 +61,7 @@ class Attention(Struct, frozen=True):
         return replace(self, still_since=at, seen=False, going_on=False)
 
     def turn(self, at: int) -> "Attention":
-        """The person went on to its next step: it shows something else, where they have just been looking."""
+        """The person opened its next step: it shows something else, where they are already looking."""
         return replace(self, scrolled_at=at, seen=False, going_on=False)
 
     def touch(self, at: int) -> "Attention":
@@ -77,7 +77,7 @@ class Attention(Struct, frozen=True):
         return replace(self, seen=True)
 
     def go_on(self) -> "Attention":
-        """The person knows that there is more, and goes on."""
+        """The person knows that there is more, and continues."""
         return replace(self, going_on=True)
 
     def calm_at(self) -> int:
@@ -104,5 +104,5 @@ def attend(surface: Surface, at: int, *, touched_at: int | None = None, seen: bo
 
 
 def is_typing(before: int | None, at: int) -> bool:
-    """Whether two letters in a row are somebody typing words, rather than two choices."""
+    """Whether two letters in a row are typing rather than two choices."""
     return before is not None and at - before < BURST

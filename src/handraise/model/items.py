@@ -21,11 +21,11 @@ class SessionStarted(Struct, frozen=True, tag_field="type", tag="session.started
     model: str | None
     run: int
     sandbox: str = ""
-    """Which one is around it: a preset, or `none` where there cannot be one. Older items do not say."""
+    """The preset of its sandbox, or `none` where there can't be one. Empty in older items."""
 
 
 class SessionChanged(Struct, frozen=True, tag_field="type", tag="session.changed"):
-    """The session as it is from here on, in the API's own shape."""
+    """The session from here on, in the API's format."""
 
     phase: str
     mode: str
@@ -37,13 +37,13 @@ class SessionChanged(Struct, frozen=True, tag_field="type", tag="session.changed
 
 
 class TurnStarted(Struct, frozen=True, tag_field="type", tag="turn.started"):
-    """Something said to Claude was taken up."""
+    """Claude started on a message."""
 
     turn: int
 
 
 class TurnEnded(Struct, frozen=True, tag_field="type", tag="turn.ended"):
-    """A `result`: what the turn cost, and its error as it was told."""
+    """A `result`: the turn's cost, and its error verbatim."""
 
     turn: int
     cost_usd: float
@@ -54,11 +54,11 @@ class TurnEnded(Struct, frozen=True, tag_field="type", tag="turn.ended"):
     result: str
     denials: int = 0
     interrupted: bool = False
-    """Somebody ended it; that is no failure, though `is_error` is what Claude calls it."""
+    """A person ended it; not a failure, even though Claude sets `is_error`."""
 
 
 class Said(Struct, frozen=True, tag_field="type", tag="said"):
-    """What a person sent; it waits until `said.taken` names it."""
+    """A person's message; queued until a `said.taken` refers to it."""
 
     say: str
     text: str
@@ -68,13 +68,13 @@ class Said(Struct, frozen=True, tag_field="type", tag="said"):
 
 
 class SaidTaken(Struct, frozen=True, tag_field="type", tag="said.taken"):
-    """Claude took up what was said."""
+    """Claude received the message."""
 
     say: str
 
 
 class Text(Struct, frozen=True, tag_field="type", tag="text"):
-    """Claude's words. `parent` is the tool id of the sub-agent that spoke."""
+    """Claude's text. `parent` is the tool ID of the sub-agent that wrote it."""
 
     text: str
     message: str
@@ -82,7 +82,7 @@ class Text(Struct, frozen=True, tag_field="type", tag="text"):
 
 
 class Thinking(Struct, frozen=True, tag_field="type", tag="thinking"):
-    """Claude's thoughts, where it shows them."""
+    """Claude's thinking, if shown."""
 
     text: str
     message: str
@@ -101,7 +101,7 @@ class ActionStarted(Struct, frozen=True, tag_field="type", tag="action.started")
 
 
 class ActionChanged(Struct, frozen=True, tag_field="type", tag="action.changed"):
-    """A person edited the input of an action before it ran: from here on this is what runs."""
+    """A person edited an action's input before it ran: this is what runs."""
 
     action: str
     title: str
@@ -123,7 +123,7 @@ class ActionEnded(Struct, frozen=True, tag_field="type", tag="action.ended"):
 
 
 class AskOpened(Struct, frozen=True, tag_field="type", tag="ask.opened"):
-    """The whole ask, in the API's own shape."""
+    """The whole ask, in the API's format."""
 
     ask: dict[str, Any]
 
@@ -136,16 +136,16 @@ class AskSettled(Struct, frozen=True, tag_field="type", tag="ask.settled"):
 
 
 class AskDelivered(Struct, frozen=True, tag_field="type", tag="ask.delivered"):
-    """Claude showed that it took the answer."""
+    """Claude confirmed that it received the answer."""
 
     ask: str
 
 
 class Notice(Struct, frozen=True, tag_field="type", tag="notice"):
-    """Something a person should know: a rate limit, a retry, a damaged line, an answer that does not move Claude."""
+    """Something a person should know: a rate limit, a retry, a damaged line, an answer without effect."""
 
     level: Literal["info", "warning", "error", "alarm"]
-    """An alarm: something went around us, and the session is stopped for it."""
+    """An alarm: something bypassed Handraise, and the session is stopped."""
     text: str
     about: str = ""
 
@@ -157,12 +157,12 @@ class SessionEnded(Struct, frozen=True, tag_field="type", tag="session.ended"):
     reason: str
     exit_code: int | None
     by: str | None = None
-    """Who stopped it, where a person did."""
+    """Who stopped it, if a person did."""
     alarm: bool = False
 
 
 class Frame(Struct, frozen=True, tag_field="type", tag="frame"):
-    """What Claude said and we do not know; `frame` is the line itself."""
+    """An unrecognized message from Claude; `frame` is the line itself."""
 
     frame: Any
 
@@ -189,7 +189,7 @@ Content = (
 
 
 class Item(Struct, frozen=True):
-    """An entry of the feed. `content` is JSON already: it is encoded once and shared by every follower."""
+    """An entry of the feed. `content` is already JSON: encoded once, and shared by every follower."""
 
     cursor: int
     session: str | None

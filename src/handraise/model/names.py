@@ -1,4 +1,4 @@
-"""The name that people give to a project, a token, a device or a rule: one line that shows what it is. Pure."""
+"""The name of a project, a token, a device or a rule: one line without hidden characters. Pure."""
 
 import unicodedata
 
@@ -7,7 +7,7 @@ from handraise.model.hidden import reveal
 LONGEST = 200
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _JOINERS = "\u200c\u200d"
-"""They shape letters in Persian and Indic scripts, and join emoji; between two such signs they deceive nobody."""
+"""They shape letters in Persian and Indic scripts, and join emoji; between two such characters they are harmless."""
 
 
 class BadName(ValueError):
@@ -15,7 +15,7 @@ class BadName(ValueError):
 
 
 def check_name(name: str, of: str = "The name") -> str:
-    """The name without blanks around it; raises BadName."""
+    """The name without surrounding spaces; raises BadName."""
     trimmed = name.strip(" \t")
     if not trimmed:
         raise BadName(f"{of} is empty.")
@@ -30,6 +30,6 @@ def check_name(name: str, of: str = "The name") -> str:
 def _joins(name: str, at: int) -> bool:
     if name[at] not in _JOINERS or not 0 < at < len(name) - 1:
         return False
-    # An emoji may carry a sign for its colours before the joiner.
+    # An emoji may have a skin tone before the joiner.
     around = [unicodedata.category(each) for each in (name[at - 1], name[at + 1])]
     return all(each in ("Lo", "Mn", "Mc", "So", "Sk") for each in around)

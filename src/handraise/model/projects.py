@@ -1,4 +1,4 @@
-"""The project: a directory and its options, and whether it can have them."""
+"""The project: a directory and its options, and whether they are valid."""
 
 import re
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from handraise.model.own_tools import ASK_USER_LEAST, ASK_USER_MOST, ASK_USER_SE
 from handraise.model.rules import ProjectRule, Rule
 
 SANDBOXES = ("off", "open", "project", "sealed")
-"""Each lets Claude reach less than the one before it."""
+"""Each lets Claude access less than the one before it."""
 
 MODES = ("default", "manual", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions")
 """The permission modes that Claude Code knows."""
@@ -21,17 +21,17 @@ _MOST_PARALLEL = 1000
 
 
 class Patience(Struct, frozen=True, forbid_unknown_fields=True):
-    """How long an asker waits, in seconds, for each kind; None is for ever."""
+    """How long an asker waits, in seconds, for each kind; None means no timeout."""
 
     question: float | None = None
     permission: float | None = None
     plan: float | None = None
     form: float | None = None
     trust: float | None = None
-    """Until a session starts without what its directory brings."""
+    """Until a session starts without its directory's own hooks, servers and permissions."""
 
     def over(self, general: "Patience") -> "Patience":
-        """This one, filled up with what holds for all."""
+        """These values; what isn't set comes from `general`."""
         pairs = zip(astuple(self), astuple(general), strict=True)
         return Patience(*(own if own is not None else theirs for own, theirs in pairs))
 
@@ -45,7 +45,7 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     append_system_prompt: str | None = None
     add_dirs: tuple[str, ...] = ()
     sandbox: str | None = None
-    """What Claude and its tools can reach: one of SANDBOXES."""
+    """What Claude and its tools can access: one of SANDBOXES."""
     ask_user_enabled: bool | None = None
     ask_user_timeout: int | None = None
     patience: Patience = Patience()
@@ -54,7 +54,7 @@ class Options(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     rules: tuple[ProjectRule, ...] = ()
 
     def over(self, general: "Options") -> "Options":
-        """These, filled up with what holds for all. Limits and rules stay the project's own."""
+        """These values; what isn't set comes from `general`. Limits and rules are the project's own."""
         enabled = self.ask_user_enabled if self.ask_user_enabled is not None else general.ask_user_enabled
         return replace(
             self,
@@ -81,7 +81,7 @@ class Project(Struct, frozen=True):
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """In order, each named by its place."""
+        """In order, each named by its position."""
         numbered = enumerate(self.options.rules, 1)
         return tuple(each.rule(f"project {self.name}#{number}", self.id) for number, each in numbered)
 
@@ -93,28 +93,28 @@ def innermost(projects: Iterable[Project], directory: str) -> Project | None:
 
 
 class OwnFile(Struct, frozen=True):
-    """What a directory's own settings file says. Claude could write it, so that its rules can only be stricter."""
+    """A directory's own settings file. Claude could write it, so its rules can only be stricter."""
 
     options: Options | None = None
-    """All that holds there where the project says nothing; None leaves it to the settings."""
+    """What applies there unless the project sets it; None leaves it to the settings."""
     rules: tuple[Rule, ...] = ()
 
 
 class OwnFileUnfit(Exception):
-    """The directory's own file cannot be used. The text says why; until then a person is asked about everything."""
+    """The directory's own file is invalid. The text says why; until it is fixed, a person is asked about everything."""
 
 
 def no_own_file(_directory: str) -> OwnFile:
-    """For hubs that read none."""
+    """For hubs without such files."""
     return OwnFile()
 
 
 class BadOption(Exception):
-    """A value that a project cannot have. The text names the key and says what it must be."""
+    """An invalid value. The text names the key and says what it must be."""
 
 
 def check(options: Options) -> None:
-    """Raises BadOption unless every value makes sense."""
+    """Raises BadOption unless every value is valid."""
     if options.mode is not None and options.mode not in MODES:
         raise BadOption(f"mode must be one of {', '.join(MODES)}.")
     if options.sandbox is not None and options.sandbox not in SANDBOXES:
@@ -125,19 +125,19 @@ def check(options: Options) -> None:
     for key in ("model", "append_system_prompt"):
         value = getattr(options, key)
         if value is not None and not value.strip():
-            raise BadOption(f"{key} must not be empty; leave it out instead.")
+            raise BadOption(f"{key} must not be empty. Leave it out instead.")
     for key in ("allowed_tools", "add_dirs"):
         if not all(each.strip() for each in getattr(options, key)):
-            raise BadOption(f"{key} must not hold an empty text.")
+            raise BadOption(f"{key} must not contain an empty string.")
     for tool in options.allowed_tools:
         if not _TOOL.fullmatch(tool):
-            raise BadOption(f"allowed_tools: {tool!r} is not a tool as Claude Code spells it, such as Bash(git log:*).")
+            raise BadOption(f"allowed_tools: {tool!r} isn't in Claude Code's notation, for example Bash(git log:*).")
     for directory in options.add_dirs:
         if not directory.startswith("/"):
-            raise BadOption(f"add_dirs must hold absolute paths, not {directory!r}.")
+            raise BadOption(f"add_dirs must be absolute paths, not {directory!r}.")
     for kind, patience in asdict(options.patience).items():
         if patience is not None and not 0 < patience <= _YEAR:
-            raise BadOption(f"patience.{kind} must be from 1 second to a year; leave it out to wait for ever.")
+            raise BadOption(f"patience.{kind} must be from 1 second to a year. Leave it out for no timeout.")
     if options.parallel is not None and not 1 <= options.parallel <= _MOST_PARALLEL:
         raise BadOption(f"parallel must be from 1 to {_MOST_PARALLEL}.")
     if options.cost_limit_usd is not None and options.cost_limit_usd <= 0:
@@ -147,11 +147,11 @@ def check(options: Options) -> None:
 
 
 def _check_rule(rule: ProjectRule, which: str) -> None:
-    named = {key: getattr(rule, key) for key in ("tool", "command", "path", "server")}
-    for key, value in named.items():
+    conditions = {key: getattr(rule, key) for key in ("tool", "command", "path", "server")}
+    for key, value in conditions.items():
         if value is not None and not value.strip():
-            raise BadOption(f"{which} has an empty {key}; leave it out instead.")
-    if rule.decision == "allow" and not any(named.values()):
-        raise BadOption(f"{which} would allow everything; name a tool, command, path or server.")
+            raise BadOption(f"{which} has an empty {key}. Leave it out instead.")
+    if rule.decision == "allow" and not any(conditions.values()):
+        raise BadOption(f"{which} would allow everything. Name a tool, command, path or server.")
     if rule.mode is not None and rule.mode not in MODES:
-        raise BadOption(f"{which} has a mode that Claude Code does not know; it must be one of {', '.join(MODES)}.")
+        raise BadOption(f"{which} has an unknown mode. It must be one of {', '.join(MODES)}.")

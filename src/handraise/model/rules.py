@@ -1,4 +1,4 @@
-"""The rule: a standing answer, given without a person. What it matches is decided in `policy`."""
+"""The rule: a standing answer. `policy` decides what it matches."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -10,14 +10,14 @@ Decision = Literal["allow", "deny", "ask"]
 
 
 class Rule(Struct, frozen=True):
-    """Every condition that is set must hold. Rules are tried in order; the first that matches decides."""
+    """Every condition that is set must match. Rules are tried in order; the first that matches decides."""
 
     id: str
     decision: Decision
     tool: str | None = None
     """A tool's name, or a pattern with `*`."""
     command: str | None = None
-    """For shell tools: the words of a command, `*` standing for anything (`npm run *`); each part must match."""
+    """For shell tools: the words of a command; `*` matches anything (`npm run *`). Each part must match."""
     path: str | None = None
     """For file tools: a glob; relative ones are inside the project."""
     server: str | None = None
@@ -35,7 +35,7 @@ class Rule(Struct, frozen=True):
 
 
 class ProjectRule(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a project says of a `Rule`. It holds there and nowhere else."""
+    """What a project may set of a `Rule`. It applies only there."""
 
     decision: Decision
     tool: str | None = None

@@ -1,4 +1,4 @@
-"""The say: what a person sends Claude. It is stored before it is written, and taken when Claude echoes it."""
+"""The say: a person's message to Claude. It is stored before it is sent, and received when Claude echoes it."""
 
 from datetime import datetime
 from typing import Any
@@ -9,7 +9,7 @@ from handraise.model.actors import Actor
 
 
 class Say(Struct, frozen=True):
-    """Text, or blocks as the Messages API takes them. The id travels with the line, so that it is taken once."""
+    """Text, or blocks of the Messages API. The ID is sent along, so that it is received only once."""
 
     id: str
     session: str

@@ -9,31 +9,31 @@ from msgspec import Struct
 Phase = Literal["queued", "starting", "idle", "working", "parking", "parked", "stopping", "ended"]
 PHASES: tuple[Phase, ...] = ("queued", "starting", "idle", "working", "parking", "parked", "stopping", "ended")
 PARKED: tuple[Phase, ...] = ("parking", "parked")
-"""It was idle, and its Claude gives its place to another session, or has; what is said next brings it back."""
+"""It was idle, and its Claude makes room for another session, or has; the next message brings it back."""
 Ending = Literal["stopped", "finished", "failed", "lost"]
 
 
 class Ended(Struct, frozen=True):
-    """How a session's last process ended; a resume takes this away again."""
+    """How a session's last process ended; a resume clears this."""
 
     how: Ending
     reason: str
     at: datetime
     exit_code: int | None = None
     by: str | None = None
-    """Who stopped it, where a person did."""
+    """Who stopped it, if a person did."""
     alarm: bool = False
-    """We stopped it, since something went around us."""
+    """We stopped it because something bypassed Handraise."""
 
 
 class Session(Struct, frozen=True):
-    """What the store keeps of a session beside its timeline."""
+    """What the store keeps of a session besides its timeline."""
 
     id: str
     project: str | None
     directory: str
     claude_id: str
-    """Claude's own session id: ours to choose, kept by a resume, new after a fork."""
+    """Claude's own session ID: we choose it, a resume keeps it, a fork gets a new one."""
     title: str
     created_at: datetime
     changed_at: datetime
@@ -42,15 +42,15 @@ class Session(Struct, frozen=True):
     model: str | None = None
     cost_usd: float = 0.0
     run: int = 0
-    """Which of its processes: 1 for the first; 0 before that."""
+    """The number of its process: 1 for the first, 0 before that."""
     ended: Ended | None = None
     stuck_since: datetime | None = None
-    """Answered, and Claude has not moved since."""
+    """Since when Claude hasn't responded to an answer."""
     forked_from: str | None = None
 
 
 class Checkpoint(Struct, frozen=True):
-    """How far a session's journal has been taken in, and what the session machine remembered there."""
+    """How far a session's journal has been read, and the state of the session machine there."""
 
     session: str
     run: int
@@ -59,13 +59,13 @@ class Checkpoint(Struct, frozen=True):
 
 
 def session_as_json(session: Session, open_asks: int) -> dict[str, Any]:
-    """A session as the API shows it; `state` is what a person would say of it."""
+    """A session as the API shows it; `state` is for people."""
     built: dict[str, Any] = msgspec.to_builtins(session, builtin_types=(datetime,))
     return {**built, "state": state_of(session, open_asks), "open_asks": open_asks}
 
 
 def state_of(session: Session, open_asks: int) -> str:
-    """One word, in the order of what matters to a person."""
+    """The state in words, most important first."""
     if session.ended is not None:
         return session.ended.how
     if open_asks:

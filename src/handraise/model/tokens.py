@@ -1,4 +1,4 @@
-"""The token: how somebody who is not at this machine shows who they are. Only its hash is kept."""
+"""The token: how a person or agent on another machine signs in. Only its hash is stored."""
 
 from datetime import datetime
 from hashlib import sha256
@@ -12,7 +12,7 @@ _RANK: dict[Role, int] = {"viewer": 1, "approver": 2, "admin": 3}
 
 
 class Token(Struct, frozen=True):
-    """A named key with a role. A login of a browser is one too, made by a one-time code."""
+    """A named key with a role. A signed-in browser has one too, from a one-time code."""
 
     id: str
     name: str
@@ -23,13 +23,13 @@ class Token(Struct, frozen=True):
     last_used_at: datetime | None = None
     revoked_at: datetime | None = None
     kind: Literal["token", "browser", "code"] = "token"
-    """A `code` logs a browser in once, and is gone."""
+    """A `code` signs in one browser, once."""
     project: str | None = None
-    """For an agent: the id of the project that it works in, whatever else it says."""
+    """For an agent: the ID of the project it works in, whatever it says."""
 
     @property
     def ends_at(self) -> datetime | None:
-        """Since when, or from when on, it is good no more; None is never."""
+        """When it expires, or was revoked or expired; None means never."""
         return min((each for each in (self.revoked_at, self.expires_at) if each is not None), default=None)
 
     def is_good(self, now: datetime) -> bool:
@@ -37,12 +37,12 @@ class Token(Struct, frozen=True):
 
 
 def may(role: Role, needed: Role) -> bool:
-    """Viewers see, approvers also answer and say, admins also administer. An agent is none of these."""
+    """Viewers can see, approvers can also answer and send messages, admins can do everything. Agents are separate."""
     if needed == "agent" or role == "agent":
         return role == needed
     return _RANK[role] >= _RANK[needed]
 
 
 def hash_of(secret: str) -> str:
-    """What is kept of a secret. The secret has 256 random bits, so that no salt or slow hash is needed."""
+    """What is stored of a secret. The secret has 256 random bits, so no salt or slow hash is needed."""
     return sha256(secret.encode()).hexdigest()

@@ -6,9 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from handraise.claude.locate import locate
-from handraise.demo import release, toy
-from handraise.demo.environment import environment
-from handraise.demo.model import EACH_SESSION, ScriptedModel
+from handraise.demo.model import EACH_SESSION, ScriptedModel, environment
+from handraise.demo.project import RELEASE_FILES, SERVICE_FILES, servers
 from handraise.demo.scenarios import SCENARIOS
 from handraise.serving.serve import RunningHub, ServeConfig, serving, signals
 
@@ -24,7 +23,7 @@ async def demonstrate(
     """Serves until it is stopped. `show` opens a link, which is only printed where nobody else reads it (`private`)."""
     with signals() as stop:
         async with demonstration(folder, port) as served:
-            tell(f"Handraise is up at {served.base}, with two sessions that will raise their hands.")
+            tell(f"Handraise is up at {served.base}, with two sessions that will ask for you.")
             if served.hub.wall.missing:
                 tell(f"Warning: no sandbox. {served.hub.wall.missing} {served.hub.wall.advice}")
             state = folder / "state"
@@ -44,11 +43,11 @@ async def demonstration(folder: Path, port: int) -> AsyncIterator[RunningHub]:
     """A hub with the demo's sessions. They end with it, since their model goes."""
     project = folder / "toy-service"
     project.mkdir()
-    for name, text in {**toy.FILES, **release.FILES}.items():
+    for name, text in {**SERVICE_FILES, **RELEASE_FILES}.items():
         (project / name).write_text(text)
     home = folder / "home"
     home.mkdir()
-    (home / ".claude.json").write_text(release.servers(sys.executable))
+    (home / ".claude.json").write_text(servers(sys.executable))
     async with ScriptedModel(SCENARIOS) as model:
         claudes = environment(model.url("welcome", EACH_SESSION), str(home))
         async with serving(ServeConfig(folder / "state", locate(), claudes, port=port)) as served:

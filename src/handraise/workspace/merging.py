@@ -1,6 +1,6 @@
-"""Puts what is ours into the files of a project, and takes it out again. Pure: texts in, texts out.
+"""Adds our entries to the files of a project, and removes them again. Pure: texts in, texts out.
 
-Whatever is there stays. What was added is written down, so that taking it out takes nothing else.
+Existing content stays. What was added is recorded, so that removing it removes nothing else.
 """
 
 import json
@@ -26,15 +26,15 @@ _END = "<!-- handraise: end -->\n"
 _MARK = re.compile(r"^<!-- handraise: (begin|end)\b[^\n]*-->[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
 
 Texts = dict[str, str | None]
-"""By the file's name; None where there is none."""
+"""By file name; None for a file that doesn't exist."""
 
 
 class Unmergeable(Exception):
-    """A file is not as we can change it; every file is left alone. The text is a sentence."""
+    """A file can't be changed safely, so no file is. The text is a sentence."""
 
 
 class Added(Struct, frozen=True):
-    """What we have put in, and what was there instead."""
+    """What we added, and what was there before."""
 
     server: bool = False
     enabled: bool = False
@@ -42,13 +42,13 @@ class Added(Struct, frozen=True):
     mode: str | None = None
     mode_before: str | None = None
     made: tuple[str, ...] = ()
-    """Files that were not there before."""
+    """Files that didn't exist before."""
     opened: tuple[str, ...] = ()
-    """Keys of lists and objects that were not there before: empty, they go with what was in them."""
+    """Keys of lists and objects that didn't exist before: they are removed when they become empty."""
 
 
 def synced(before: Mapping[str, str | None], wanted: ProjectFiles) -> Texts:
-    """The files as they are to be; twice is the same as once. Raises Unmergeable."""
+    """The files with our entries; doing it twice changes nothing more. Raises Unmergeable."""
     plain = removed(before)
     made = tuple(name for name in FILES if plain[name] is None)
     servers, added = _with_server(_read(MCP, plain[MCP]), wanted, Added())
@@ -63,7 +63,7 @@ def synced(before: Mapping[str, str | None], wanted: ProjectFiles) -> Texts:
 
 
 def removed(before: Mapping[str, str | None]) -> Texts:
-    """The files without what is ours; raises Unmergeable."""
+    """The files without our entries; raises Unmergeable."""
     added = _added(before.get(RECORD))
     servers = _without_server(_read(MCP, before.get(MCP)), added)
     settings = _without_settings(_read(SETTINGS, before.get(SETTINGS)), added)
@@ -80,7 +80,7 @@ def removed(before: Mapping[str, str | None]) -> Texts:
 
 
 def says_the_same(one: str | None, other: str | None) -> bool:
-    """Whether two files differ in nothing but their layout."""
+    """Whether two JSON files differ only in layout."""
     try:
         return one is not None and other is not None and json.loads(one) == json.loads(other)
     except ValueError:
@@ -91,37 +91,37 @@ def _read(name: str, text: str | None) -> dict[str, Any]:
     if text is None or not text.strip():
         return {}
     try:
-        told = json.loads(text, object_pairs_hook=_without_twins, parse_constant=_refuse)
-        json.dumps(told, allow_nan=False)
+        content = json.loads(text, object_pairs_hook=_without_twins, parse_constant=_refuse)
+        json.dumps(content, allow_nan=False)
     except (ValueError, RecursionError) as error:
-        raise Unmergeable(f"{name} is not JSON ({error}); mend it first. Nothing was changed.") from error
-    if not isinstance(told, dict):
-        raise Unmergeable(f"{name} does not hold a JSON object; mend it first. Nothing was changed.")
-    return told
+        raise Unmergeable(f"{name} isn't valid JSON ({error}). Fix it first. Nothing was changed.") from error
+    if not isinstance(content, dict):
+        raise Unmergeable(f"{name} isn't a JSON object. Fix it first. Nothing was changed.")
+    return content
 
 
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Of two that have the same key one would be lost."""
-    told = dict(pairs)
-    if len(told) != len(pairs):
-        raise ValueError("a key stands in it twice")
-    return told
+    """Refuses repeated keys: one of their values would be lost."""
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        raise ValueError("a key appears twice")
+    return content
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number")
+    raise ValueError(f"{constant} isn't a number")
 
 
-def _written(told: dict[str, Any], before: str | None) -> str | None:
-    """As it was where nothing has changed; else with the indentation and the ends of line that it had."""
-    if before is not None and before.strip() and json.loads(before) == told:
+def _written(content: dict[str, Any], before: str | None) -> str | None:
+    """The text as it was if nothing changed; otherwise with its own indentation and line endings."""
+    if before is not None and before.strip() and json.loads(before) == content:
         return before
-    if not told and (before is None or not before.strip()):
+    if not content and (before is None or not before.strip()):
         return before
-    text = json.dumps(told, indent=_indentation(before), ensure_ascii=False)
+    text = json.dumps(content, indent=_indentation(before), ensure_ascii=False)
     if any("\ud800" <= letter <= "\udfff" for letter in text):
-        # Half an emoji can be written in JSON, and in no file.
-        text = json.dumps(told, indent=_indentation(before))
+        # Half an emoji can be written in JSON, but not in a UTF-8 file.
+        text = json.dumps(content, indent=_indentation(before))
     return _with_ends_of(before, f"{text}\n")
 
 
@@ -133,39 +133,39 @@ def _indentation(text: str | None) -> str:
     return "  "
 
 
-def _inside(told: dict[str, Any], key: str, name: str, kind: type[Any]) -> Any:  # noqa: ANN401 (JSON)
-    found = told.get(key, kind())
+def _inside(content: dict[str, Any], key: str, name: str, kind: type[Any]) -> Any:  # noqa: ANN401 (JSON)
+    found = content.get(key, kind())
     if not isinstance(found, kind):
         what = "an object" if kind is dict else "a list"
-        raise Unmergeable(f"{name}: {key!r} is not {what}; mend it first. Nothing was changed.")
+        raise Unmergeable(f"{name}: {key!r} isn't {what}. Fix it first. Nothing was changed.")
     return found
 
 
-def _with_server(told: dict[str, Any], wanted: ProjectFiles, added: Added) -> tuple[dict[str, Any], Added]:
-    servers = _inside(told, "mcpServers", MCP, dict)
+def _with_server(content: dict[str, Any], wanted: ProjectFiles, added: Added) -> tuple[dict[str, Any], Added]:
+    servers = _inside(content, "mcpServers", MCP, dict)
     if not wanted.server:
-        return told, added
+        return content, added
     if servers.get(SERVER, wanted.server) != wanted.server:
-        raise Unmergeable(f"{MCP} has a server called {SERVER!r} that is not ours; rename it. Nothing was changed.")
+        raise Unmergeable(f"{MCP} has another server called {SERVER!r}. Rename it. Nothing was changed.")
     if SERVER in servers:
-        return told, added
-    added = replace(added, server=True, opened=(*added.opened, *_missing(told, "mcpServers")))
-    return {**told, "mcpServers": {**servers, SERVER: wanted.server}}, added
+        return content, added
+    added = replace(added, server=True, opened=(*added.opened, *_missing(content, "mcpServers")))
+    return {**content, "mcpServers": {**servers, SERVER: wanted.server}}, added
 
 
-def _without_server(told: dict[str, Any], added: Added) -> dict[str, Any]:
-    servers = _inside(told, "mcpServers", MCP, dict)
+def _without_server(content: dict[str, Any], added: Added) -> dict[str, Any]:
+    servers = _inside(content, "mcpServers", MCP, dict)
     if not added.server or SERVER not in servers:
-        return told
+        return content
     rest = {name: each for name, each in servers.items() if name != SERVER}
-    return _closed(told, "mcpServers", rest, added)
+    return _closed(content, "mcpServers", rest, added)
 
 
-def _with_settings(told: dict[str, Any], wanted: ProjectFiles, added: Added) -> tuple[dict[str, Any], Added]:
-    permissions = dict(_inside(told, "permissions", SETTINGS, dict))
+def _with_settings(content: dict[str, Any], wanted: ProjectFiles, added: Added) -> tuple[dict[str, Any], Added]:
+    permissions = dict(_inside(content, "permissions", SETTINGS, dict))
     allowed = list(_inside(permissions, "allow", SETTINGS, list))
     missing = tuple(tool for tool in wanted.allow if tool not in allowed)
-    opened = _missing(told, "permissions", "enabledMcpjsonServers") + _missing(permissions, "allow")
+    opened = _missing(content, "permissions", "enabledMcpjsonServers") + _missing(permissions, "allow")
     added = replace(added, opened=(*added.opened, *opened))
     if missing:
         permissions["allow"] = [*allowed, *missing]
@@ -174,19 +174,19 @@ def _with_settings(told: dict[str, Any], wanted: ProjectFiles, added: Added) -> 
         added = replace(added, mode=wanted.mode, mode_before=before if isinstance(before, str) else None)
         permissions["defaultMode"] = wanted.mode
     if permissions:
-        told = {**told, "permissions": permissions}
-    enabled = list(_inside(told, "enabledMcpjsonServers", SETTINGS, list))
+        content = {**content, "permissions": permissions}
+    enabled = list(_inside(content, "enabledMcpjsonServers", SETTINGS, list))
     if wanted.server and SERVER not in enabled:
-        # Otherwise Claude asks, in every project, whether the server of `.mcp.json` may be used.
-        told = {**told, "enabledMcpjsonServers": [*enabled, SERVER]}
+        # Otherwise Claude asks, in every project, whether to use the server in `.mcp.json`.
+        content = {**content, "enabledMcpjsonServers": [*enabled, SERVER]}
         added = replace(added, enabled=True)
-    return told, replace(added, allow=missing)
+    return content, replace(added, allow=missing)
 
 
-def _without_settings(told: dict[str, Any], added: Added) -> dict[str, Any]:
+def _without_settings(content: dict[str, Any], added: Added) -> dict[str, Any]:
     if not (added.allow or added.mode or added.enabled):
-        return told
-    permissions = dict(_inside(told, "permissions", SETTINGS, dict))
+        return content
+    permissions = dict(_inside(content, "permissions", SETTINGS, dict))
     allowed = [tool for tool in _inside(permissions, "allow", SETTINGS, list) if tool not in added.allow]
     if added.allow:
         permissions = _closed(permissions, "allow", allowed, added)
@@ -194,27 +194,27 @@ def _without_settings(told: dict[str, Any], added: Added) -> dict[str, Any]:
         permissions["defaultMode"] = added.mode_before  # in its old place among the keys
         if added.mode_before is None:
             del permissions["defaultMode"]
-    if "permissions" in told:
-        told = _closed(told, "permissions", permissions, added)
+    if "permissions" in content:
+        content = _closed(content, "permissions", permissions, added)
     if added.enabled:
-        servers = [name for name in _inside(told, "enabledMcpjsonServers", SETTINGS, list) if name != SERVER]
-        told = _closed(told, "enabledMcpjsonServers", servers, added)
-    return told
+        servers = [name for name in _inside(content, "enabledMcpjsonServers", SETTINGS, list) if name != SERVER]
+        content = _closed(content, "enabledMcpjsonServers", servers, added)
+    return content
 
 
-def _missing(told: dict[str, Any], *keys: str) -> tuple[str, ...]:
-    return tuple(key for key in keys if key not in told)
+def _missing(content: dict[str, Any], *keys: str) -> tuple[str, ...]:
+    return tuple(key for key in keys if key not in content)
 
 
-def _closed(told: dict[str, Any], key: str, rest: object, added: Added) -> dict[str, Any]:
-    """With what is left of a list or an object, or without it where nothing is left and we had opened it."""
-    if rest or (key in told and key not in added.opened):
-        return {**told, key: rest}
-    return {name: each for name, each in told.items() if name != key}
+def _closed(content: dict[str, Any], key: str, rest: object, added: Added) -> dict[str, Any]:
+    """With the rest of a list or an object, or without it if nothing is left and we had added it."""
+    if rest or (key in content and key not in added.opened):
+        return {**content, key: rest}
+    return {name: each for name, each in content.items() if name != key}
 
 
 class _Section(NamedTuple):
-    """Where ours begins and ends, and how its lines do."""
+    """Where our section begins and ends, and its line ending."""
 
     start: int
     end: int
@@ -222,7 +222,7 @@ class _Section(NamedTuple):
 
 
 def _with_section(text: str | None, plain: str | None, section: str) -> str | None:
-    """Where it was, if it was there before; otherwise at the end."""
+    """With our section, where it was before or at the end."""
     if not section:
         return plain
     ours = f"{_BEGIN}{section}{_END}"
@@ -233,7 +233,7 @@ def _with_section(text: str | None, plain: str | None, section: str) -> str | No
 
 
 def _without_section(text: str | None, *, is_ours: bool) -> str | None:
-    """Exactly what was added is taken out, with the newline before it where the file was there before us."""
+    """Removes exactly what was added, with the newline before it if the file existed before."""
     found = _find_section(text)
     if text is None or found is None:
         return text
@@ -242,15 +242,15 @@ def _without_section(text: str | None, *, is_ours: bool) -> str | None:
 
 
 def _find_section(text: str | None) -> _Section | None:
-    """Raises Unmergeable unless its marks are as we have set them."""
+    """Our section; raises Unmergeable unless its markers are complete and in order."""
     marks = list(_MARK.finditer(text or ""))
     if not marks:
         return None
     if [mark[1] for mark in marks] != ["begin", "end"]:
         found = ", ".join(mark[1] for mark in marks)
         raise Unmergeable(
-            f"{NOTES} has the marks of our section in disorder ({found}, and not: begin, end);"
-            " mend it first. Nothing was changed."
+            f"{NOTES} has the markers of our section in the wrong order ({found}; expected: begin, end)."
+            " Fix it first. Nothing was changed."
         )
     return _Section(marks[0].start(), marks[1].end(), "\r\n" if marks[0][0].endswith("\r\n") else "\n")
 
@@ -269,4 +269,4 @@ def _added(text: str | None) -> Added:
     try:
         return msgspec.json.decode(text, type=Added)
     except msgspec.DecodeError as error:
-        raise Unmergeable(f"{RECORD} cannot be read ({error}); remove it. Nothing was changed.") from error
+        raise Unmergeable(f"{RECORD} can't be read ({error}). Remove it. Nothing was changed.") from error

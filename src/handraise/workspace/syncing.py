@@ -1,4 +1,4 @@
-"""Reads and writes the files of a project: all of them or, where one cannot be changed, none. Keeps what was there."""
+"""Reads and writes the files of a project: all of them or, if one can't be changed, none. Backs them up first."""
 
 import os
 import tempfile
@@ -17,7 +17,7 @@ _NEW = 0o644
 
 
 def sync(directory: str, wanted: ProjectFiles | None) -> list[str]:
-    """Puts in what is wanted, or takes out what is ours; the names of the files that changed. Raises Unmergeable."""
+    """Adds our entries, or removes them if `wanted` is None; returns the changed files. Raises Unmergeable."""
     root = Path(os.path.realpath(directory))
     if not root.is_dir():
         raise Unmergeable(f"There is no directory {directory}.")
@@ -28,15 +28,15 @@ def sync(directory: str, wanted: ProjectFiles | None) -> list[str]:
         after |= {name: _as_it_was(before[backups[name]], after[name]) for name in FILES}
     changed = [name for name in FILES if after[name] != before[name]]
     if wanted is None:
-        # The record goes last, and the backups after it: whoever is interrupted can go on.
+        # The record goes last, and the backups after it: an interrupted run can be repeated.
         order = {**{name: after[name] for name in changed}, RECORD: None, **dict.fromkeys(backups.values())}
     else:
-        # The record is there first: what is ours is known however far we come.
-        kept = {backups[name]: before[name] for name in changed if before[backups[name]] is None}
-        order = {**kept, RECORD: after[RECORD], **{name: after[name] for name in changed}}
+        # The record comes first: our entries are known even if the run is interrupted.
+        saved = {backups[name]: before[name] for name in changed if before[backups[name]] is None}
+        order = {**saved, RECORD: after[RECORD], **{name: after[name] for name in changed}}
     _write_all(root, {name: text for name, text in order.items() if text != before[name]})
     if wanted is None:
-        with suppress(OSError):  # somebody else keeps something there
+        with suppress(OSError):  # other files are still there
             _target(root, RECORD).parent.rmdir()
     return changed
 
@@ -44,32 +44,32 @@ def sync(directory: str, wanted: ProjectFiles | None) -> list[str]:
 def _read(root: Path, name: str) -> str | None:
     path = root / name
     if not Path(os.path.realpath(path)).is_relative_to(root):
-        raise Unmergeable(f"{name} leads out of the project, to {os.path.realpath(path)}. Nothing was changed.")
+        raise Unmergeable(f"{name} links outside the project, to {os.path.realpath(path)}. Nothing was changed.")
     try:
         with open(path, "rb", opener=_without_waiting) as file:
             about = os.fstat(file.fileno())
             if not S_ISREG(about.st_mode) or about.st_size > _LARGEST:
-                raise Unmergeable(f"{name} is not a file that can be merged. Nothing was changed.")
+                raise Unmergeable(f"{name} isn't a regular file, or is too large. Nothing was changed.")
             return file.read().decode()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError as error:
-        raise Unmergeable(f"{name} is not UTF-8; mend it first. Nothing was changed.") from error
+        raise Unmergeable(f"{name} isn't valid UTF-8. Fix it first. Nothing was changed.") from error
     except OSError as error:
-        raise Unmergeable(f"{name} cannot be read: {error.strerror}. Nothing was changed.") from error
+        raise Unmergeable(f"Can't read {name}: {error.strerror}. Nothing was changed.") from error
 
 
 def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
-def _as_it_was(kept: str | None, text: str | None) -> str | None:
-    """The backup, where nothing but the layout is another."""
-    return kept if merging.says_the_same(kept, text) else text
+def _as_it_was(backup: str | None, text: str | None) -> str | None:
+    """The backup, if only the layout differs."""
+    return backup if merging.says_the_same(backup, text) else text
 
 
 def _write_all(root: Path, texts: Texts) -> None:
-    """Everything is written beside its place first, so that what can fail has failed before anything is changed."""
+    """Writes temporary files first, so that whatever can fail fails before anything is changed."""
     try:
         with _prepared(root, texts) as prepared:
             for name, temporary in prepared.items():
@@ -79,12 +79,12 @@ def _write_all(root: Path, texts: Texts) -> None:
                 else:
                     os.replace(temporary, target)
     except OSError as error:
-        raise Unmergeable(f"{error.filename} cannot be written: {error.strerror}.") from error
+        raise Unmergeable(f"Can't write {error.filename}: {error.strerror}.") from error
 
 
 @contextmanager
 def _prepared(root: Path, texts: Texts) -> Iterator[dict[str, str | None]]:
-    """For each file the one that is to take its place; None where it is to go."""
+    """The temporary file that replaces each file; None for a file to remove."""
     prepared: dict[str, str | None] = {}
     made: list[Path] = []
     is_done = False
@@ -109,15 +109,15 @@ def _prepared(root: Path, texts: Texts) -> Iterator[dict[str, str | None]]:
 
 
 def _check_writable(target: Path, name: str) -> None:
-    """We could replace a file that cannot be written; whoever made it so did not want that."""
+    """A read-only file could be replaced, but the person who made it read-only didn't want that."""
     if target.exists() and not target.stat().st_mode & 0o200:
-        raise Unmergeable(f"{name} is read-only; make it writable first (chmod u+w). Nothing was changed.")
+        raise Unmergeable(f"{name} is read-only. Make it writable first (chmod u+w). Nothing was changed.")
     if not os.access(target.parent if target.parent.is_dir() else target.parent.parent, os.W_OK):
-        raise Unmergeable(f"{target.parent} cannot be written. Nothing was changed.")
+        raise Unmergeable(f"{target.parent} isn't writable. Nothing was changed.")
 
 
 def _beside(target: Path, text: str) -> str:
-    """A file with this text and the permissions of the one that it is to replace, safe on the disk."""
+    """A file with this text and the permissions of the one it replaces, synced to disk."""
     mode = S_IMODE(target.stat().st_mode) if target.exists() else _NEW
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     with open(handle, "wb") as file:
@@ -133,5 +133,5 @@ def _beside(target: Path, text: str) -> str:
 
 
 def _target(root: Path, name: str) -> Path:
-    """A link stays a link: it is the file behind it that is written, or removed."""
+    """A link stays a link: its target is written or removed."""
     return Path(os.path.realpath(root / name))

@@ -1,4 +1,4 @@
-"""What a project's files are to say, by its options. Pure."""
+"""Our entries in a project's files, by its options. Pure."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ nobody answers in time, go on with your best judgement and say what you assumed.
 
 
 class ProjectFiles(Struct, frozen=True):
-    """What is ours in the files; empty fields want nothing."""
+    """Our entries in the files; empty fields add nothing."""
 
     server: dict[str, Any] = {}
     mode: str | None = None
@@ -25,10 +25,10 @@ class ProjectFiles(Struct, frozen=True):
 
 
 def files_for(options: Options, state: str | None = None) -> ProjectFiles:
-    """With `ask_user` switched off there is no server and no section; the rest stays."""
+    """If `ask_user` is off, there is no server and no section."""
     if not options.ask_user_enabled:
         return ProjectFiles(mode=options.mode, allow=options.allowed_tools)
-    place = ["--state", state] if state else []
-    # Without `alwaysLoad` the model never sees the tool: it hides behind ToolSearch.
-    server = {"command": SERVER, "args": ["mcp", *place], "alwaysLoad": True}
+    where = ["--state", state] if state else []
+    # Without `alwaysLoad` the model doesn't see the tool: it is hidden behind ToolSearch.
+    server = {"command": SERVER, "args": ["mcp", *where], "alwaysLoad": True}
     return ProjectFiles(server, options.mode, (*options.allowed_tools, qualified(ASK_USER)), SECTION)

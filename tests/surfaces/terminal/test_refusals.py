@@ -123,7 +123,7 @@ async def test_a_full_disk_is_told_in_a_sentence(tmp_path: Path, arguments: list
             async with unattended(laid, *arguments, stdout=full.fileno()) as started:
                 code, errors = await started.end()
                 assert code == 1
-                assert b"Nothing more can be printed: No space left on device." in errors
+                assert b"Can't write the output: No space left on device." in errors
                 assert b"Traceback" not in errors
 
 

@@ -10,7 +10,7 @@ from surfaces.terminal.table import Table, table
 
 async def test_the_table_of_sessions_is_watched(tmp_path: Path) -> None:
     async with table(tmp_path) as laid, laid.terminal("ps", "--watch") as terminal:
-        await terminal.until("No sessions yet", "q leaves")
+        await terminal.until("No sessions yet", "q to quit")
         await laid.session()
         await laid.ask(Permission("Bash", {"command": "ls"}), session="s_1")
         await terminal.until("s_1", "needs you", "1 open", "Fix the tests")
@@ -22,7 +22,7 @@ async def test_the_table_of_sessions_is_watched(tmp_path: Path) -> None:
 
 async def test_a_killed_watch_leaves_the_terminal_as_it_was_found(tmp_path: Path) -> None:
     async with table(tmp_path) as laid, laid.terminal("ps", "--watch") as terminal:
-        await terminal.until("q leaves")
+        await terminal.until("q to quit")
         terminal.signal(signal.SIGTERM)
         await terminal.end()
         assert terminal.modes() == terminal.before
@@ -49,7 +49,7 @@ async def test_a_watch_says_that_the_hub_is_gone_and_finds_the_next_one(tmp_path
         await terminal.__aenter__()
         await terminal.until("No sessions yet")
     try:
-        await terminal.until("No hub answers here.", "Trying again.")
+        await terminal.until("No hub answers here.", "Retrying.")
         async with laid.serve():
             await terminal.until("No sessions yet")
     finally:
@@ -60,7 +60,7 @@ async def test_a_watch_without_colours_and_none_where_nothing_can_be_drawn(tmp_p
     async with table(tmp_path) as laid:
         await laid.session()
         async with laid.terminal("ps", "--watch", environment={"NO_COLOR": "1"}) as terminal:
-            await terminal.until("Fix the tests", "q leaves")
+            await terminal.until("Fix the tests", "q to quit")
             assert b"\x1b[2m" not in terminal.raw
             assert b"\x1b[32m" not in terminal.raw
         async with laid.terminal("ps", "--watch", environment={"TERM": "dumb"}) as terminal:
@@ -74,7 +74,7 @@ async def test_a_watch_that_is_stopped_gives_the_terminal_back_meanwhile(tmp_pat
         await laid.session()
         await terminal.until("ready>")
         terminal.type(" ".join(handraise("ps", "--watch")), ENTER)
-        await terminal.until("Fix the tests", "q leaves")
+        await terminal.until("Fix the tests", "q to quit")
         terminal.type(CTRL_Z)
         await terminal.wait(lambda: terminal.raw.rstrip().endswith(b"ready>") and b"Stopped" in terminal.raw)
         assert terminal.raw.rfind(b"\x1b[?1049l") > terminal.raw.rfind(b"\x1b[?1049h")
