@@ -12,8 +12,7 @@ import pytest
 
 from attacks.test_sandbox import sandboxed
 from handraise.claude.locate import locate
-from handraise.demo.environment import environment
-from handraise.demo.model import ScriptedModel
+from handraise.demo.model import ScriptedModel, environment
 from handraise.demo.pieces import Script, say
 from handraise.demo.request import Conversation
 from handraise.hub.hub import HubConfig, hub
