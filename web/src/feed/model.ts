@@ -5,7 +5,7 @@ export type { Allow, Answer, Answered, Ask, Card, CardChoice, CardOutcome, Choic
 
 export type Actor = api.Person | api.ByRule | api.TheHub;
 export type AskOf<K extends api.Ask["kind"]> = Extract<api.Ask, { kind: K }>;
-export type Preview = api.FeedPartial;
+export type Preview = api.FeedPreview;
 
 export type Content =
   | api.FeedSessionStarted
