@@ -155,10 +155,10 @@ async def stage(
     kept = await store.session("s_1")
     if kept is None:
         await store.apply([SaveSession(SESSION)])
-    place = await store.place("s_1")
-    memory = Memory.load(place.memory) if place else Memory()
+    checkpoint = await store.checkpoint("s_1")
+    memory = Memory.load(checkpoint.memory) if checkpoint else Memory()
     memory.title = (kept or SESSION).title
-    wire = Connection(place.offset if place else 0, memory.requests)
+    wire = Connection(checkpoint.offset if checkpoint else 0, memory.requests)
     async with Feed(store) as feed, Inbox(store, clock) as inbox:
         runner = Runner(
             kept or SESSION,

@@ -47,10 +47,10 @@ async def test_what_claude_said_is_stored_with_the_place_behind_it(store: Store)
         await here.claude.say(HELLO, init(), text("Let me see."))
         await here.until(Text)
 
-        place = await store.place("s_1")
-        assert place is not None
-        assert place.offset == len(here.claude.journal)
-        assert Memory.load(place.memory).phase == "working"
+        checkpoint = await store.checkpoint("s_1")
+        assert checkpoint is not None
+        assert checkpoint.offset == len(here.claude.journal)
+        assert Memory.load(checkpoint.memory).phase == "working"
         session = await store.session("s_1")
         assert session is not None
         assert session.phase == "working"

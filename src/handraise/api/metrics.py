@@ -138,8 +138,8 @@ class Metrics:
         runner = self._hub.pool.runner(session.id)
         if runner is not None and runner.session.run == session.run:
             return runner.heard
-        place = await self._hub.store.place(session.id)
-        return place.offset if place and place.run == session.run else 0
+        checkpoint = await self._hub.store.checkpoint(session.id)
+        return checkpoint.offset if checkpoint and checkpoint.run == session.run else 0
 
 
 def _each(names: Iterable[str], found: Iterable[str]) -> dict[str, int]:

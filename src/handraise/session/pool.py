@@ -96,7 +96,7 @@ class SessionPool:
         self._stack = AsyncExitStack()
         self._out_of_hold: dict[str, Claude] = {}
         self._is_closing = False
-        self._places = SlotTracker()
+        self._slots = SlotTracker()
         self.starting = asyncio.Lock()
         """Whoever holds it may change the record of a session that nobody runs: nothing is started meanwhile."""
         self.adoption = Adoption()
@@ -184,17 +184,17 @@ class SessionPool:
                 elif options.parallel is not None and len(own) >= options.parallel:
                     await self._make_room(session, own, "this project")
                 else:
-                    self._places.taken(session.id)
+                    self._slots.taken(session.id)
                     await self._launch(session, options, footing)
 
     async def _make_room(self, queued: Session, rivals: Sequence[Session], project: str | None = None) -> None:
         """An idle session gives its place up; where none is, the queued one says behind whom it waits."""
-        if self._places.is_being_made_for(queued.id):
+        if self._slots.is_being_made_for(queued.id):
             return
-        chosen = self._places.give_up(rivals, queued.id)
+        chosen = self._slots.give_up(rivals, queued.id)
         if chosen is not None:
             self._tasks.create_task(self._park(self._runners[chosen]))
-        elif self._places.is_news(queued.id):
+        elif self._slots.is_news(queued.id):
             told = slots.behind(rivals, await self._store.open_asks(), project)
             await self._store.apply([PublishItems(queued.id, self._config.clock(), told)])
 
@@ -203,11 +203,11 @@ class SessionPool:
         try:
             await runner.wish(Park())
         except WishRefused:
-            self._places.refused(runner.session.id)
+            self._slots.refused(runner.session.id)
             await self._start_more()
 
     def _rested(self, session: str) -> None:
-        self._places.rested(session)
+        self._slots.rested(session)
         runner = self.runner(session)
         if runner is not None and runner.is_signed_out:
             # Not every kind of sign-in is noticed by a Claude that runs: the next message starts another one.
@@ -245,8 +245,8 @@ class SessionPool:
             log.exception("session %s could not be brought back; the next message tries again", session)
 
     async def _launch(self, session: Session, options: Options, footing: StartContext) -> None:
-        place = await self._store.place(session.id)
-        old = Memory.load(place.memory) if place else Memory()
+        left_at = await self._store.checkpoint(session.id)
+        old = Memory.load(left_at.memory) if left_at else Memory()
         memory = launching.memory_for(session, old, self._config.entropy(16).hex())
         now = self._config.clock()
         # Claude refuses to begin under a name that it has used before, though nothing came of it.
@@ -260,12 +260,12 @@ class SessionPool:
         )
         warned = [PublishItems(session.id, now, self._no_sandbox())] if preset == "none" else []
         again = await self._said_anew(session, old, now) if memory.missing else []
-        place = Checkpoint(session.id, started.run, 0, memory.dump())
+        checkpoint = Checkpoint(session.id, started.run, 0, memory.dump())
         # Stored before the process is there: a hub killed in between leaves a session with nobody in its folder.
         await self._store.apply(
             [
                 SaveSession(started),
-                Advance(place),
+                Advance(checkpoint),
                 PublishItems(session.id, now, told),
                 *warned,
                 *await self._trusting.started(started, footing),
@@ -397,7 +397,7 @@ class SessionPool:
         finally:
             self._runners.pop(session, None)
             del self._running[session]
-            self._places.left(session)
+            self._slots.left(session)
         with suppress(StoreError, WishRefused):
             ended = runner.session.ended
             if runner.was_cut_off and self.go_on is not None and not (ended is not None and ended.alarm):
@@ -406,10 +406,10 @@ class SessionPool:
         await self._start_more()
 
     async def _machine(self, session: Session, options: Options) -> Machine:
-        place = await self._store.place(session.id)
-        memory = Memory.load(place.memory) if place else Memory()
+        checkpoint = await self._store.checkpoint(session.id)
+        memory = Memory.load(checkpoint.memory) if checkpoint else Memory()
         memory.title = session.title
-        wire = Connection(place.offset if place else 0, memory.requests, key=memory.key)
+        wire = Connection(checkpoint.offset if checkpoint else 0, memory.requests, key=memory.key)
         limits = replace(self._config.limits, cost_usd=options.cost_limit_usd)
         return Machine(session.id, session.project, memory, wire, limits, str(self._config.program))
 

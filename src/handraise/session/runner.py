@@ -289,8 +289,8 @@ class Runner:
             # Once, and last: the machine has taken in the whole batch, and that is what its memory tells.
             self.session = records.as_remembered(self.session, self._machine.memory, now)
             changes += records.changed(self.session)
-        place = Checkpoint(self.session.id, self.session.run, self._machine.wire.offset, self._machine.memory.dump())
-        return [*changes, Advance(place)]
+        offset, memory = self._machine.wire.offset, self._machine.memory.dump()
+        return [*changes, Advance(Checkpoint(self.session.id, self.session.run, offset, memory))]
 
     def _follow_up(self, command: Command) -> None:
         match command:

@@ -77,8 +77,8 @@ class Supervisor:
     async def fork(self, parent: str, content: Words, by: Actor, source: str) -> Session:
         """A new session that knows what was said in another one."""
         old = await self._find(parent)
-        place = await self._store.place(parent)
-        if place is None or not Memory.load(place.memory).turn:
+        checkpoint = await self._store.checkpoint(parent)
+        if checkpoint is None or not Memory.load(checkpoint.memory).turn:
             raise WishRefused("Claude has not taken up anything in this session yet; start another one.")
         now = self._config.clock()
         session = replace(

@@ -72,8 +72,8 @@ class Store(Protocol):
         """Newest first."""
         ...
 
-    async def place(self, session: str) -> Checkpoint | None:
-        """Where the newest run of a session was left."""
+    async def checkpoint(self, session: str) -> Checkpoint | None:
+        """How far the journal of its newest run was read."""
         ...
 
     async def ask(self, ask: str) -> Ask | None: ...

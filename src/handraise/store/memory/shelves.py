@@ -49,7 +49,7 @@ class Shelves(Struct):
 
     sessions: dict[str, Session] = field(default_factory=dict)
     lines: dict[str, str] = field(default_factory=dict)
-    places: dict[str, Checkpoint] = field(default_factory=dict)
+    checkpoints: dict[str, Checkpoint] = field(default_factory=dict)
     asks: dict[str, Ask] = field(default_factory=dict)
     says: dict[str, Say] = field(default_factory=dict)
     items: dict[int, Item] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class Shelves(Struct):
             self,
             sessions=dict(self.sessions),
             lines=dict(self.lines),
-            places=dict(self.places),
+            checkpoints=dict(self.checkpoints),
             asks=dict(self.asks),
             says=dict(self.says),
             items=dict(self.items),
@@ -91,8 +91,8 @@ class Shelves(Struct):
         match change:
             case SaveSession(session):
                 self.sessions[session.id] = session
-            case Advance(place):
-                self._advance(place)
+            case Advance(checkpoint):
+                self._advance(checkpoint)
             case PublishItems(session, at, content):
                 self._publish(session, at, content)
             case OpenAsk(ask):
@@ -142,11 +142,13 @@ class Shelves(Struct):
         if about is not None:
             self.mentioned[about] = self.newest
 
-    def _advance(self, place: Checkpoint) -> None:
-        kept = self.places.get(place.session)
-        if kept is not None and (place.run, place.offset) < (kept.run, kept.offset):
-            raise StoreConflict(f"The journal of session {place.session} was taken in beyond {place.offset} already.")
-        self.places[place.session] = place
+    def _advance(self, checkpoint: Checkpoint) -> None:
+        stored = self.checkpoints.get(checkpoint.session)
+        if stored is not None and (checkpoint.run, checkpoint.offset) < (stored.run, stored.offset):
+            raise StoreConflict(
+                f"The journal of session {checkpoint.session} was already read beyond {checkpoint.offset}."
+            )
+        self.checkpoints[checkpoint.session] = checkpoint
 
     def _open(self, ask: Ask) -> bool:
         if ask.id in self.asks or any(_same_origin(ask, kept) for kept in self.asks.values()):

@@ -66,8 +66,8 @@ class MemoryStore:
         found = [each for each in self._kept().sessions.values() if phases is None or each.phase in phases]
         return sorted(found, key=lambda session: session.created_at)[::-1]
 
-    async def place(self, session: str) -> Checkpoint | None:
-        return self._kept().places.get(session)
+    async def checkpoint(self, session: str) -> Checkpoint | None:
+        return self._kept().checkpoints.get(session)
 
     async def ask(self, ask: str) -> Ask | None:
         return self._kept().asks.get(ask)
@@ -87,8 +87,8 @@ class MemoryStore:
         if newest_first and not undelivered:
             kept.reverse()
         if after is not None and not undelivered:
-            places = [place for place, ask in enumerate(kept, 1) if ask.id == after]
-            kept = kept[places[0] :] if places else []
+            positions = [position for position, ask in enumerate(kept, 1) if ask.id == after]
+            kept = kept[positions[0] :] if positions else []
         return [
             ask
             for ask in kept

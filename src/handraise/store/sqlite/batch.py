@@ -42,9 +42,9 @@ from handraise.store.interface import StoreConflict
 from handraise.store.sqlite.rows import (
     Row,
     ask_row,
+    checkpoint_row,
     entry_row,
     microseconds,
-    place_row,
     project_row,
     read_ask,
     read_say,
@@ -94,8 +94,8 @@ class Batch:
         match change:
             case PublishItems(session, at, content):
                 return self._publish(session, at, content)
-            case Advance(place):
-                return self._advance(place)
+            case Advance(checkpoint):
+                return self._advance(checkpoint)
             case SaveSession(session):
                 return self._changed("save_session", session_row(session))
             case OpenAsk(ask):
@@ -144,10 +144,12 @@ class Batch:
             self._lines[session] = line
         return True
 
-    def _advance(self, place: Checkpoint) -> bool:
-        if not self._changed("advance", place_row(place)):
+    def _advance(self, checkpoint: Checkpoint) -> bool:
+        if not self._changed("advance", checkpoint_row(checkpoint)):
             # What the rest of the batch says was taken in before: to keep it would be to say it twice.
-            raise StoreConflict(f"The journal of session {place.session} was taken in beyond {place.offset} already.")
+            raise StoreConflict(
+                f"The journal of session {checkpoint.session} was already read beyond {checkpoint.offset}."
+            )
         return True
 
     def _open(self, ask: Ask) -> bool:

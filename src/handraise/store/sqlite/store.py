@@ -81,8 +81,8 @@ class SqliteStore:
     async def sessions(self, phases: Sequence[Phase] | None = None) -> list[Session]:
         return await self._ask(lambda: self._reader.sessions(phases))
 
-    async def place(self, session: str) -> Checkpoint | None:
-        return await self._look(lambda reader: reader.place(session))
+    async def checkpoint(self, session: str) -> Checkpoint | None:
+        return await self._look(lambda reader: reader.checkpoint(session))
 
     async def ask(self, ask: str) -> Ask | None:
         return await self._look(lambda reader: reader.ask(ask))
