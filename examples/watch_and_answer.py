@@ -1,7 +1,7 @@
-"""Watches a hub, and allows every `Read` that somebody asks about; everything else is left to people.
+"""Watches a hub and allows every `Read`; everything else is left to people.
 
-python examples/watch_and_answer.py                                   # the hub of this machine
-python examples/watch_and_answer.py https://hub.example TOKEN         # another one, by `handraise token create`
+python examples/watch_and_answer.py                                   # this machine's hub
+python examples/watch_and_answer.py https://hub.example TOKEN         # another hub; create a token with `handraise token create`
 """
 
 import asyncio
@@ -19,7 +19,7 @@ async def main(where: str | None = None, token: str | None = None) -> None:
         cursor = await desk.newest()
         for ask in await desk.asks():
             await decide(desk, ask.id)
-        # From the cursor that was read before the list: nothing falls in between.
+        # From the cursor that was read before the list, so that nothing is missed in between.
         async with desk.follow(cursor) as follower:
             async for news in follower:
                 for item in () if isinstance(news, Preview) else news:
@@ -40,7 +40,7 @@ async def decide(desk: Desk, ask_id: str) -> None:
         except (Conflict, TooLate) as error:
             print(error)
     else:
-        print(ask.id, "waits for somebody:", ask.kind, flush=True)
+        print(ask.id, "is waiting for a person:", ask.kind, flush=True)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 Claude repeats a request, with the very same messages, when a reply was refused, broken or lost (seen in 2.1.325 after
 a 429, a 5xx, and a stream that broke before its first block of text was whole; after a break at the very start it asks
 with `stream: false`). After a reply that was *meant* to go wrong the script moves on, so its next yield answers the
-repetition. After any other reply the same reply is given again, tool ids included, and the script stays where it is.
+repetition. After any other reply the same reply is sent again, tool IDs included, and the script doesn't move on.
 """
 
 import hashlib

@@ -1,1 +1,1 @@
-"""Files of a project by which a Claude that is run by hand knows us: merged into what is there, and taken out again."""
+"""The files that connect a Claude you run yourself to the hub: our entries are merged in, and removed again."""
