@@ -65,7 +65,7 @@ class Figures(Struct):
     memory: list[float] = field(default_factory=list)
 
 
-class Place:
+class BenchHub:
     """A hub that starts its sessions in one preset."""
 
     def __init__(self, up: Hub, work: Path) -> None:
@@ -126,17 +126,17 @@ class Place:
 
 
 @asynccontextmanager
-async def opened(tmp: Path, url: str, preset: str) -> AsyncIterator[Place]:
+async def opened(tmp: Path, url: str, preset: str) -> AsyncIterator[BenchHub]:
     home, work = tmp / "home", tmp / "work"
     for each in (home, work):
         os.makedirs(each, exist_ok=True)
     options = Options(sandbox=preset, mode="bypassPermissions")
     async with hub(HubConfig(tmp / "state", locate(), environment(url, str(home)), options=options)) as up:
-        yield Place(up, work)
+        yield BenchHub(up, work)
         await up.pool.stop_all()
 
 
-async def play(places: list[Place]) -> None:
+async def play(places: list[BenchHub]) -> None:
     """One round."""
     dice = random.Random()
     for place in dice.sample(places, len(places)):

@@ -1,7 +1,7 @@
 """Watches a hub and allows every `Read`; everything else is left to people.
 
 python examples/watch_and_answer.py                                   # this machine's hub
-python examples/watch_and_answer.py https://hub.example TOKEN         # another hub; create a token with `handraise token create`
+python examples/watch_and_answer.py https://hub.example TOKEN         # another; see `handraise token create`
 """
 
 import asyncio

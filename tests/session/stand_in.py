@@ -95,7 +95,7 @@ class StandIn:
             return self.journal[offset:]
 
 
-class Clock:
+class StandInClock:
     """Stands still until a test moves it."""
 
     def __init__(self) -> None:
@@ -111,7 +111,9 @@ class Clock:
 class Stage:
     """A runner and everything around it."""
 
-    def __init__(self, store: Store, feed: Feed, inbox: Inbox, claude: StandIn, runner: Runner, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, feed: Feed, inbox: Inbox, claude: StandIn, runner: Runner, clock: StandInClock
+    ) -> None:
         self.store = store
         self.feed = feed
         self.inbox = inbox
@@ -148,10 +150,10 @@ async def stage(
     *,
     limits: SessionLimits | None = None,
     patience: Patience | None = None,
-    clock: Clock | None = None,
+    clock: StandInClock | None = None,
 ) -> AsyncIterator[Stage]:
     """A runner at work: a first one, or the next one on the same store."""
-    claude, clock = claude or StandIn(), clock or Clock()
+    claude, clock = claude or StandIn(), clock or StandInClock()
     kept = await store.session("s_1")
     if kept is None:
         await store.apply([SaveSession(SESSION)])

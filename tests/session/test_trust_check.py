@@ -21,7 +21,7 @@ from handraise.store.memory.store import MemoryStore
 from inbox.waiting_room import ANA, NOON, Clock
 
 
-class Desk:
+class TrustDesk:
     """One session in one directory."""
 
     def __init__(self, store: MemoryStore, inbox: Inbox, clock: Clock, work: Path) -> None:
@@ -47,11 +47,11 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(tmp: Path) -> AsyncIterator[Desk]:
+async def desk(tmp: Path) -> AsyncIterator[TrustDesk]:
     work, clock = tmp / "work", Clock()
     work.mkdir()
     async with MemoryStore() as store, Inbox(store, clock) as inbox:
-        here = Desk(store, inbox, clock, work)
+        here = TrustDesk(store, inbox, clock, work)
         await store.apply([SaveSession(here.session)])
         with inbox.listening(here.decided.append, "s_1"):
             yield here

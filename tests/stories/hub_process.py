@@ -36,7 +36,7 @@ ADDRESS = {"street": STREET, "floor": 3, "lift": True, "door": "right"}
 REVISION = "One more step, please."
 
 
-class Order(Struct, frozen=True):
+class ProcessOrder(Struct, frozen=True):
     """What the hub is to work with, and which sessions the person wants: each a title and a directory."""
 
     state: str
@@ -152,7 +152,7 @@ def die_at(moment: int) -> None:
     sys.addaudithook(heard)
 
 
-async def main(order: Order) -> None:
+async def main(order: ProcessOrder) -> None:
     async with hub(HubConfig(Path(order.state), Path(order.program), order.environment, limit=order.limit)) as opened:
         os.write(1, b"up\n")
         attendant = Attendant(opened.desk, order.sessions)
@@ -163,7 +163,7 @@ async def main(order: Order) -> None:
 
 
 if __name__ == "__main__":
-    wanted = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=Order)
+    wanted = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=ProcessOrder)
     if int(sys.argv[2]):
         die_at(int(sys.argv[2]))
     asyncio.run(main(wanted))

@@ -26,7 +26,7 @@ from handraise.hub.hub import HubConfig, hub
 from handraise.model.answers import Choice, Choices
 from handraise.model.asks import Ask
 from handraise.model.items import Content, Text, TurnEnded
-from stories.serving_house import Process, command, desk, serve, settle_in, surroundings
+from stories.serving_house import HubChild, command, desk, serve, settle_in, surroundings
 
 QUESTION = {
     "question": "Which database?",
@@ -97,7 +97,7 @@ async def test_a_session_outlives_hubs_that_are_told_to_stop_and_ends_with_one_t
         assert model.errors == []
 
 
-async def until_nothing_lags_behind(up: Process) -> None:
+async def until_nothing_lags_behind(up: HubChild) -> None:
     """While Claude waits for a person."""
     bearer = {"authorization": f"Bearer {up.token('prometheus', 'viewer')}"}
     async with httpx2.AsyncClient(base_url=up.base, headers=bearer) as client, asyncio.timeout(60):
@@ -108,7 +108,7 @@ async def until_nothing_lags_behind(up: Process) -> None:
     assert 'handraise_sessions{phase="working"} 1.0' in told
 
 
-async def stop_under_an_open_page(up: Process, number: signal.Signals) -> None:  # lesson 52
+async def stop_under_an_open_page(up: HubChild, number: signal.Signals) -> None:  # lesson 52
     async with httpx2.AsyncClient(base_url=up.base, timeout=30) as browser:
         assert (await browser.get(up.link)).status_code == 303
         async with feed(browser) as stream:

@@ -9,7 +9,7 @@ import pytest
 from handraise.demo.pieces import Script, Scripted, hold, say, use
 from handraise.demo.request import Conversation
 from stories.house import House
-from stories.terminal_desk import READY, Desk, choose_then_run, desk
+from stories.terminal_desk import READY, TerminalDesk, choose_then_run, desk
 from surfaces.terminal.pseudo import BACKSPACE, CTRL_C, CTRL_D, CTRL_U, ENTER
 
 
@@ -115,7 +115,7 @@ async def test_somebody_joins_sees_what_happened_and_a_hub_that_restarts_loses_a
     tmp_path: Path,
 ) -> None:
     async with House(tmp_path, choose_then_run) as home:
-        laid = Desk(home)
+        laid = TerminalDesk(home)
         async with laid.serve() as up:
             code, out, _ = await laid.script("run", "--detach", "Choose and count.")
             assert code == 0

@@ -108,7 +108,7 @@ class Theatre:
         self._tmp = tmp
         self._titles = [f"session-{number}" for number in range(1, sessions + 1)]
         self._model = ScriptedModel(dict.fromkeys(self._titles, telling(parts)), stretch=0)
-        self._order = hub_process.Order(
+        self._order = hub_process.ProcessOrder(
             state=str(tmp / "state"),
             program=str(tmp / "claude"),
             environment=environment("", str(tmp / "home")),

@@ -20,7 +20,7 @@ KEY = re.compile(rf"(?:{'|'.join(AREAS)})\.[\w.]*\w")
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
-class Use(Struct, frozen=True):
+class TextUse(Struct, frozen=True):
     """One call of `t`: the keys that it may name, as a pattern, and the values that it gives; None: whatever."""
 
     where: str
@@ -43,7 +43,7 @@ def pattern_of(node: ast.expr) -> list[str]:
             return []
 
 
-def uses(path: Path) -> Iterator[Use]:
+def uses(path: Path) -> Iterator[TextUse]:
     tree = ast.parse(path.read_text("utf-8"))
     for node in ast.walk(tree):
         match node:
@@ -51,15 +51,15 @@ def uses(path: Path) -> Iterator[Use]:
                 named = {each.arg for each in node.keywords}
                 values = None if None in named else frozenset(each for each in named if each)
                 for pattern in pattern_of(first):
-                    yield Use(f"{path.relative_to(ROOT)}:{node.lineno}", pattern, values)
+                    yield TextUse(f"{path.relative_to(ROOT)}:{node.lineno}", pattern, values)
             case ast.Constant(value=str() as text) if KEY.fullmatch(text):
-                yield Use(f"{path.relative_to(ROOT)}:{node.lineno}", re.escape(text), None)
+                yield TextUse(f"{path.relative_to(ROOT)}:{node.lineno}", re.escape(text), None)
 
 
 USES = [use for path in sorted(SOURCE.rglob("*.py")) if FOLDER not in path.parents for use in uses(path)]
 
 
-def matching(use: Use) -> list[str]:
+def matching(use: TextUse) -> list[str]:
     return [key for key in MESSAGES if re.fullmatch(use.pattern, key)]
 
 

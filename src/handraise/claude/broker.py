@@ -127,11 +127,11 @@ class Broker:
         if not text.isdigit():
             raise OSError(text.decode(errors="replace") or "the process ended before it had no network")
         pidfd = os.pidfd_open(claude)
-        taken = syscalls.take_file(pidfd, int(text))
+        listener = syscalls.take_file(pidfd, int(text))
         os.close(pidfd)
-        if taken is None:
+        if listener is None:
             raise OSError("there is no way to answer what has no network")
-        self._listener = taken
+        self._listener = listener
 
     def keep(self) -> int:
         """Moves that file before all others; gives the number of the first that is not needed."""

@@ -66,9 +66,9 @@ def launch(plan: Mapping[str, Any], record: Callable[[int], None], execute: Call
 
 
 def _expect(word: bytes, file: int) -> None:
-    said = _read_all(file)
-    if said != word:
-        raise SetupFailed(said.decode(errors="replace") or "the process ended before it was ready")
+    message = _read_all(file)
+    if message != word:
+        raise SetupFailed(message.decode(errors="replace") or "the process ended before it was ready")
 
 
 def _begin(
@@ -76,21 +76,21 @@ def _begin(
 ) -> None:
     """The first process in there. Ends if whoever launches it does so before it is on record."""
     code = 127
-    said = has_built
+    report = has_built
     try:
         if os.read(mapped, 1):
             broker = _broker() if plan["sealed"] else None
             build(plan)
             os.write(has_built, b"ready")
             os.close(has_built)
-            said = has_begun
+            report = has_begun
             if os.read(recorded, 1):
                 child = _start(execute, broker)
                 os.write(has_begun, b"begun")
                 code = _tend(child, broker)
     except OSError as error:
         try:
-            os.write(said, str(error.strerror or error).encode())
+            os.write(report, str(error.strerror or error).encode())
         except OSError:
             pass
     finally:
@@ -158,8 +158,8 @@ def build(plan: Mapping[str, Any]) -> None:
     _own_terminals()
     for path in plan["pinned"]:
         _bind(path)
-    for path, kept, writable in plan["hidden"]:
-        _hide(path, kept, writable=writable)
+    for path, visible, writable in plan["hidden"]:
+        _hide(path, visible, writable=writable)
     os.chdir(plan["directory"])
     _drop_capabilities()
 
@@ -202,13 +202,13 @@ def _own_terminals() -> None:
         syscalls.mount("/dev/pts/ptmx", "/dev/ptmx", None, MS_BIND)
 
 
-def _hide(path: str, kept: Sequence[str], *, writable: bool) -> None:
-    """An empty folder, or nothing, in its place; `kept` is what of it stays."""
+def _hide(path: str, visible: Sequence[str], *, writable: bool) -> None:
+    """An empty folder, or nothing, in its place; `visible` is what stays of it."""
     if not os.path.isdir(path):
         if os.path.lexists(path):
             syscalls.mount("/dev/null", path, None, MS_BIND)
         return
-    opened = {each: os.open(each, os.O_PATH | os.O_CLOEXEC) for each in kept if os.path.exists(each)}
+    opened = {each: os.open(each, os.O_PATH | os.O_CLOEXEC) for each in visible if os.path.exists(each)}
     syscalls.mount("none", path, "tmpfs", _SAFE, "mode=0700,size=1m")
     for each, source in opened.items():
         if os.path.isdir(f"/proc/self/fd/{source}"):
@@ -258,7 +258,7 @@ def _write(pid: int, name: str, text: str) -> None:
 
 
 def _read_all(file: int) -> bytes:
-    said = b""
+    content = b""
     while chunk := os.read(file, 4096):
-        said += chunk
-    return said
+        content += chunk
+    return content

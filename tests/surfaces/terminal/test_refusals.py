@@ -63,7 +63,7 @@ async def test_a_token_that_is_revoked_ends_the_stay_with_the_reason(tmp_path: P
             assert terminal.modes() == terminal.before
 
 
-class Unattended:
+class UnattendedDesk:
     """The command without a terminal."""
 
     def __init__(self, started: Started, errors: int) -> None:
@@ -81,7 +81,7 @@ class Unattended:
 
 
 @asynccontextmanager
-async def unattended(laid: Table, *arguments: str, stdout: int) -> AsyncIterator[Unattended]:
+async def unattended(laid: Table, *arguments: str, stdout: int) -> AsyncIterator[UnattendedDesk]:
     environment = {"PATH": os.environ["PATH"], "HANDRAISE_STATE": str(laid.state), "HOME": str(laid.tmp)}
     heard, told = os.pipe()
     with open(os.devnull, "rb") as nothing:
@@ -89,7 +89,7 @@ async def unattended(laid: Table, *arguments: str, stdout: int) -> AsyncIterator
     os.close(told)
     try:
         async with asyncio.timeout(DEADLINE):
-            yield Unattended(started, heard)
+            yield UnattendedDesk(started, heard)
     finally:
         await started.kill()
         os.close(heard)
