@@ -27,10 +27,10 @@ from stories.outsiders import DEADLINE, RELAY, next_ask, until_settled
 HUB = """
 import asyncio, sys
 from pathlib import Path
-from handraise.serving.serve import Service, serving
+from handraise.serving.serve import ServeConfig, serving
 
 async def main():
-    async with serving(Service(Path(sys.argv[1]), Path("/bin/false"), {}, port=0)):
+    async with serving(ServeConfig(Path(sys.argv[1]), Path("/bin/false"), {}, port=0)):
         print("up", flush=True)
         await asyncio.Event().wait()
 
@@ -205,7 +205,7 @@ async def test_a_run_reaches_the_hub_as_its_file_says(tmp_path: Path) -> None:
             heard = await relay.hear()
 
             assert heard["result"]["isError"]
-            assert "not active" in heard["result"]["content"][0]["text"]
+            assert "isn't active" in heard["result"]["content"][0]["text"]
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ async def test_who_may_only_look_is_told_so_and_goes_on_looking(tmp_path: Path) 
         async with laid.terminal("attach", "s_1", environment=far) as terminal:
             await terminal.until("Run `npm test`?", READY)
             await terminal.confirm("a")
-            await terminal.until("it takes 'approver'", READY)
+            await terminal.until("Requires the approver role", READY)
             terminal.type(CTRL_C)
             await terminal.until("Interrupting the turn", "The role 'viewer' may not do this")
             await laid.answer(ask, Allow())
