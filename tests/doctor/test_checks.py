@@ -126,7 +126,7 @@ def test_the_hub_is_not_exposed_in_the_clear(tmp_path: Path) -> None:
     assert checks.check_exposure(WebSettings(host=everywhere, behind_proxy=True)).verdict == "ok"
     assert checks.check_exposure(WebSettings(host=everywhere, tls_cert=pem, tls_key=pem)).verdict == "ok"
     unreadable = checks.check_exposure(WebSettings(tls_cert=pem, tls_key=none))
-    assert (unreadable.verdict, unreadable.sentence) == ("fail", f"{none} cannot be read: No such file or directory.")
+    assert (unreadable.verdict, unreadable.sentence) == ("fail", f"Can't read {none}: No such file or directory.")
 
 
 def test_a_state_folder_must_be_ours_alone(tmp_path: Path) -> None:

@@ -205,7 +205,7 @@ async def test_a_run_reaches_the_hub_as_its_file_says(tmp_path: Path) -> None:
             heard = await relay.hear()
 
             assert heard["result"]["isError"]
-            assert "not active" in heard["result"]["content"][0]["text"]
+            assert "isn't active" in heard["result"]["content"][0]["text"]
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ async def test_what_keeps_a_hub_from_coming_up_is_said(tmp_path: Path) -> None:
             (other, (), [f"A hub is already running on {kept / 'by-settings.db'} (process {up.child.pid})"]),
             (elsewhere, ("--port", port), [f"Port {port} is in use"]),
             (in_the_clear, ("--host", "0.0.0.0"), ["without TLS would expose the hub"]),
-            ({**elsewhere, "HANDRAISE_CONFIG": str(swapped)}, (), ["not a certificate and its key"]),
+            ({**elsewhere, "HANDRAISE_CONFIG": str(swapped)}, (), ["aren't a certificate and its key"]),
             ({**elsewhere, "HANDRAISE_CONFIG": str(strange)}, (), ["port"]),
             ({**elsewhere, "HANDRAISE_STATE": str(exposed)}, (), ["Make it private: chmod 700"]),
             ({**elsewhere, "HANDRAISE_STATE": str(tmp_path / ("x" * 100))}, (), ["too long for a socket"]),
