@@ -9,7 +9,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # The page is rebuilt when one of its sources has changed.
 PAGE := web/node_modules/.built
 PAGE_SOURCES := $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/src/generated/*') \
-  dev/page $(wildcard src/handraise/api/*.py) $(wildcard src/handraise/model/*.py)
+  dev/page $(wildcard src/handraise/api/*.py) $(wildcard src/handraise/model/*.py) \
+  $(wildcard src/handraise/present/*.py) $(wildcard src/handraise/texts/en/*.json)
 
 .PHONY: help run test slowest check lint types fmt page wheel bench torture fuzz lock clean
 

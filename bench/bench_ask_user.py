@@ -12,9 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from handraise.desk.interface import Partial
 from handraise.model.answers import Choice, Choices
-from handraise.model.items import AskOpened
+from handraise.model.items import AskOpened, Preview
 from handraise.serving.serve import RunningHub, ServeConfig, serving
 
 CALLS = 100
@@ -69,7 +68,7 @@ async def say(relay: asyncio.subprocess.Process, **message: Any) -> None:
 async def opened(follower: Any) -> str:
     """The ask that is opened next."""
     async for news in follower:
-        for item in () if isinstance(news, Partial) else news:
+        for item in () if isinstance(news, Preview) else news:
             content = item.read()
             if isinstance(content, AskOpened):
                 return str(content.ask["id"])

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import uvloop
 
 from bench_ingest import as_users_read_it, theirs
-from handraise.desk.interface import Desk, Follower, Partial
-from handraise.hub.hub import hub
-from handraise.model.items import SessionEnded
+from handraise.desk.interface import Desk, Follower
+from handraise.hub.hub import HubConfig, hub
+from handraise.model.items import Preview, SessionEnded
 from stream import stream
 
 FRAMES = 100_000
@@ -40,14 +40,14 @@ async def ours(source: Path) -> Took:
         stub = folder / "claude"
         stub.write_text(f"#!/bin/sh\nexec /bin/cat {source}\n")
         stub.chmod(0o700)
-        async with hub(folder / "state", stub, dict(os.environ)) as opened, opened.desk.follow() as follower:
+        async with hub(HubConfig(folder / "state", stub, dict(os.environ))) as opened, opened.desk.follow() as follower:
             return await took(_run(opened.desk, follower, folder))
 
 
 async def _run(desk: Desk, follower: Follower, folder: Path) -> None:
     await desk.start("Go.", str(folder))
     async for news in follower:
-        if not isinstance(news, Partial) and any(isinstance(item.read(), SessionEnded) for item in news[-3:]):
+        if not isinstance(news, Preview) and any(isinstance(item.read(), SessionEnded) for item in news[-3:]):
             return
     raise SystemExit("the feed ended before the session")
 

@@ -20,7 +20,7 @@ from handraise.claude.locate import locate
 from handraise.demo.model import ScriptedModel, environment
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
-from handraise.hub.hub import hub
+from handraise.hub.hub import HubConfig, hub
 from handraise.model.rules import Rule
 from handraise.session import machine
 
@@ -77,7 +77,10 @@ async def place() -> AsyncIterator[tuple[Path, Calls, dict[str, str]]]:
 
 async def seconds_a_call() -> float:
     """In a hub."""
-    async with place() as (work, calls, around), hub(work.parent / "state", locate(), around, rules=RULES) as opened:
+    async with (
+        place() as (work, calls, around),
+        hub(HubConfig(work.parent / "state", locate(), around, rules=RULES)) as opened,
+    ):
         await opened.desk.start("Read.", str(work))
         await calls.done.wait()
         await opened.pool.stop_all()

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from handraise.claude.folder import RunFolder
-from handraise.hub.hub import Hub, hub
+from handraise.hub.hub import Hub, HubConfig, hub
 
 SESSIONS = 300
 TARGET_KB = 200
@@ -35,7 +35,7 @@ while read -r line; do :; done
 
 @asynccontextmanager
 async def opened(folder: Path) -> AsyncIterator[Hub]:
-    async with hub(folder / "state", folder / "claude", dict(os.environ), limit=SESSIONS) as running:
+    async with hub(HubConfig(folder / "state", folder / "claude", dict(os.environ), limit=SESSIONS)) as running:
         yield running
 
 

@@ -37,10 +37,10 @@ await server.connect(new StdioServerTransport());
 _HUB = """
 import asyncio, sys
 from pathlib import Path
-from handraise.serving.serve import Service, serving
+from handraise.serving.serve import ServeConfig, serving
 
 async def main():
-    async with serving(Service(Path(sys.argv[1]), Path("/bin/false"), {}, port=0)):
+    async with serving(ServeConfig(Path(sys.argv[1]), Path("/bin/false"), {}, port=0)):
         print("up", flush=True)
         await asyncio.Event().wait()
 

@@ -26,7 +26,7 @@ _TRIES = 1000
 
 
 @dataclass
-class Session:
+class BenchSession:
     """One of those that are compared, and what each round of it took, in seconds."""
 
     name: str
@@ -62,17 +62,17 @@ def write(path: Path) -> Path:
     return path
 
 
-async def begin(hub: Server, folder: str, name: str, words: str, *, enabled: bool) -> Session:
+async def begin(hub: Server, folder: str, name: str, words: str, *, enabled: bool) -> BenchSession:
     """A session in a project of its own."""
     directory = os.path.join(folder, name)
     os.mkdir(directory)
     options = {"ask_user_enabled": enabled, "ask_user_timeout": 900}
     await hub.request("POST", "/api/projects", {"path": directory, "name": name, "options": options})
     made = await hub.request("POST", "/api/sessions", {"say": words, "project": name})
-    return Session(name, str(made["id"]))
+    return BenchSession(name, str(made["id"]))
 
 
-async def measure(hub: Server, session: Session, played: Path, *, counts: bool) -> None:
+async def measure(hub: Server, session: BenchSession, played: Path, *, counts: bool) -> None:
     """What the hub spends on one stream, and how long it takes until the last of it is at the client."""
     async with hub.events(session.id) as events:
         spent, began = processor(hub.process.pid), time.monotonic()

@@ -1,17 +1,17 @@
 """Watches a hub and allows every `Read`; everything else is left to people.
 
 python examples/watch_and_answer.py                                   # this machine's hub
-python examples/watch_and_answer.py https://hub.example TOKEN         # another one, with a token of its own
+python examples/watch_and_answer.py https://hub.example TOKEN         # another; see `handraise token create`
 """
 
 import asyncio
 import sys
 
 from handraise import connect
-from handraise.desk.interface import Conflict, Desk, Partial, TooLate
+from handraise.desk.interface import Conflict, Desk, TooLate
 from handraise.model.answers import Allow
 from handraise.model.asks import Permission
-from handraise.model.items import AskOpened, AskSettled
+from handraise.model.items import AskOpened, AskSettled, Preview
 
 
 async def main(where: str | None = None, token: str | None = None) -> None:
@@ -22,7 +22,7 @@ async def main(where: str | None = None, token: str | None = None) -> None:
         # From the cursor that was read before the list, so that nothing is missed in between.
         async with desk.follow(cursor) as follower:
             async for news in follower:
-                for item in () if isinstance(news, Partial) else news:
+                for item in () if isinstance(news, Preview) else news:
                     match item.read():
                         case AskOpened(opened):
                             await decide(desk, opened["id"])

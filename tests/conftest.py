@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from handraise import texts
+
 pytest_plugins = ["limits"]
 
 # As from a terminal, whatever started us: `nohup` and a shell's background leave some of these ignored.
@@ -18,6 +20,10 @@ for _each in (signal.SIGHUP, signal.SIGQUIT):
 settings.register_profile("ours", deadline=None, max_examples=40)
 settings.register_profile("long", deadline=None, max_examples=4000)
 settings.load_profile(os.environ.get("HANDRAISE_EXAMPLES", "ours"))
+
+
+# A text that is missing is shown as its key to a person, and is an error here.
+texts.strictly()
 
 
 @pytest.fixture(scope="session")

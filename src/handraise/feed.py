@@ -7,9 +7,7 @@ from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Literal, Self
 
-from msgspec import Struct
-
-from handraise.model.items import Item
+from handraise.model.items import Item, Preview
 from handraise.store.interface import Store
 
 PAGE = 500
@@ -22,22 +20,6 @@ PREVIEW_ROOM = 50
 
 # history: items are read from the store, and live ones pass by. joining: live ones queue up while the rest is read.
 _Stage = Literal["history", "joining", "live", "cut off"]
-
-
-class Preview(Struct, frozen=True):
-    """A block of text that Claude has not finished, without a cursor; the stored item takes its place.
-
-    It carries all of the text so far and not what was added: any preview may be left out, and a follower that comes in
-    the middle needs no earlier one.
-    """
-
-    session: str
-    message: str
-    index: int
-    """Which block of the message."""
-    kind: Literal["text", "thinking"]
-    text: str
-    parent: str | None = None
 
 
 class FeedError(Exception):

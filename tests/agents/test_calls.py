@@ -13,9 +13,9 @@ from handraise.model.agent_replies import ASK_USER_EXPIRED, Reply
 from handraise.model.answers import Allow, Choice, Choices
 from handraise.model.asks import Answered, Ask, Withdrawn
 from handraise.model.inputs import MalformedInput
+from handraise.model.own_tools import APPROVAL_PROMPT, ASK_USER
 from handraise.model.projects import Options
 from handraise.model.rules import Rule
-from handraise.model.tools import APPROVAL_PROMPT, ASK_USER
 from handraise.store.memory.store import MemoryStore
 from inbox.waiting_room import ANA, Clock, Room, room, surroundings
 
@@ -24,7 +24,7 @@ WHICH = {"question": "Which?"}
 FOR_EVER = 3600.0
 
 
-class Desk:
+class CallDesk:
     """A counter, and a person behind it."""
 
     def __init__(self, room: Room, agent_calls: AgentCalls, closing: asyncio.Event) -> None:
@@ -62,7 +62,7 @@ async def desk(
     progress: float = FOR_EVER,
     options: Options | None = None,
     rules: Sequence[Rule] = (),
-) -> AsyncIterator[Desk]:
+) -> AsyncIterator[CallDesk]:
     async def whereabouts(_: str) -> DirectoryContext:
         return DirectoryContext("p_1", (options or Options()).over(Options()), "/work/app")
 
@@ -76,7 +76,7 @@ async def desk(
         closing = asyncio.Event()
         knowledge = HubContext(inside.clock, whereabouts, around, left_open)
         async with AgentCalls(inside.inbox, knowledge, closing, grace=grace, progress=progress) as agent_calls:
-            yield Desk(inside, agent_calls, closing)
+            yield CallDesk(inside, agent_calls, closing)
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from agents.test_calls import AGENT, WHICH, Desk, desk
+from agents.test_calls import AGENT, WHICH, CallDesk, desk
 from handraise.agents.mcp_server import McpServer, read_line, spelled
+from handraise.model.own_tools import APPROVAL_PROMPT, APPROVAL_PROMPT_TOOL, ASK_USER, ASK_USER_TOOL
 from handraise.model.projects import Options
-from handraise.model.tools import APPROVAL_PROMPT, APPROVAL_PROMPT_TOOL, ASK_USER, ASK_USER_TOOL
 from handraise.store.interface import StoreFull
 from handraise.store.memory.store import MemoryStore
 
@@ -31,7 +31,7 @@ async def store() -> AsyncIterator[MemoryStore]:
         yield opened
 
 
-def client_of(here: Desk) -> Client:
+def client_of(here: CallDesk) -> Client:
     mcp_server = McpServer(here.agent_calls, lambda _: AGENT, lambda context: spelled(context.request_id))
     return Client(mcp_server.server)
 
@@ -55,14 +55,14 @@ async def test_both_tools_are_shown_as_they_are(store: MemoryStore) -> None:
 async def test_switched_off_it_is_neither_shown_nor_called(store: MemoryStore) -> None:
     async with desk(store, options=Options(ask_user_enabled=False)) as here, client_of(here) as client:
         assert [tool.name for tool in (await client.list_tools()).tools] == [APPROVAL_PROMPT]
-        assert await called(client, ASK_USER, WHICH) == (True, "ask_user is switched off in this project.")
+        assert await called(client, ASK_USER, WHICH) == (True, "ask_user is turned off in this project.")
 
 
 async def test_a_call_that_cannot_be_shown_says_why(store: MemoryStore) -> None:
     async with desk(store) as here, client_of(here) as client:
         assert await called(client, ASK_USER, {"question": " "}) == (True, "The question has no text.")
         for wrong, words in (
-            ({**BASH, "tool_name": " "}, "`tool_name` must name the tool"),
+            ({**BASH, "tool_name": " "}, "`tool_name` must name a tool"),
             (
                 {"tool_name": "AskUserQuestion", "input": {"questions": []}},
                 "There are no questions in this call",

@@ -18,6 +18,7 @@ import pytest
 
 from handraise.agents import relay
 from handraise.agents.relay_state import LONGEST_AWAY
+from handraise.client.state import state_folder
 
 WHAT_IS_IMPORTED = """
 import sys
@@ -56,7 +57,7 @@ def test_it_looks_for_the_hub_where_the_hub_is(monkeypatch: pytest.MonkeyPatch, 
         monkeypatch.setenv(name, value)
 
     named = variables.get("HANDRAISE_STATE")
-    assert relay.state_folder() == (os.path.expanduser(named) if named else platformdirs.user_state_dir("handraise"))
+    assert state_folder() == (os.path.expanduser(named) if named else platformdirs.user_state_dir("handraise"))
 
 
 def test_help_and_mistakes_are_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,7 +80,7 @@ CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "a
 TAKEN = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
-class Clock:
+class RelayClock:
     """The machine's own, or one that stands, until a test puts it forward."""
 
     def __init__(self, *, stands: bool = False) -> None:
@@ -118,7 +119,7 @@ class Side:
 
 
 @contextmanager
-def relaying(state: Path, clock: Clock) -> Iterator[Side]:
+def relaying(state: Path, clock: RelayClock) -> Iterator[Side]:
     heard, to_relay = os.pipe()
     from_relay, said = os.pipe()
     carrying = threading.Thread(target=relay.Relay(str(state), None, heard, said, clock).carry)
@@ -144,7 +145,7 @@ def listening(state: Path) -> Iterator[socket.socket]:
 
 
 def test_a_call_of_a_hub_that_is_gone_for_good_is_given_up_in_the_end(tmp_path: Path) -> None:
-    clock = Clock()
+    clock = RelayClock()
     with relaying(tmp_path, clock) as agent:
         with listening(tmp_path) as hub:
             agent.say(json.dumps(CALL).encode())
@@ -154,11 +155,11 @@ def test_a_call_of_a_hub_that_is_gone_for_good_is_given_up_in_the_end(tmp_path: 
                     pass
 
         told = agent.hear(meanwhile=clock.go_forward)["result"]
-        assert (told["isError"], "No hub of Handraise answers" in told["content"][0]["text"]) == (True, True)
+        assert (told["isError"], "No Handraise hub is running" in told["content"][0]["text"]) == (True, True)
 
 
 def test_a_hub_that_hangs_up_again_and_again_is_not_run_after_in_circles(tmp_path: Path) -> None:
-    clock = Clock(stands=True)
+    clock = RelayClock(stands=True)
     with relaying(tmp_path, clock) as agent, listening(tmp_path) as hub:
         agent.say(json.dumps(CALL).encode())
         hub.accept()[0].close()
@@ -173,7 +174,7 @@ def test_a_hub_that_hangs_up_again_and_again_is_not_run_after_in_circles(tmp_pat
 
 @pytest.mark.parametrize("line", [b"[" * 100_000, b"\xff\xfe", b"null", b'{"id": 1e999}', b"{}"])
 def test_what_is_no_message_ends_nothing(tmp_path: Path, line: bytes) -> None:
-    with relaying(tmp_path, Clock()) as agent:
+    with relaying(tmp_path, RelayClock()) as agent:
         agent.say(line)
         agent.say(json.dumps(CALL).encode())
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from handraise.agents.relay_state import LONGEST_AWAY, SHORTLY_AWAY, RelayState
-from handraise.model.tools import APPROVAL_PROMPT, ASK_USER
+from handraise.model.own_tools import APPROVAL_PROMPT, ASK_USER
 
 
 def line(**message: Any) -> bytes:

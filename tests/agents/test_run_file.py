@@ -50,7 +50,7 @@ def test_this_machine_has_several_names(url: str, place: tuple[str, int]) -> Non
         ("apiUrl", "http://127.0.0.1.example.org:80", "must name this machine"),
         ("apiUrl", "http://user@127.0.0.1:80", "must name this machine"),
         ("apiUrl", "http://127.0.0.1@example.org", "must name this machine"),
-        ("apiUrl", "http://127.0.0.1:80@example.org", "no port"),
+        ("apiUrl", "http://127.0.0.1:80@example.org", "no valid port"),
         ("apiUrl", "http://127.0.0.1#@example.org", "must name this machine"),
         ("apiUrl", "http://127.0.0.1?@example.org:80", "must name this machine"),
         ("apiUrl", "http://127.0.0.1\\@example.org", "must name this machine"),
@@ -66,13 +66,13 @@ def test_this_machine_has_several_names(url: str, place: tuple[str, int]) -> Non
         ("apiUrl", "http://127.0.0.1 :80", "must name this machine"),
         ("apiUrl", "http://127.0.0.1\n:80", "must name this machine"),
         ("apiUrl", "http://", "must name this machine"),
-        ("apiUrl", "http://127.0.0.1:", "no port"),
-        ("apiUrl", "http://127.0.0.1:65536", "no port"),
-        ("apiUrl", f"http://127.0.0.1:{'9' * 5000}", "no port"),
-        ("apiUrl", "http://127.0.0.1:٨٠", "no port"),
+        ("apiUrl", "http://127.0.0.1:", "no valid port"),
+        ("apiUrl", "http://127.0.0.1:65536", "no valid port"),
+        ("apiUrl", f"http://127.0.0.1:{'9' * 5000}", "no valid port"),
+        ("apiUrl", "http://127.0.0.1:٨٠", "no valid port"),
         ("apiUrl", "file:///etc/passwd", "must be an address"),
-        ("apiUrl", "http://127.0.0.1:0", "no port"),
-        ("apiUrl", "http://127.0.0.1:80x", "no port"),
+        ("apiUrl", "http://127.0.0.1:0", "no valid port"),
+        ("apiUrl", "http://127.0.0.1:80x", "no valid port"),
         ("apiUrl", "http://127.0.0.1:80/elsewhere", "must name this machine"),
         ("apiUrl", "https://127.0.0.1:80", "must be an address"),
         ("apiUrl", None, "must be an address"),
@@ -87,7 +87,7 @@ def test_this_machine_has_several_names(url: str, place: tuple[str, int]) -> Non
         ("timeout", 29, "from 30 to 900"),
         ("timeout", 901, "from 30 to 900"),
         ("timeout", 60.5, "whole number"),
-        ("csrfToken", 7, "must be a text"),
+        ("csrfToken", 7, "must be text"),
         ("socket", "hub.sock", "must be an absolute path"),
         ("socket", 7, "must be an absolute path"),
     ],
@@ -122,7 +122,7 @@ def test_a_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     path.write_text(json.dumps(GOOD))
     path.chmod(0o640)
-    with pytest.raises(BadRunFile, match="Others can read"):
+    with pytest.raises(BadRunFile, match="Other users can read"):
         run_file.load(str(path))
 
     path.chmod(0o600)
@@ -140,13 +140,13 @@ def test_not_even_a_little_may_others_do_with_it(tmp_path: Path, mode: int) -> N
     path.write_text(json.dumps(GOOD))
     path.chmod(mode)
 
-    with pytest.raises(BadRunFile, match="Others can read"):
+    with pytest.raises(BadRunFile, match="Other users can read"):
         run_file.load(str(path))
 
 
 def test_what_is_no_file_holds_nobody_up(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo", 0o600)
-    for name, words in (("fifo", "is not a file"), (".", "Is a directory"), ("\0", "there is no such name")):
+    for name, words in (("fifo", "is not a file"), (".", "Is a directory"), ("\0", "not a valid path")):
         with pytest.raises(BadRunFile, match=words):
             run_file.load(f"{tmp_path}/{name}")
 
@@ -167,5 +167,5 @@ def test_a_file_of_somebody_else_is_refused(tmp_path: Path) -> None:
     path.write_text(json.dumps(GOOD))
     os.chown(path, 65534, 65534)
 
-    with pytest.raises(BadRunFile, match="belongs to somebody else"):
+    with pytest.raises(BadRunFile, match="belongs to another user"):
         run_file.load(str(path))

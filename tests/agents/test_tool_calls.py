@@ -19,7 +19,7 @@ from handraise.model.agent_replies import (
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise
 from handraise.model.asks import Answered, Ask, Body, Expired, Origin, Permission, Plan, Question, Settlement, Withdrawn
 from handraise.model.inputs import MalformedInput
-from handraise.model.tools import APPROVAL_PROMPT, ASK_USER
+from handraise.model.own_tools import APPROVAL_PROMPT, ASK_USER
 from inbox.waiting_room import NOON
 
 BASH = {"tool_name": "Bash", "input": {"command": "ls"}}
@@ -32,7 +32,7 @@ QUESTION: dict[str, Any] = {
 
 def settled(tool: str, arguments: dict[str, Any], settlement: Settlement | None) -> Ask:
     body = tool_calls.read_call(tool, arguments)
-    origin = Origin("c/1", request=tool_calls.keep(tool, arguments))
+    origin = Origin("c/1", request=tool_calls.as_stored(tool, arguments))
     return Ask(
         "a_1", None, None, body, tool_calls.subject(tool, arguments), origin, NOON, "agent", settlement=settlement
     )
@@ -130,9 +130,9 @@ def test_a_plan_that_is_not_approved_is_denied(answer: Answer, message: str) -> 
         (BASH, Expired(NOON), NOBODY_ALLOWED),
         (PLAN, Expired(NOON), NOBODY_ALLOWED),
         (QUESTION, Expired(NOON), NOBODY),
-        (BASH, Withdrawn("the agent is gone", NOON), "This was withdrawn, so it was not allowed: the agent is gone."),
+        (BASH, Withdrawn("the agent is gone", NOON), "Withdrawn, so not allowed: the agent is gone."),
         (BASH, None, "Nobody has answered yet."),
-        (BASH, Answered(Filled("accept", {}), Person("ana"), "web", NOON), "The answer does not fit what was asked."),
+        (BASH, Answered(Filled("accept", {}), Person("ana"), "web", NOON), "The answer doesn't fit the request."),
     ],
 )
 def test_whatever_else_becomes_of_it_denies(

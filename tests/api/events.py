@@ -10,7 +10,7 @@ import msgspec
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class ApiEvent:
     """`id` is None where the event has none of its own."""
 
     kind: str
@@ -23,7 +23,7 @@ class Event:
         return int(self.id)
 
 
-async def events(response: httpx2.Response) -> AsyncIterator[Event]:
+async def events(response: httpx2.Response) -> AsyncIterator[ApiEvent]:
     """Whole ones only: what a broken connection cut off is not dispatched."""
     kind: str = "message"
     own_id: str | None = None
@@ -36,7 +36,7 @@ async def events(response: httpx2.Response) -> AsyncIterator[Event]:
             line = raw.decode()
             if not line:
                 if data:
-                    yield Event(kind, own_id, msgspec.json.decode("\n".join(data)))
+                    yield ApiEvent(kind, own_id, msgspec.json.decode("\n".join(data)))
                 kind, own_id, data = "message", None, []
                 continue
             name, _, value = line.partition(":")
@@ -52,7 +52,7 @@ async def events(response: httpx2.Response) -> AsyncIterator[Event]:
 @asynccontextmanager
 async def feed(
     client: httpx2.AsyncClient, last: str | None = None, **query: Any
-) -> AsyncIterator[AsyncIterator[Event]]:
+) -> AsyncIterator[AsyncIterator[ApiEvent]]:
     """An open stream, past the event that tells where it begins."""
     headers = {"last-event-id": last} if last is not None else {}
     async with client.stream("GET", "/api/feed", params=query, headers=headers) as response:
@@ -61,7 +61,7 @@ async def feed(
         yield events(response)
 
 
-async def items(stream: AsyncIterator[Event], count: int) -> list[int]:
+async def items(stream: AsyncIterator[ApiEvent], count: int) -> list[int]:
     """The cursors of the next items."""
     found: list[int] = []
     while len(found) < count:

@@ -17,9 +17,9 @@ from mcp import Client, StdioServerParameters
 from api.served import PLAIN
 from handraise.cli.main import main
 from handraise.model.asks import Answered, Ask, Permission
+from handraise.model.own_tools import APPROVAL_PROMPT
 from handraise.model.projects import Options
 from handraise.model.rules import ProjectRule
-from handraise.model.tools import APPROVAL_PROMPT
 from handraise.serving.serve import RunningHub, ServeConfig, serving
 from stories.outsiders import DEADLINE, RELAY
 
@@ -135,7 +135,7 @@ async def test_a_token_that_is_bound_to_a_project_works_there_and_nowhere_else(s
     assert (ask.project, ask.state) == (shop.id, "open")
     assert (await street.raised("Bash", push, p="shop")).project == shop.id
     told = await street.prompt("Bash", push, p="lax")
-    assert (told.status_code, told.json()["error"]["message"]) == (403, "This token is bound to another project.")
+    assert (told.status_code, told.json()["error"]["message"]) == (403, "This token is limited to another project.")
 
 
 async def test_a_token_is_bound_from_the_command_line(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ async def test_a_token_is_bound_from_the_command_line(tmp_path: Path) -> None:
         assert json.loads(made.output)["token"]["project"] == shop.id
         for words, sentence in (
             (("--role=agent", "--project=shpo"), "There is no project shpo."),
-            (("--role=admin", "--project=shop"), "Only an agent's token can be bound to a project."),
+            (("--role=admin", "--project=shop"), "Only agent tokens can be limited to a project."),
         ):
             refused = await asyncio.to_thread(create, *words)
             assert (refused.exit_code, sentence in refused.output) == (1, True)

@@ -11,8 +11,8 @@ import httpx2
 import pytest
 
 from api.served import PLAIN
-from handraise.agents import chunks
 from handraise.api.stream import Streams
+from handraise.client import http
 from handraise.model.asks import Withdrawn
 from handraise.model.projects import Options
 from handraise.serving.serve import RunningHub, ServeConfig, serving
@@ -174,7 +174,7 @@ async def test_switched_off_nothing_is_relayed(stream: Stream) -> None:
 
     assert (relayed.status_code, relayed.json()["error"]["message"]) == (
         403,
-        "ask_user is switched off in this project.",
+        "ask_user is turned off in this project.",
     )
     assert await stream.served.hub.desk.asks(state=None) == []
 
@@ -345,11 +345,12 @@ async def test_the_relay_of_a_run_that_ends_is_hung_up_on(stream: Stream) -> Non
     reader, writer = await asyncio.open_connection("127.0.0.1", int(stream.served.base.rpartition(":")[2]))
     headers = {
         "Host": "localhost",
+        "Transfer-Encoding": "chunked",
         "Handraise-Conversation": "a" * 32,
         "Handraise-Stream": stream.token,
         "Handraise-Project": stream.project.encode().hex(),
     }
-    writer.write(chunks.head("/mcp/lines", headers))
+    writer.write(http.request_head("POST", "/mcp/lines", headers))
     # Pieces end where they like: in the middle of a line, and behind the beginning of the next.
     for piece in (
         b'{"jsonrpc": "2.0", ',
@@ -357,14 +358,14 @@ async def test_the_relay_of_a_run_that_ends_is_hung_up_on(stream: Stream) -> Non
         b'"ping"}\n\n{"jsonrpc": "2.0", "id": 2,',
         b' "method": "ping"}\n',
     ):
-        writer.write(chunks.chunk(piece))
+        writer.write(http.chunk(piece))
         await writer.drain()
     for number in (b"1", b"2"):
         await reader.readuntil(b'"id":%s' % number)
 
     assert (await stream.page.delete(f"/api/runs/{stream.token}")).status_code == 200
 
-    await reader.readuntil(chunks.END)
+    await reader.readuntil(http.LAST_CHUNK)
     writer.close()
 
 

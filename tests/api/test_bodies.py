@@ -20,6 +20,7 @@ SQUEEZED = {
     "/api/audit",
     "/api/items",
     "/api/openapi.json",
+    "/api/texts",
     "/api/projects",
     "/api/rules",
     "/api/sessions",

@@ -49,7 +49,7 @@ async def test_a_host_that_was_allowed_is_ours(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("origin", [EVIL, "null", "http://localhost:1", "http://[", None, ""])
-async def test_no_foreign_page_changes_anything_on_any_way(tmp_path: Path, origin: str | None) -> None:
+async def test_no_foreign_page_changes_anything_on_any_route(tmp_path: Path, origin: str | None) -> None:
     async with served(tmp_path) as hub, hub.browser() as browser:
         del browser.headers["origin"]
         for route in _changing(hub):
@@ -347,7 +347,7 @@ BOMBS = (
 )
 
 
-async def test_no_json_is_a_fault_on_any_way(tmp_path: Path) -> None:
+async def test_no_json_is_a_fault_on_any_route(tmp_path: Path) -> None:
     async with served(tmp_path) as hub, hub.client("admin") as admin, hub.client("agent") as agent:
         for route in hub.up.app.routes:
             if route.method in ("POST", "PATCH"):
@@ -373,7 +373,7 @@ async def test_a_time_that_some_zone_does_not_have_is_refused(tmp_path: Path) ->
                 told_of = await admin.post(path, json={**wanted, "expires_at": at})
                 assert told_of.status_code == status
                 if status == 422:
-                    assert told(told_of)["message"] == "This time is too far away."
+                    assert told(told_of)["message"] == "This time is out of range."
         for far in (await admin.get("/api/tokens")).json()["tokens"]:
             assert far["expires_at"] in (None, "9999-12-31T23:59:59Z")
 

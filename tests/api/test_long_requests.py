@@ -11,12 +11,12 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from api.events import Event, feed, items
+from api.events import ApiEvent, feed, items
 from api.served import PLAIN, TESTER, Served, served, told
-from handraise.api.long_requests import AccessRevoked, LongRequests, TooManyRequests, while_let_in
+from handraise.api.long_requests import AccessRevoked, LongRequests, TooManyRequests, while_allowed
 from handraise.auth.auth import Principal, Revocation
 from handraise.desk.interface import Unreached
-from handraise.desk.remote import FOR_EVER, RemoteDesk
+from handraise.desk.remote import NO_TIMEOUT, RemoteDesk
 from handraise.model.actors import Person
 from handraise.model.asks import Withdrawn
 from handraise.model.audit import Entry
@@ -146,22 +146,22 @@ async def test_a_stay_is_over_when_its_visitor_has_left_before_or_meanwhile(alre
     if already:
         left.set()
     with pytest.raises(AccessRevoked):
-        async with while_let_in(principal):
+        async with while_allowed(principal):
             await _leave_twice(left)
-    async with while_let_in(Principal(Person("ana"), "viewer", left=Revocation(), seconds=3600)):
+    async with while_allowed(Principal(Person("ana"), "viewer", left=Revocation(), seconds=3600)):
         await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize("seconds", [0.01, -1])
 async def test_a_stay_is_over_when_its_time_is(seconds: float) -> None:
     with pytest.raises(AccessRevoked):
-        async with while_let_in(Principal(Person("ana"), "viewer", left=Revocation(), seconds=seconds)):
+        async with while_allowed(Principal(Person("ana"), "viewer", left=Revocation(), seconds=seconds)):
             await asyncio.Event().wait()
 
 
 async def test_somebody_else_s_deadline_is_not_the_end_of_a_stay() -> None:
     with pytest.raises(TimeoutError):
-        async with while_let_in(Principal(Person("ana"), "viewer", left=Revocation())), asyncio.timeout(0):
+        async with while_allowed(Principal(Person("ana"), "viewer", left=Revocation())), asyncio.timeout(0):
             await asyncio.Event().wait()
 
 
@@ -173,9 +173,7 @@ async def test_one_token_does_not_take_all_the_room(tmp_path: Path) -> None:
         kept = [await _followed(each, leaked) for each in (stack, stack, last)]
         refused = await leaked.get("/api/feed")
         assert (refused.status_code, told(refused)["code"]) == (429, "too_many_open")
-        assert told(refused)["message"] == (
-            "This token has 3 requests open, which is as many as it may have; close some of them first."
-        )
+        assert told(refused)["message"] == ("This token already has 3 open requests. Close some first.")
         # What is answered at once still is, and everybody else has their own.
         assert (await leaked.get("/api/me")).status_code == 200
         owner = await stack.enter_async_context(hub.neighbour())
@@ -202,8 +200,8 @@ async def test_calls_that_wait_are_counted_as_streams_are(tmp_path: Path) -> Non
 async def test_a_follower_that_has_to_wait_for_its_turn_comes_back(tmp_path: Path) -> None:
     async with served(tmp_path, most_open=1) as hub:
         secret = await hub.token("viewer")
-        async with RemoteDesk(hub.up.base, secret, patience=FOR_EVER) as desk, desk.follow():
-            with pytest.raises(Unreached, match="as many as it may have"):
+        async with RemoteDesk(hub.up.base, secret, patience=NO_TIMEOUT) as desk, desk.follow():
+            with pytest.raises(Unreached, match="already has"):
                 await desk.follow().__aenter__()
 
 
@@ -244,7 +242,7 @@ def _head(what: str, *lines: str) -> bytes:
     return "\r\n".join([f"{what} HTTP/1.1", "Host: localhost", *lines, "", ""]).encode()
 
 
-async def _followed(stack: AsyncExitStack, client: httpx2.AsyncClient) -> AsyncIterator[Event]:
+async def _followed(stack: AsyncExitStack, client: httpx2.AsyncClient) -> AsyncIterator[ApiEvent]:
     """A stream that has begun, and is open as long as the stack and somebody who keeps it."""
     stream = await stack.enter_async_context(feed(client))
     await anext(stream)

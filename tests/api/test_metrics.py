@@ -8,7 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from api.events import feed
 from api.served import A, Served, served
 from handraise.api.metrics import SECONDS, Counted, Waits
-from handraise.api.prometheus import written
+from handraise.api.prometheus import render
 from handraise.model.asks import Plan
 from handraise.model.sessions import Checkpoint
 from handraise.store.changes import Advance
@@ -59,7 +59,7 @@ def test_times_to_answer_are_written_as_the_library_writes_them() -> None:
     registry = CollectorRegistry()
     theirs = Histogram(
         "handraise_answer_seconds",
-        "How long an ask waited for its answer",
+        "Time from an ask to its answer",
         ["kind"],
         registry=registry,
         buckets=SECONDS,
@@ -67,7 +67,7 @@ def test_times_to_answer_are_written_as_the_library_writes_them() -> None:
     ours: dict[str, Waits] = {}
 
     def page() -> list[str]:
-        written_by_us = written(Counted({}, {}, 0, 0, {}, ours)).decode()
+        written_by_us = render(Counted({}, {}, 0, 0, {}, ours)).decode()
         return [row for row in written_by_us.splitlines() if "answer_seconds" in row and "_created{" not in row]
 
     def expected() -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 from api.events import events, feed, items
 from api.served import PLAIN, Served, served, told
 from handraise.api.stream import Streams
-from handraise.feed import Preview
+from handraise.model.items import Preview
 from handraise.store.changes import Prune
 
 

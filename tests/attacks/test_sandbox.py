@@ -24,7 +24,8 @@ from handraise.claude.folder import RunFolder
 from handraise.claude.process_tree import descendants
 
 ASSAULT = Path(__file__).with_name("assault.py")
-BY_CHOICE = {"the shell's profile", "files elsewhere", "the network"}
+NETWORK = {"the network", "the network by datagrams", "an abstract socket"}
+BY_CHOICE = {"the shell's profile", "files elsewhere", *NETWORK}
 """What `open` leaves open: all that the person may do, beside what is the hub's."""
 AS_ROOT = BY_CHOICE | ({"a job for at"} & set(ATTACKS))
 """What it leaves open to root. Others need the rights of `at`, which nobody has in there."""
@@ -94,13 +95,14 @@ def test_without_a_sandbox_every_attack_has_its_way(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("sandboxed")
-@pytest.mark.parametrize(("preset", "open_to"), [("open", OPEN), ("project", {"the network"}), ("sealed", set())])
+@pytest.mark.parametrize(("preset", "open_to"), [("open", OPEN), ("project", NETWORK), ("sealed", set())])
 def test_inside_a_sandbox_none_has(folder: Path, preset: str, open_to: set[str]) -> None:
     hold(made(folder, preset), open_to)
 
 
 @pytest.mark.usefixtures("sandboxed")
-def test_inside_a_sandbox_of_somebody_who_is_not_root_none_has(folder: Path) -> None:
+@pytest.mark.parametrize(("preset", "open_to"), [("open", BY_CHOICE), ("sealed", set())])
+def test_inside_a_sandbox_of_somebody_who_is_not_root_none_has(folder: Path, preset: str, open_to: set[str]) -> None:
     if os.geteuid() != 0:
         pytest.skip("whoever runs this is not root: the test before this one has shown it")
     become = ("setpriv", f"--reuid={OTHER}", f"--regid={OTHER}", "--clear-groups")
@@ -108,7 +110,7 @@ def test_inside_a_sandbox_of_somebody_who_is_not_root_none_has(folder: Path) -> 
     if python is None:
         pytest.skip(f"the user {OTHER} can run no Python that has our packages")
     shutil.chown(folder, OTHER, OTHER)
-    hold(made(folder, "open", *become, python), BY_CHOICE)
+    hold(made(folder, preset, *become, python), open_to)
 
 
 def hold(results: dict[str, str], open_to: set[str]) -> None:

@@ -16,7 +16,7 @@ NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 ANSWER, STOP = "POST /api/asks/{id}/answer", "POST /api/sessions/{id}/stop"
 
 
-class Clock:
+class AuthClock:
     """Stands still until somebody moves it."""
 
     def __init__(self) -> None:
@@ -33,12 +33,12 @@ async def store() -> AsyncIterator[Store]:
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> AuthClock:
+    return AuthClock()
 
 
 @pytest.fixture
-def auth(store: Store, clock: Clock) -> Auth:
+def auth(store: Store, clock: AuthClock) -> Auth:
     numbers = iter(range(1000))
     return Auth(store, clock, lambda size: next(numbers).to_bytes(size))
 
@@ -52,7 +52,7 @@ async def refusals(store: Store) -> list[Entry]:
 
 
 async def test_a_tool_that_tries_again_and_again_is_told_of_once_and_then_by_a_number(
-    store: Store, clock: Clock, auth: Auth
+    store: Store, clock: AuthClock, auth: Auth
 ) -> None:
     for process in range(1000):
         await auth.refused(ANSWER, tool(process), "terminal", ask=f"a_{process}")
@@ -66,7 +66,9 @@ async def test_a_tool_that_tries_again_and_again_is_told_of_once_and_then_by_a_n
     assert (more.ask, more.detail) == ("a_999", {"tried": ANSWER, "times": 999})
 
 
-async def test_a_month_of_trying_fills_no_disk_and_every_try_is_counted(store: Store, clock: Clock, auth: Auth) -> None:
+async def test_a_month_of_trying_fills_no_disk_and_every_try_is_counted(
+    store: Store, clock: AuthClock, auth: Auth
+) -> None:
     tries = 0
     async with auth:
         while clock.at < NOON + timedelta(days=30):
@@ -81,7 +83,7 @@ async def test_a_month_of_trying_fills_no_disk_and_every_try_is_counted(store: S
 
 
 async def test_who_tries_something_else_and_who_else_tries_it_are_told_of_at_once(
-    store: Store, clock: Clock, auth: Auth
+    store: Store, clock: AuthClock, auth: Auth
 ) -> None:
     for name in ("one", "two"):
         made = await auth.make(name, "agent", ANA, "test")
@@ -108,7 +110,7 @@ async def test_what_was_counted_is_told_when_the_hub_stops(store: Store, auth: A
 
 
 async def test_codes_are_forgotten_after_a_day_and_tokens_long_after_they_were_good(
-    store: Store, clock: Clock, auth: Auth
+    store: Store, clock: AuthClock, auth: Auth
 ) -> None:
     async with auth:
         spent = await auth.make_code("owner", "admin", ANA, "test")

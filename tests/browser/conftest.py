@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from browser.hands import Desk, desk
+from browser.hands import HandsDesk, desk
 from browser.window import PROGRAM, shared_browsers
 
 
@@ -18,13 +18,13 @@ async def _browsers(anyio_backend: str) -> AsyncIterator[None]:
 
 
 @pytest.fixture(scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[HandsDesk]:
     async with desk(tmp_path_factory.mktemp("desk")) as made:
         yield made
 
 
 @pytest.fixture
-async def at(house: Desk) -> AsyncIterator[Desk]:
+async def at(house: HandsDesk) -> AsyncIterator[HandsDesk]:
     yield house
     await house.clear_asks()
     assert house.screen.complaints == []

@@ -22,7 +22,7 @@ LOW = ViewportSize(width=1366, height=650)
 
 
 @dataclass
-class Desk:
+class HandsDesk:
     """Where somebody sits: a hub, a browser, and the asks that were put there."""
 
     hub: Served
@@ -88,9 +88,9 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(tmp: Path) -> AsyncIterator[Desk]:
+async def desk(tmp: Path) -> AsyncIterator[HandsDesk]:
     async with served(tmp, page=PAGE, seconds=1200) as hub, window() as screen:
-        yield Desk(hub, screen)
+        yield HandsDesk(hub, screen)
 
 
 def card_of(page: Page, ask: Ask) -> Locator:

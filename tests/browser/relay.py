@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
 
-class Relay:
+class TcpRelay:
     """Passes bytes on, both ways. `base` is where a browser finds the hub."""
 
     def __init__(self, hub: str) -> None:
@@ -43,9 +43,9 @@ class Relay:
 
 
 @asynccontextmanager
-async def relay(hub: str) -> AsyncIterator[Relay]:
+async def relay(hub: str) -> AsyncIterator[TcpRelay]:
     """Listening while this is entered."""
-    made = Relay(hub)
+    made = TcpRelay(hub)
     server = await asyncio.start_server(made.carry, "127.0.0.1", 0)
     made.base = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     try:

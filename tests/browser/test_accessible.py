@@ -168,12 +168,12 @@ async def chats(page: Page) -> Walk:
     await expect(page.locator("main").get_by_text("Leave the health check alone.")).to_be_visible()
     await unfold(page)
     yield "conversation", "main"
-    await page.get_by_label("More about this session").click()
+    await page.get_by_label("More actions").click()
     await expect(page.locator(".menu-body")).to_be_visible()
     yield "menu", ".menu"
     await page.keyboard.press("Escape")
-    for act in ("Model…", "Fork…", "Stop…"):
-        await page.get_by_label("More about this session").click()
+    for act in ("Change model…", "Fork…", "Stop…"):
+        await page.get_by_label("More actions").click()
         await page.get_by_role("button", name=act).click()
         await expect(dialog).to_be_visible()
         yield act, "dialog"
@@ -197,20 +197,20 @@ async def administration(page: Page) -> Walk:
     await page.evaluate(GO, "/admin/rules")
     # The projects before it have such buttons, too.
     await main.get_by_role("region", name="Rules").get_by_role("button", name="Revoke").first.click()
-    await expect(main.get_by_role("button", name="Really revoke")).to_be_visible()
+    await expect(main.get_by_role("button", name="Yes, revoke")).to_be_visible()
     yield "rules", "main"
-    await main.get_by_role("button", name="Make a rule…").first.click()
+    await main.get_by_role("button", name="Create a rule…").first.click()
     await expect(page.locator("dialog")).to_be_visible()
     yield "make a rule", "dialog"
     await page.keyboard.press("Escape")
     await expect(page.locator("dialog")).to_have_count(0)
     await page.evaluate(GO, "/admin/tokens")
     await main.get_by_label("Name").fill("phone")
-    await main.get_by_role("button", name="Make a token").click()
+    await main.get_by_role("button", name="Create token").click()
     await expect(main.locator(".secret")).to_be_visible()
     yield "tokens", "main"
     await page.evaluate(GO, "/admin/audit")
-    await main.get_by_role("combobox", name="What", exact=True).select_option("rule made")
+    await main.get_by_role("combobox", name="Event", exact=True).select_option("rule made")
     await expect(main.locator("tbody tr")).to_have_count(3)
     await unfold(page)
     yield "audit", "main"
@@ -219,9 +219,9 @@ async def administration(page: Page) -> Walk:
     await unfold(page)
     yield "statistics", "main"
     await page.evaluate(GO, "/admin/settings")
-    await expect(main.get_by_role("button", name="Log out")).to_be_visible()
+    await expect(main.get_by_role("button", name="Sign out")).to_be_visible()
     yield "this browser", "main"
-    await main.get_by_role("button", name="Log out").click()
+    await main.get_by_role("button", name="Sign out").click()
     await expect(page.get_by_label("Token or one-time code")).to_be_visible()
     yield "login", "body"
 

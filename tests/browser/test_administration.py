@@ -42,43 +42,43 @@ async def test_a_projects_options_and_rules_hold_and_who_did_what_is_on_record(t
         await expect(main.get_by_text("No projects yet.")).to_be_visible()
         await page.get_by_label("Absolute path of a directory").fill(f"{at.work}/nowhere")
         with screen.trouble_expected():
-            await page.get_by_role("button", name="Add").click()
+            await page.get_by_role("button", name="Add project").click()
             await expect(alert).to_contain_text("nowhere")
         await page.get_by_label("Absolute path of a directory").fill(str(at.work))
-        await page.get_by_role("button", name="Add").click()
+        await page.get_by_role("button", name="Add project").click()
         await expect(main.get_by_role("heading", name="work", exact=True)).to_be_visible()
         await expect(alert).to_have_count(0)
 
         await unfold(main, "Options")
-        form = main.locator("form", has_text="Tools that need no asking")
+        form = main.locator("form", has_text="Tools allowed without asking")
         await form.get_by_label("Name", exact=True).fill("shop")
         await form.get_by_role("combobox", name="Mode", exact=True).select_option("Ask first")
         await form.get_by_label("Model").fill("claude-haiku-4-5")
-        await form.get_by_label("Sessions at once").fill("2")
-        await form.get_by_label("A session may cost, in dollars").fill("7.5")
-        await form.get_by_label("Tools that need no asking").fill("Read\nGrep")
-        await form.get_by_label("More directories").fill(str(tmp_path))
-        await form.get_by_label("What Claude is told on top").fill("Be kind.")
-        await form.get_by_role("combobox", name="Agents may ask (ask_user)", exact=True).select_option("yes")
-        await form.get_by_label("ask_user waits").fill("5")
+        await form.get_by_label("Parallel sessions").fill("2")
+        await form.get_by_label("Cost limit per session (USD)").fill("7.5")
+        await form.get_by_label("Tools allowed without asking").fill("Read\nGrep")
+        await form.get_by_label("Additional directories").fill(str(tmp_path))
+        await form.get_by_label("Added to Claude's system prompt").fill("Be kind.")
+        await form.get_by_role("combobox", name="Agents can ask (ask_user)", exact=True).select_option("yes")
+        await form.get_by_label("ask_user timeout").fill("5")
         await form.get_by_label("Question").fill("3600")
         with screen.trouble_expected():
             await form.get_by_role("button", name="Save").click()
             await expect(alert).to_have_text("ask_user_timeout must be from 30 to 900 seconds, not 5.")
         await expect(alert).to_be_in_viewport()
-        await form.get_by_label("ask_user waits").fill("60")
+        await form.get_by_label("ask_user timeout").fill("60")
         await form.get_by_role("button", name="Save").click()
-        await expect(main.get_by_text("Saved. It holds for the next sessions.")).to_be_visible()
+        await expect(main.get_by_text("Saved. Applies to new sessions.")).to_be_visible()
         await expect(main.get_by_role("heading", name="shop", exact=True)).to_be_visible()
         await expect(main.locator(".project-head")).to_contain_text("Ask first · claude-haiku-4-5 · 2 at once")
-        await expect(main.get_by_text("Saved. It holds for the next sessions.")).to_be_visible()
+        await expect(main.get_by_text("Saved. Applies to new sessions.")).to_be_visible()
 
-        await unfold(main, "Rules of this project")
+        await unfold(main, "Project rules")
         rules = main.locator(".rule-form")
         await rules.get_by_label("Deny").check()
         await rules.get_by_label("Command").fill("git push *")
-        await rules.get_by_label("What Claude is told").fill("Open a pull request.")
-        await rules.get_by_role("button", name="Make this rule").click()
+        await rules.get_by_label("Message to Claude").fill("Open a pull request.")
+        await rules.get_by_role("button", name="Create rule").click()
         await expect(main.locator(".own-rules li")).to_contain_text("git push *")
         (project,) = await up.hub.desk.projects()
         assert (project.name, project.options) == (
@@ -97,12 +97,12 @@ async def test_a_projects_options_and_rules_hold_and_who_did_what_is_on_record(t
                 rules=(ProjectRule("deny", command="git push *", message="Open a pull request."),),
             ),
         )
-        await unfold(main, "Files for a Claude that is run by hand")
-        await page.get_by_role("button", name="Sync the files").click()
+        await unfold(main, "Files for Claude outside Handraise")
+        await page.get_by_role("button", name="Sync files").click()
         await expect(main.get_by_text("Changed: ")).to_contain_text(".mcp.json")
         assert (at.work / ".mcp.json").exists()
         async with page.expect_response("**/sync"):
-            await page.get_by_role("button", name="Take ours out again").click()
+            await page.get_by_role("button", name="Remove Handraise's entries").click()
         assert not (at.work / ".mcp.json").exists()
 
         session = (await up.hub.desk.start("Publish.", "shop", title="Publish it")).session
@@ -117,14 +117,14 @@ async def why_and_who(page: Page) -> None:
     main, dialog = page.locator("main"), page.get_by_role("dialog")
     await page.get_by_role("link", name="Rules").click()
     denied = main.locator("tbody tr", has_text="git push *")
-    await expect(denied).to_contain_text("an option of the project")
-    await expect(denied).to_contain_text("1 ×, last")
+    await expect(denied).to_contain_text("project options")
+    await expect(denied).to_contain_text("1 time, last")
     await expect(denied.get_by_role("button")).to_have_count(0)
     asked = main.locator(".asked-list li").first
     await expect(asked).to_contain_text(f"Run {RUN}?")
     await expect(asked.locator("p").last).to_contain_text("No rule")
-    await asked.get_by_role("button", name="Make a rule…").click()
-    await dialog.get_by_role("button", name="Grant this rule").click()
+    await asked.get_by_role("button", name="Create a rule…").click()
+    await dialog.get_by_role("button", name="Create rule").click()
     await expect(dialog).to_have_count(0)
 
     await asked.get_by_role("link", name="Publish it").click()
@@ -135,21 +135,22 @@ async def why_and_who(page: Page) -> None:
     await page.goto(f"{page.url.partition('/sessions')[0]}/admin/rules")
     made = main.locator("tbody tr", has_text="touch")
     await expect(made).to_contain_text("owner")
-    await expect(made).to_contain_text("1 ×, last")
+    await expect(made).to_contain_text("1 time, last")
     await made.get_by_role("button", name="Revoke").click()
     await expect(made.get_by_role("button", name="Cancel")).to_be_focused()
     await page.keyboard.press("Enter")
     await expect(made.get_by_role("button", name="Revoke")).to_be_focused()
     await page.keyboard.press("Enter")
-    await made.get_by_role("button", name="Really revoke").click()
+    await made.get_by_role("button", name="Yes, revoke").click()
     await expect(made).to_have_count(0)
 
 
 async def audit(page: Page, session: str) -> None:
     await page.get_by_role("link", name="Audit").click()
     main, rows = page.locator("main"), page.locator("table.audit tbody tr")
-    what = main.get_by_role("combobox", name="What", exact=True)
-    await expect(what.locator("option")).to_have_text(["Anything", *get_args(What)])
+    what = main.get_by_role("combobox", name="Event", exact=True)
+    await expect(what).to_be_visible()
+    assert await what.locator("option").evaluate_all("all => all.map((each) => each.value)") == ["", *get_args(What)]
     await what.select_option("project changed")
     await expect(rows).to_have_count(2)
     await expect(rows.first).to_contain_text("owner")
@@ -162,17 +163,17 @@ async def audit(page: Page, session: str) -> None:
     await expect(rows).to_have_count(1)
     await expect(rows.locator("summary")).to_contain_text("allowed once · Bash")
     await rows.locator("summary").click()
-    await expect(rows.get_by_label("About")).to_contain_text("sha256:")
+    await expect(rows.get_by_label("Details")).to_contain_text("sha256:")
     await main.get_by_label("By", exact=True).fill("")
     await page.keyboard.press("Enter")
-    await what.select_option("Anything")
+    await what.select_option("Any")
     await main.get_by_role("combobox", name="Session", exact=True).select_option("Publish it")
     await expect(rows).to_have_count(4)
     await main.get_by_role("searchbox").fill("git push")
     await expect(rows).to_have_count(1)
     await expect(rows).to_contain_text("denied: “Open a pull request.”")
     await main.get_by_role("searchbox").fill("nobody did this")
-    await expect(main.get_by_text("Nothing matches.")).to_be_visible()
+    await expect(main.get_by_text("No matches.")).to_be_visible()
 
 
 async def test_a_token_is_shown_once_and_revoked_at_once_and_the_audit_goes_back_page_by_page(tmp_path: Path) -> None:
@@ -181,18 +182,20 @@ async def test_a_token_is_shown_once_and_revoked_at_once_and_the_audit_goes_back
         page = await screen.open(hub.up, "/admin/tokens")
         main, form = page.locator("main"), page.locator("form.panel")
         await form.get_by_label("Name").fill("phone")
-        await form.get_by_role("combobox", name="Role", exact=True).select_option("approver: may also answer and say")
-        await form.get_by_role("combobox", name="Good until", exact=True).select_option("for 1 day")
-        await form.get_by_role("button", name="Make a token").click()
-        await expect(form.get_by_text("This is shown once. Keep it now.")).to_be_visible()
+        await form.get_by_role("combobox", name="Role", exact=True).select_option(
+            "Approver: can also answer and send messages"
+        )
+        await form.get_by_role("combobox", name="Expires", exact=True).select_option("1 day")
+        await form.get_by_role("button", name="Create token").click()
+        await expect(form.get_by_text("Copy this now. It won't be shown again.")).to_be_visible()
         secret = await form.locator(".secret code").inner_text()
         assert await asks(hub.up.base, secret) == 200
         row = main.locator("tbody tr", has_text="phone")
         await expect(row).to_contain_text("approver")
         await form.get_by_label("Name").fill("nightly")
-        await form.get_by_role("combobox", name="Role", exact=True).select_option("agent: may ask, and nothing else")
+        await form.get_by_role("combobox", name="Role", exact=True).select_option("Agent: can only ask")
         await form.get_by_role("combobox", name="Project of the agent", exact=True).select_option("shop")
-        await form.get_by_role("button", name="Make a token").click()
+        await form.get_by_role("button", name="Create token").click()
         await expect(main.locator("tbody tr", has_text="nightly")).to_contain_text("project shop")
         await expect(form.locator(".secret code")).not_to_have_text(secret)
 
@@ -200,10 +203,10 @@ async def test_a_token_is_shown_once_and_revoked_at_once_and_the_audit_goes_back
         await expect(row).to_be_visible()
         await expect(main.locator(".secret")).to_have_count(0)
         await row.get_by_role("button", name="Revoke").click()
-        await row.get_by_role("button", name="Really revoke").click()
+        await row.get_by_role("button", name="Yes, revoke").click()
         await expect(row).to_have_count(0)
         assert await asks(hub.up.base, secret) == 401
-        await page.get_by_label("Show what was revoked or has expired").check()
+        await page.get_by_label("Show revoked and expired tokens").check()
         await expect(row).to_contain_text("revoked")
         await expect(row.get_by_role("button")).to_have_count(0)
 
@@ -211,7 +214,7 @@ async def test_a_token_is_shown_once_and_revoked_at_once_and_the_audit_goes_back
         await hub.up.hub.store.apply([Record(each) for each in old])
         await page.get_by_role("link", name="Audit").click()
         rows, more = main.locator("tbody tr"), page.get_by_role("button", name="Show more")
-        await main.get_by_role("combobox", name="What", exact=True).select_option("login")
+        await main.get_by_role("combobox", name="Event", exact=True).select_option("login")
         await expect(rows).to_have_count(100)
         await more.click()
         await expect(rows).to_have_count(200)
@@ -219,7 +222,7 @@ async def test_a_token_is_shown_once_and_revoked_at_once_and_the_audit_goes_back
         await expect(more).to_have_count(0)
         names = await rows.locator("td:nth-child(3)").all_inner_texts()
         assert [each for each in names if each.startswith("p")] == [f"p{n:03}" for n in reversed(range(230))]
-        await main.get_by_role("combobox", name="When", exact=True).select_option("The last 30 days")
+        await main.get_by_role("combobox", name="When", exact=True).select_option("Last 30 days")
         await expect(rows.filter(has_text="p0")).to_have_count(0)
 
         # Whoever may only look sees projects, rules and numbers, and nothing to press there.
@@ -231,16 +234,16 @@ async def test_a_token_is_shown_once_and_revoked_at_once_and_the_audit_goes_back
         await looker.route("**/assets/**", lambda route: route.abort())
         with screen.trouble_expected():
             await looker.get_by_label("Administration").click()
-            await expect(looker.locator("main").get_by_role("alert")).to_contain_text("could not be loaded")
+            await expect(looker.locator("main").get_by_role("alert")).to_contain_text("Couldn't load")
         await looker.unroute("**/assets/**")
         await looker.get_by_role("button", name="Reload").click()
         await looker.get_by_role("link", name="Tokens").click()
-        await expect(looker.locator("main").get_by_text("Only an admin may see this.")).to_be_visible()
+        await expect(looker.locator("main").get_by_text("Requires the admin role.")).to_be_visible()
         await looker.get_by_role("link", name="Audit").click()
-        await expect(looker.locator("main").get_by_text("Only an admin may see this.")).to_be_visible()
+        await expect(looker.locator("main").get_by_text("Requires the admin role.")).to_be_visible()
         await looker.get_by_role("link", name="Projects").click()
         await expect(looker.get_by_role("heading", name="shop")).to_be_visible()
-        await expect(looker.get_by_role("button", name="Add")).to_have_count(0)
+        await expect(looker.get_by_role("button", name="Add project")).to_have_count(0)
         await looker.get_by_role("link", name="Rules").click()
         await expect(looker.locator("main").get_by_text("No rules.")).to_be_visible()
         await expect(looker.locator("main form")).to_have_count(0)
@@ -253,15 +256,15 @@ async def test_the_statistics_count_what_was_asked(tmp_path: Path) -> None:
         await page.clock.set_fixed_time(NOW)
         await page.get_by_role("link", name="Statistics").click()
         tiles = page.locator(".tile strong")
-        for label, days in (("The last 14 days", 14), ("The last 30 days", 30)):
-            await page.get_by_role("combobox", name="Time", exact=True).select_option(label)
+        for label, days in (("Last 14 days", 14), ("Last 30 days", 30)):
+            await page.get_by_role("combobox", name="Period", exact=True).select_option(label)
             people, ruled, table = counted(await hub.up.hub.desk.asks(state=None), days)
             await expect(tiles.first).to_have_text(str(people + ruled))
-            await expect(tiles.last).to_have_text(f"{round(100 * ruled / (people + ruled))} %")
+            await expect(tiles.last).to_have_text(f"{round(100 * ruled / (people + ruled))}%")
             await expect(page.locator(".tile")).to_have_count(5)
         assert people
         assert ruled
-        await page.get_by_text("The same as a table").click()
+        await page.get_by_text("Show as a table").click()
         rows = page.locator("tbody tr")
         await expect(rows).to_have_count(30)
         shown = [await row.locator("td").all_inner_texts() for row in await rows.all()]
@@ -286,7 +289,7 @@ def counted(asks: Sequence[Ask], days: int) -> tuple[int, int, list[tuple[str, i
 
 
 def said(table: list[tuple[str, int, int]]) -> str:
-    return ", ".join(f"{day}: {people} put to people, {rules} answered by rules" for day, people, rules in table)
+    return ", ".join(f"{day}: {people} sent to people, {rules} answered by rules" for day, people, rules in table)
 
 
 async def unfold(main: Locator, title: str) -> None:

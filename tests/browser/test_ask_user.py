@@ -9,7 +9,7 @@ from browser.home import home
 from browser.window import needs_browser, window
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
-from handraise.model.tools import ASK_USER, qualified
+from handraise.model.own_tools import ASK_USER, qualified
 
 pytestmark = needs_browser
 TOOL = qualified(ASK_USER)
@@ -41,7 +41,7 @@ async def test_questions_stand_in_the_chat_and_each_becomes_a_line_once_it_is_an
         await expect(main.locator(".card")).to_contain_text("Which of them later?")
         for label in ("SQLite", "Postgres"):
             await page.get_by_role("checkbox", name=label).click()
-        await main.get_by_text("Other…").click()
+        await main.get_by_text("Other").click()
         await page.get_by_label("Your own answer").fill("files")
         await send(page, "Which of them later?", 2)
         await expect(lines.nth(1)).to_contain_text("You answered: SQLite, Postgres")

@@ -71,9 +71,9 @@ async def wish(page: Page) -> None:
     """Switches both on, as a person would; at night, too."""
     await page.get_by_role("link", name="Administration").click()
     await page.get_by_role("link", name="This browser").click()
-    await page.get_by_label("Show a notification when Claude needs somebody").check()
+    await page.get_by_label("Show a notification when Claude needs someone").check()
     await page.get_by_label("Play a short sound with it").check()
-    await page.get_by_label("No sound between 22:00 and 7:00").uncheck()
+    await page.get_by_label("No sound between 10:00 PM and 7:00 AM").uncheck()
 
 
 async def test_at_night_and_unasked_the_page_is_silent(tmp_path: Path) -> None:
@@ -81,15 +81,15 @@ async def test_at_night_and_unasked_the_page_is_silent(tmp_path: Path) -> None:
         page = await screen.open(hub.up, "/admin/settings", script=LISTENING)
         await page.clock.install(time="2026-03-01T23:30:00")
         # The light browser allows none, as one where somebody said no.
-        notify = page.get_by_label("Show a notification when Claude needs somebody")
+        notify = page.get_by_label("Show a notification when Claude needs someone")
         await notify.click()
-        await expect(page.get_by_text("The browser does not allow notifications for this page.")).to_be_visible()
+        await expect(page.get_by_text("The browser doesn't allow notifications for this page.")).to_be_visible()
         await expect(notify).not_to_be_checked()
         await page.get_by_label("Play a short sound with it").check()
         await hub.ask(Permission("Bash", {"command": "npm test"}))
         await expect(page).to_have_title("(1) Handraise")
         assert await page.evaluate("[window.shown.length, window.heard]") == [0, 0]
-        await page.get_by_label("No sound between 22:00 and 7:00").uncheck()
+        await page.get_by_label("No sound between 10:00 PM and 7:00 AM").uncheck()
         await hub.ask(Permission("Bash", {"command": "npm run lint"}))
         await page.wait_for_function("() => window.heard === 1")
         assert await page.evaluate("window.shown.length") == 0

@@ -57,7 +57,7 @@ async def test_a_form_with_a_field_of_every_kind_is_checked_and_reaches_the_tool
         await expect(card.locator(".field.wrong")).to_have_count(8)
         for told in (
             "Name must have at least 2 characters.",
-            "Mail must be an e-mail address.",
+            "Mail must be an email address.",
             "Site must be an address such as https://example.org.",
             "Day is required.",
             "Moment is required.",
@@ -96,7 +96,7 @@ async def test_a_form_with_a_field_of_every_kind_is_checked_and_reaches_the_tool
             "size": "large",
             "extras": ["ribbon", "card"],
         }
-        await expect(page.locator(".line-card")).to_contain_text("You filled the form")
+        await expect(page.locator(".line-card")).to_contain_text("You filled in the form")
 
 
 async def test_you_are_this_browser_and_not_everybody_who_is_logged_in_as_you(tmp_path: Path) -> None:
@@ -113,20 +113,20 @@ async def test_you_are_this_browser_and_not_everybody_who_is_logged_in_as_you(tm
         await here.locator("#card-seat [data-control=d]").click()
         await here.keyboard.press("Enter")
         await expect(here.locator("#card-seat.line-card")).to_contain_text("You denied ls")
-        await expect(there.locator("#card-seat.line-card")).to_contain_text("Answered elsewhere by owner: denied ls")
+        await expect(there.locator("#card-seat.line-card")).to_contain_text("owner denied ls")
         await here.reload()
         await expect(here.locator("#card-seat.line-card")).to_contain_text("You denied ls")
 
 
 STATES = {
-    "open": ["Run open?", "waits"],
+    "open": ["Run open?", "waiting"],
     "limited": ["Run limited?", "left"],
     "mine": ["You allowed mine · web", "delivered"],
     "underway": ["You allowed underway · web", "answered, waiting for Claude"],
-    "elsewhere": ["Answered elsewhere by ann: denied elsewhere: “No.” · terminal"],
-    "expired": ["Run expired? · Timed out", "Answer late"],
-    "late": ["You allowed late · web", "late, said to Claude as guidance"],
-    "withdrawn": ["Run withdrawn? · Withdrawn: the turn was interrupted"],
+    "elsewhere": ["ann denied elsewhere: “No.” · terminal"],
+    "expired": ["Run expired? · No one answered in time", "Answer late"],
+    "late": ["Answered late: You allowed late · web", "late; sent to Claude as a follow-up"],
+    "withdrawn": ["Run withdrawn? · No longer needed: the turn was interrupted"],
 }
 
 

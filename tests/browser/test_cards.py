@@ -11,6 +11,7 @@ from browser.window import PAGE, armed, needs_browser, nothing_waits, window
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
 from handraise.demo.scenarios import SCENARIOS
+from handraise.model.asks import Permission
 
 pytestmark = needs_browser
 
@@ -55,7 +56,7 @@ async def test_a_denial_an_edit_and_a_plan_sent_back_by_mouse(tmp_path: Path) ->
         page = await screen.open(up, f"/sessions/{session.id}")
 
         await armed(page, "question")
-        await page.locator("main").get_by_text("Other…").click()
+        await page.locator("main").get_by_text("Other").click()
         await page.get_by_label("Your own answer").fill("/alive")
         await page.reload()  # the draft survives
         await armed(page, "question")
@@ -66,12 +67,12 @@ async def test_a_denial_an_edit_and_a_plan_sent_back_by_mouse(tmp_path: Path) ->
         await page.get_by_role("button", name="Send answers").click()
 
         await armed(page, "plan")
-        await page.get_by_role("button", name="Send back…").click()
+        await page.get_by_role("button", name="Send back").click()
         await page.get_by_label("What should be different?").fill("Mention the port.")
         await page.get_by_role("button", name="Send back", exact=True).click()
         await expect(page.locator(".card.plan")).to_contain_text("Mention the port.")
         await armed(page, "plan")
-        await page.get_by_role("button", name="Approve, and ask for each edit").click()
+        await page.get_by_role("button", name="Approve Claude asks before each edit").click()
 
         await expect(page.locator(".card .asked")).to_contain_text("service.py")
         await armed(page, "permission")
@@ -79,7 +80,7 @@ async def test_a_denial_an_edit_and_a_plan_sent_back_by_mouse(tmp_path: Path) ->
         await page.locator(".card textarea").fill("print('edited by a person')\n")
         await page.get_by_role("button", name="Review changes").click()
         await armed(page, "permission")
-        await page.get_by_role("button", name="Allow as edited").click()
+        await page.get_by_role("button", name="Allow edited version").click()
         await expect(page.locator(".card .asked")).to_contain_text("test_health.py")
         await armed(page, "permission")
         await page.get_by_role("button", name="Deny").click()
@@ -114,7 +115,7 @@ async def test_two_browsers_answer_at_once_and_both_tell_the_truth(tmp_path: Pat
                 await expect(page.locator(".line-card").first).to_contain_text("delivered")
         lines = [await page.locator(".line-card .line-text").first.inner_text() for page in (one, two)]
         mine, theirs = sorted(lines, key=lambda line: not line.startswith("You "))
-        assert mine.removeprefix("You ") == theirs.removeprefix("Answered elsewhere by owner: ")
+        assert mine.removeprefix("You ") == theirs.removeprefix("owner ")
 
         await two.close()
         await expect(one.locator(".card .asked")).to_have_text("Run touch first?")
@@ -126,7 +127,7 @@ async def test_two_browsers_answer_at_once_and_both_tell_the_truth(tmp_path: Pat
         await expect(one.locator(".line-card").last).to_contain_text("A rule allowed")
         await one.goto(f"{up.base}/admin/rules")
         await one.get_by_role("button", name="Revoke").click()
-        await one.get_by_role("button", name="Really revoke").click()
+        await one.get_by_role("button", name="Yes, revoke").click()
         await expect(one.locator("main").get_by_text("No rules.")).to_be_visible()
 
 
@@ -146,3 +147,14 @@ async def test_a_question_keeps_its_place_whatever_else_arrives(tmp_path: Path) 
         await expect(page.locator(".card.permission")).to_be_visible()
         await expect(page.locator(".card.question legend")).to_contain_text("What has to be kept")
         await expect(page.get_by_role("checkbox", name="Carts")).to_be_checked()
+
+
+async def test_only_a_high_risk_is_red_and_says_why(tmp_path: Path) -> None:
+    async with served(tmp_path, page=PAGE) as hub, window() as screen:
+        await hub.ask(Permission("Read", {"file_path": "/work/a"}))
+        await hub.ask(Permission("Bash", {"command": "echo a\u202eb"}))
+        page = await screen.open(hub.up)
+        await armed(page, "permission")
+        await expect(page.locator(".card .risk")).to_have_count(0)
+        await page.keyboard.press("j")
+        await expect(page.locator(".card .risk")).to_have_text("Contains hidden characters")

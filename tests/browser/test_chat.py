@@ -65,7 +65,7 @@ async def test_a_turn_is_told_with_all_that_claude_did(tmp_path: Path) -> None:
         await expect(page.locator(".streaming strong")).to_have_text("nearly")
         await expect(page.locator(".streaming .code")).to_contain_text("echo more")
         await page.get_by_role("button", name="Interrupt").click()
-        await expect(main.get_by_text("Interrupted. Say something to go on.")).to_be_visible()
+        await expect(main.get_by_text("Interrupted. Send a message to continue.")).to_be_visible()
         await expect(page.locator(".streaming")).to_have_count(0)
         await expect(main.locator("strong", has_text="nearly")).to_be_visible()
         await expect(page.locator(".event.turn")).to_contain_text("Turn 1 · ")
@@ -79,7 +79,7 @@ async def test_a_turn_is_told_with_all_that_claude_did(tmp_path: Path) -> None:
         assert await page.evaluate("navigator.clipboard.readText()") == CODE
         await page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')); }")
         await expect(code.get_by_role("status")).to_have_text("")
-        assert await copy.evaluate(PRESS) == "Could not be copied"
+        assert await copy.evaluate(PRESS) == "Couldn't copy"
 
         await expect(main.get_by_text("Where does it greet?")).to_have_count(0)
         await unfold(main.locator(".thinking"))
@@ -88,7 +88,7 @@ async def test_a_turn_is_told_with_all_that_claude_did(tmp_path: Path) -> None:
         reads = main.locator(".action", has_text="Read 2 files").first
         await unfold(reads)
         await unfold(reads.locator(".action", has_text="shot.gif"))
-        await expect(reads.get_by_text("1 picture", exact=True)).to_be_visible()
+        await expect(reads.get_by_text("1 image", exact=True)).to_be_visible()
 
         inside = main.locator(".sub-agent")
         await expect(inside.locator("summary").first).to_contain_text("Sub-agent")
@@ -104,10 +104,10 @@ async def test_a_turn_is_told_with_all_that_claude_did(tmp_path: Path) -> None:
         await count.get_by_role("button", name="37 more lines").click()
         await expect(count.get_by_label("Output")).to_contain_text("60")
 
-        await expect(main.get_by_text("A message that is not known here")).to_have_count(0)
-        await page.get_by_label("More about this session").click()
-        await page.get_by_label("Show unknown messages").check()
-        await expect(main.get_by_text("A message that is not known here").first).to_be_attached()
+        await expect(main.get_by_text("Unrecognized message")).to_have_count(0)
+        await page.get_by_label("More actions").click()
+        await page.get_by_label("Show unrecognized messages").check()
+        await expect(main.get_by_text("Unrecognized message").first).to_be_attached()
 
 
 async def side_by_side(page: Page) -> None:
@@ -122,7 +122,7 @@ async def side_by_side(page: Page) -> None:
     await page.reload()  # which way somebody likes it is remembered
     await unfold(change)
     await expect(change.locator("table.two")).to_be_visible()
-    await change.get_by_role("button", name="One column").click()
+    await change.get_by_role("button", name="Unified").click()
     await expect(change.locator("table.one")).to_be_visible()
 
 

@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.async_api import Page, expect
 
-from browser.hands import Desk, allow_of, calm, card_of, middle, until
+from browser.hands import HandsDesk, allow_of, calm, card_of, middle, until
 from browser.window import PHONE, needs_browser
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny
@@ -26,7 +26,7 @@ WAIT = "Wait a moment"
 
 @pytest.mark.parametrize("where", ["inbox", "chat"])
 @pytest.mark.parametrize("gaps", [GAPS, pytest.param(MORE_GAPS, marks=long)], ids=["few", "more"])
-async def test_a_double_click_never_answers_the_card_behind(at: Desk, where: str, gaps: tuple[int, ...]) -> None:
+async def test_a_double_click_never_answers_the_card_behind(at: HandsDesk, where: str, gaps: tuple[int, ...]) -> None:
     page = await at.sit()
     for gap in gaps:
         session = (await at.hub.session(phase="working")).id if where == "chat" else None
@@ -51,7 +51,7 @@ async def test_a_double_click_never_answers_the_card_behind(at: Desk, where: str
         await at.clear_asks()
 
 
-async def test_the_second_click_of_two_is_none(at: Desk) -> None:
+async def test_the_second_click_of_two_is_none(at: HandsDesk) -> None:
     page = await at.sit()
     ask = await at.run("rm one")
     await calm(page, ask, seen=True)
@@ -65,7 +65,7 @@ async def test_the_second_click_of_two_is_none(at: Desk) -> None:
 
 
 @pytest.mark.parametrize("count", [5, pytest.param(14, marks=long)])
-async def test_whoever_looks_at_each_card_is_not_held_up(at: Desk, count: int) -> None:
+async def test_whoever_looks_at_each_card_is_not_held_up(at: HandsDesk, count: int) -> None:
     asks = [await at.run(f"touch file-{number}") for number in range(count)]
     page = await at.sit()
     for ask in asks:
@@ -78,7 +78,7 @@ async def test_whoever_looks_at_each_card_is_not_held_up(at: Desk, count: int) -
 @pytest.mark.parametrize("body", [Permission("Bash", {"command": "rm one"}), Plan("# Steps")], ids=["command", "plan"])
 @pytest.mark.parametrize("said", [SENTENCES, pytest.param(MORE_SENTENCES, marks=long)], ids=["few", "more"])
 async def test_a_sentence_that_no_field_takes_allows_nothing(
-    at: Desk, body: Permission | Plan, said: tuple[str, ...]
+    at: HandsDesk, body: Permission | Plan, said: tuple[str, ...]
 ) -> None:
     ask = await at.put(body)
     page = await at.sit()
@@ -92,7 +92,7 @@ async def test_a_sentence_that_no_field_takes_allows_nothing(
                 await page.keyboard.press("Escape")
 
 
-async def test_a_sentence_that_begins_elsewhere_allows_nothing(at: Desk) -> None:
+async def test_a_sentence_that_begins_elsewhere_allows_nothing(at: HandsDesk) -> None:
     """It was begun in a text, or before the card came."""
     session = (await at.hub.session(phase="working")).id
     page = await at.sit(f"/sessions/{session}")
@@ -106,7 +106,7 @@ async def test_a_sentence_that_begins_elsewhere_allows_nothing(at: Desk) -> None
     await expect(page.locator("#say")).to_have_value("okay wa")
 
 
-async def test_one_key_on_a_calm_card_is_enough(at: Desk) -> None:
+async def test_one_key_on_a_calm_card_is_enough(at: HandsDesk) -> None:
     page = await at.sit()
     for key in ("a", "1"):
         ask = await at.run("rm one")
@@ -123,7 +123,7 @@ async def test_one_key_on_a_calm_card_is_enough(at: Desk) -> None:
         assert await at.answered(page, ask) == Deny("no")
 
 
-async def test_a_key_that_is_held_down_answers_one_card_at_most(at: Desk) -> None:
+async def test_a_key_that_is_held_down_answers_one_card_at_most(at: HandsDesk) -> None:
     page = await at.sit()
     asks = [await at.run(f"rm {number}") for number in range(3)]
     await calm(page, asks[0], seen=True)
@@ -136,7 +136,7 @@ async def test_a_key_that_is_held_down_answers_one_card_at_most(at: Desk) -> Non
     assert [await at.answer_to(ask) for ask in asks[1:]] == [None, None]
 
 
-async def test_enter_that_is_held_down_on_a_button_presses_it_once(at: Desk) -> None:
+async def test_enter_that_is_held_down_on_a_button_presses_it_once(at: HandsDesk) -> None:
     page = await at.sit()
     first, second = await at.run("rm one"), await at.run("rm two")
     await calm(page, first, seen=True)
@@ -153,7 +153,7 @@ async def test_enter_that_is_held_down_on_a_button_presses_it_once(at: Desk) -> 
     assert await at.still_open(page, second)
 
 
-async def test_a_button_takes_the_keyboard_and_a_screen_reader(at: Desk) -> None:
+async def test_a_button_takes_the_keyboard_and_a_screen_reader(at: HandsDesk) -> None:
     page = await at.sit()
     for press in ("Enter", "Space", "click"):
         ask = await at.run("rm one")
@@ -169,7 +169,7 @@ async def test_a_button_takes_the_keyboard_and_a_screen_reader(at: Desk) -> None
         assert await at.answered(page, ask) == Allow()
 
 
-async def test_a_card_that_moves_under_the_hand_is_not_answered(at: Desk) -> None:
+async def test_a_card_that_moves_under_the_hand_is_not_answered(at: HandsDesk) -> None:
     """Another card comes above it; and once more while the button is held down."""
     page = await at.sit()
     ask = await at.run("rm one")
@@ -197,7 +197,7 @@ async def test_a_card_that_moves_under_the_hand_is_not_answered(at: Desk) -> Non
     assert await at.answer_to(above) is None
 
 
-async def test_what_happens_between_press_and_release_is_noticed(at: Desk) -> None:
+async def test_what_happens_between_press_and_release_is_noticed(at: HandsDesk) -> None:
     page = await at.sit()
     first, second = await at.run("rm one"), await at.run("rm two")
     await calm(page, first, seen=True)
@@ -227,7 +227,7 @@ async def test_what_happens_between_press_and_release_is_noticed(at: Desk) -> No
     assert await at.answered(page, second) == Allow()
 
 
-async def test_a_page_that_comes_into_sight_is_looked_at_first(at: Desk) -> None:
+async def test_a_page_that_comes_into_sight_is_looked_at_first(at: HandsDesk) -> None:
     page = await at.sit(reduced_motion="reduce")
     ask = await at.run("rm one")
     await calm(page, ask, seen=True)
@@ -243,7 +243,7 @@ async def test_a_page_that_comes_into_sight_is_looked_at_first(at: Desk) -> None
 
 
 @pytest.mark.parametrize("gaps", [(60, 650), pytest.param((150, 300, 450), marks=long)], ids=["few", "more"])
-async def test_two_taps_on_a_phone_answer_one_card(at: Desk, gaps: tuple[int, ...]) -> None:
+async def test_two_taps_on_a_phone_answer_one_card(at: HandsDesk, gaps: tuple[int, ...]) -> None:
     page = await at.sit(viewport=PHONE, has_touch=True, is_mobile=True)
     for gap in gaps:
         first, second = await at.run("rm one"), await at.run("rm two")
@@ -262,7 +262,7 @@ async def test_two_taps_on_a_phone_answer_one_card(at: Desk, gaps: tuple[int, ..
         assert await at.answered(page, second) == Allow()
 
 
-async def test_a_question_waits_for_calm_too(at: Desk) -> None:
+async def test_a_question_waits_for_calm_too(at: HandsDesk) -> None:
     page = await at.sit()
     ask: Ask = await at.put(Question((Prompt("Which?", "", (Option("A"), Option("B"))),)))
     await until(page, card_of(page, ask))
@@ -274,7 +274,7 @@ async def test_a_question_waits_for_calm_too(at: Desk) -> None:
     assert await at.answered(page, ask) == Choices((Choice(("A",)),))
 
 
-async def test_a_plan_is_approved_by_one_key_and_not_by_a_held_one(at: Desk) -> None:
+async def test_a_plan_is_approved_by_one_key_and_not_by_a_held_one(at: HandsDesk) -> None:
     page = await at.sit()
     ask = await at.put(Plan("# Steps"))
     await calm(page, ask, seen=True)

@@ -148,7 +148,7 @@ async def test_in_a_conversation_and_on_every_card(tmp_path: Path) -> None:  # l
         page = await screen.open(hub.up, f"/sessions/{session.id}", script=TRAP)
         for _ in range(40):
             await page.locator(".history").evaluate("each => each.scrollTo({ top: 0 })")
-            if await page.get_by_text("The conversation begins here.").count():
+            if await page.get_by_text("Start of the conversation").count():
                 break
             await expect(page.locator(".event", has_text="Loading earlier")).to_have_count(0)
         await expect(page.locator(".failure").first).to_be_attached()

@@ -46,9 +46,9 @@ async def test_the_oldest_is_first_and_the_count_stands_in_the_title_and_the_ico
             (await hub.up.hub.desk.asks(kind="permission"))[0].id, Allow()
         )
         await armed(page, "form")
-        await expect(page.locator(".over")).to_contain_text("Answered elsewhere by ann: allowed npm test · terminal")
+        await expect(page.locator(".over")).to_contain_text("ann allowed npm test · terminal")
         await withdraw(hub, "form", "the session was stopped")
-        await expect(page.locator(".over")).to_contain_text("Withdrawn: the session was stopped")
+        await expect(page.locator(".over")).to_contain_text("No longer needed: the session was stopped")
         await armed(page, "question")
         await page.keyboard.press("1")
         await page.keyboard.press("Enter")
@@ -90,33 +90,31 @@ async def test_identical_asks_are_answered_together_and_each_says_what_became_of
         page = await screen.open(hub.up)
         await page.route(re.compile("/answer$"), on_the_way)
         await armed(page, "permission")
-        await expect(page.locator(".alike-head h2")).to_have_text("4 ask for exactly this")
+        await expect(page.locator(".alike-head h2")).to_have_text("4 identical requests")
         together = page.get_by_role("checkbox", name="Answer all 4 together")
         await expect(together).to_be_disabled()
-        await expect(page.locator(".alike-head")).to_contain_text("Look at each one first.")
+        await expect(page.locator(".alike-head")).to_contain_text("Review each one first.")
         for ask in asks[1:]:
             await page.keyboard.press("j")
             await expect(page.locator(f"#card-{ask.id}[data-armed]")).to_be_visible()
         await together.check()
         await expect(page.locator(".longer")).to_have_count(0)  # nothing for longer, for all at once
         later = await hub.ask(NPM, session=asks[0].session)
-        await expect(page.locator(".alike-head")).to_contain_text("One that came later is not among them.")
+        await expect(page.locator(".alike-head")).to_contain_text("Later requests are not included.")
         await armed(page, "permission")
         with screen.trouble_expected():
             await page.get_by_role("button", name="Allow once · all 4").click()
             told = page.locator(".over [role=status]")
-            await expect(told).to_contain_text("Your answer was given to 2 of 4; 1 not sent yet, 1 not used")
+            await expect(told).to_contain_text("Your answer was used for 2 of 4. 1 not sent yet. 1 not used")
             await expect(page.locator(f"#card-{asks[0].id}")).to_contain_text("You allowed npm test")
             await expect(page.locator(f"#card-{asks[0].id}")).to_contain_text("Session 1")
-            await expect(page.locator(f"#card-{asks[1].id}")).to_contain_text(
-                "Answered elsewhere by ann: denied npm test"
-            )
-            await expect(page.locator(f"#card-{asks[1].id} [role=alert]")).to_contain_text("Yours was not used.")
+            await expect(page.locator(f"#card-{asks[1].id}")).to_contain_text("ann denied npm test")
+            await expect(page.locator(f"#card-{asks[1].id} [role=alert]")).to_contain_text("Your answer wasn't used.")
             kept = row_or_card(page, "Session 7")
             await expect(kept).to_contain_text("Not sent")
             unreachable.clear()
             await expect(page.locator(f"#card-{asks[3].id}.line-card")).to_contain_text("You allowed npm test")
-            await expect(told).to_contain_text("Your answer was given to 3 of 4; 1 not used")
+            await expect(told).to_contain_text("Your answer was used for 3 of 4. 1 not used")
         assert [await answer_to(hub, ask.id) for ask in asks] == [Allow(), Deny("It is broken."), Allow(), Allow()]
         assert (await hub.up.hub.desk.ask(later.id)).settlement is None
         assert (await hub.up.hub.desk.ask(other.id)).settlement is None

@@ -55,7 +55,7 @@ async def test_every_kind_of_card_by_keyboard_alone(tmp_path: Path) -> None:
 
         ask = await put(hub, page, Permission("Bash", {"command": "rm a", "timeout": 5}))
         await page.keyboard.press("e")
-        await expect(page.get_by_label("Edit command before it is allowed")).to_be_focused()
+        await expect(page.get_by_label("Edit command before you allow it")).to_be_focused()
         await page.keyboard.press("Control+a")
         await page.keyboard.type("rm b")
         await page.keyboard.press("Control+Enter")
@@ -77,13 +77,13 @@ async def test_every_kind_of_card_by_keyboard_alone(tmp_path: Path) -> None:
         await expect(page.get_by_label("Tell Claude what to do instead")).to_be_focused()
         await page.keyboard.press("Tab")
         await page.keyboard.press("Tab")
-        await expect(page.get_by_role("button", name="Deny, and end the turn")).to_be_focused()
+        await expect(page.get_by_role("button", name="Deny and stop")).to_be_focused()
         await page.keyboard.press("Enter")
         await settled(hub, page, ask, Deny(interrupt=True))
 
         ask = await put(hub, page, Plan("# Steps"))
         await page.keyboard.press("e")
-        await expect(page.get_by_label("Edit the plan before it is approved")).to_be_focused()
+        await expect(page.get_by_label("Edit the plan before you approve it")).to_be_focused()
         await page.keyboard.press("Control+End")
         await page.keyboard.type("\n\n- and tests")
         await page.keyboard.press("Escape")
@@ -164,7 +164,7 @@ async def test_what_is_written_into_a_card_that_goes_away_answers_no_other(tmp_p
         for _ in range(12):
             await page.keyboard.press("a")
             await page.clock.run_for(100)
-        await expect(page.locator(".over")).to_contain_text("Answered elsewhere by ann: Wren")
+        await expect(page.locator(".over")).to_contain_text("ann answered: Wren")
         await expect(card).to_be_visible()
         await expect(card).not_to_have_attribute("data-armed", "")
         assert (await hub.up.hub.desk.ask(other.id)).settlement is None
@@ -187,7 +187,7 @@ async def test_whoever_writes_while_the_time_runs_out_goes_on_writing(tmp_path: 
         await page.keyboard.type("Wr")
         await hub.up.hub.store.apply([SettleAsk(asked.id, Expired(datetime.now(UTC)))])
         await expect(page.locator(f"#card-{asked.id}")).to_contain_text(
-            "What you say now still reaches it, as guidance."
+            "If you answer now, Claude gets it as a follow-up."
         )
         await expect(text).to_be_focused()
         await page.keyboard.type("en")

@@ -86,8 +86,8 @@ async def test_what_happened_while_offline_comes_by_the_cursor_and_the_answer_go
             await page.context.set_offline(True)
             # A stream that is only silent says nothing; what cannot be sent does.
             await page.keyboard.press("a")
-            await expect(page.locator(".card.stage-kept")).to_contain_text("Not sent: there is no connection")
-            await expect(page.locator(".card.stage-kept .primary")).to_be_disabled()
+            await expect(page.locator(".card.stage-queued")).to_contain_text("Not sent: no connection")
+            await expect(page.locator(".card.stage-queued .primary")).to_be_disabled()
             await expect(page.locator(".connection.offline").first).to_contain_text("Offline for")
             await expect(page.locator("a.session")).to_contain_text("reconnecting")
             assert (await hub.up.hub.desk.ask(first.id)).settlement is None
@@ -121,10 +121,8 @@ async def test_a_stream_that_went_dead_in_its_sleep_is_left_and_what_was_missed_
         await hub.up.hub.desk.seat(ANN, "terminal").answer(first.id, Deny("Not today."))
         with screen.trouble_expected():
             await page.keyboard.press("a")
-            await expect(page.locator(".over .line-card")).to_contain_text(
-                "Answered elsewhere by ann: denied touch done"
-            )
-            await expect(page.locator(".over [role=alert]")).to_contain_text("Yours was not used.")
+            await expect(page.locator(".over .line-card")).to_contain_text("ann denied touch done")
+            await expect(page.locator(".over [role=alert]")).to_contain_text("Your answer wasn't used.")
         second = await hub.ask(TOUCH, session=session.id)
         await expect(page.locator(".connection.live").first).to_be_attached()
         await page.clock.fast_forward("10:00")
@@ -143,17 +141,17 @@ async def test_a_kept_answer_survives_a_reload_can_be_taken_back_and_loses_to_wh
             await page.route(ANSWER, lambda route: route.abort())
             await answer_by_key(page, mine.id)
             await page.reload()
-            await expect(page.locator(f"#card-{mine.id}.stage-kept")).to_contain_text("Not sent")
-            await page.get_by_role("button", name="Take it back").click()
+            await expect(page.locator(f"#card-{mine.id}.stage-queued")).to_contain_text("Not sent")
+            await page.get_by_role("button", name="Don't send").click()
             await expect(page.locator(f"#card-{mine.id}.stage-open[data-armed]")).to_be_visible()
             assert await page.evaluate(UNSENT) is None
             await page.keyboard.press("j")
             await answer_by_key(page, theirs.id)
             await hub.up.hub.desk.seat(ANN, "terminal").answer(theirs.id, Deny("Not today."))
             over = page.locator(".over", has=page.get_by_role("heading", name="Just now"))
-            await expect(over).to_contain_text("Answered elsewhere by ann: denied b: “Not today.”")
+            await expect(over).to_contain_text("ann denied b: “Not today.”")
             await page.unroute(ANSWER)
-            await expect(over.get_by_role("alert")).to_contain_text("Yours was not used.")
+            await expect(over.get_by_role("alert")).to_contain_text("Your answer wasn't used.")
         assert await page.evaluate(UNSENT) is None
         await expect(page.locator(f"#card-{mine.id}.stage-open")).to_be_visible()
         assert (await hub.up.hub.desk.ask(mine.id)).settlement is None
@@ -173,7 +171,7 @@ async def test_a_hub_whose_disk_is_full_says_so_and_takes_the_answer_when_there_
         await page.get_by_label("Tell Claude what to do instead").fill("No. " * 20_000)
         with screen.trouble_expected():
             await page.get_by_role("button", name="Deny", exact=True).click()
-            await expect(page.locator(".card.stage-kept")).to_contain_text("Free some space")
+            await expect(page.locator(".card.stage-queued")).to_contain_text("Free some space")
             await expect(page.locator(".connection.live").first).to_be_attached()
             disk.pragma("max_page_count", room)
             await expect(page.locator(".over")).to_contain_text("You denied touch done: “No. No.")
@@ -196,7 +194,7 @@ async def answer_by_key(page: Page, ask: str) -> None:
     """Allows it, and it cannot be sent."""
     await expect(page.locator(f"#card-{ask}.stage-open[data-armed]")).to_be_visible()
     await page.keyboard.press("a")
-    await expect(page.locator(f"#card-{ask}.stage-kept")).to_be_visible()
+    await expect(page.locator(f"#card-{ask}.stage-queued")).to_be_visible()
 
 
 async def test_an_answer_that_somebody_kept_is_not_sent_by_whoever_logs_in_next(tmp_path: Path) -> None:
@@ -241,7 +239,7 @@ async def test_a_hub_that_is_killed_under_an_open_page_loses_nothing(tmp_path: P
                     await page.evaluate("window.notReloaded = true")
                 await expect(page.locator(".connection.offline").first).to_be_attached()
                 await page.keyboard.press("a")
-                await expect(page.locator(".card.stage-kept")).to_contain_text("Not sent")
+                await expect(page.locator(".card.stage-queued")).to_contain_text("Not sent")
                 async with serve(tmp_path, environ, *port):
                     await expect(page.locator("main").get_by_text("All done.")).to_be_visible()
                     await expect(page.locator(".line-card")).to_have_count(2)
@@ -250,7 +248,7 @@ async def test_a_hub_that_is_killed_under_an_open_page_loses_nothing(tmp_path: P
                     await page.locator(".side-inbox").click()
                     await expect(page.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
                 # Killed again, and nobody knows whether anything waits.
-                await expect(page.locator("main").get_by_text("this may not be all")).to_be_visible()
+                await expect(page.locator("main").get_by_text("this list may be incomplete")).to_be_visible()
                 await expect(page.get_by_text("Nothing needs you.")).to_have_count(0)
                 assert await page.evaluate("window.notReloaded")
                 await page.close()
@@ -261,5 +259,5 @@ async def test_a_hub_that_is_killed_under_an_open_page_loses_nothing(tmp_path: P
 
 async def log_in(page: Page, secret: str) -> None:
     await page.get_by_label("Token or one-time code").fill(secret)
-    await expect(page.get_by_text("1 answer is kept in this browser")).to_be_visible()
-    await page.get_by_role("button", name="Log in").click()
+    await expect(page.get_by_text("1 answer is saved in this browser")).to_be_visible()
+    await page.get_by_role("button", name="Sign in").click()

@@ -14,7 +14,7 @@ from playwright.async_api import BrowserContext, Page, Route, expect
 from api.served import Served, served
 from browser.home import home
 from browser.window import PAGE, PHONE, Window, log_in, needs_browser, window
-from browser.worker import Screen, screen_of, subscribing
+from browser.worker import NotificationScreen, screen_of, subscribing
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
 from handraise.model.asks import Permission
@@ -30,7 +30,7 @@ NPM = Permission("Bash", {"command": "npm test"})
 
 
 @dataclass
-class Desk:
+class PushDesk:
     """A hub, a push service, and a browser that can subscribe there: one page, for all tests."""
 
     hub: Served
@@ -53,15 +53,15 @@ class Desk:
         """The same, and it is switched on."""
         page = await self.settings(name, role)
         if await page.get_by_text("Off for this device").count():
-            await page.get_by_role("button", name="Switch on").click()
+            await page.get_by_role("button", name="Turn on").click()
         await expect(page.get_by_text("On for this device")).to_be_visible()
         return page
 
-    async def switched_on(self, name: str = "ana", role: Role = "admin") -> Screen:
+    async def switched_on(self, name: str = "ana", role: Role = "admin") -> NotificationScreen:
         """A device that is on, and whose page was closed."""
         return await screen_of(await self.on(name, role), self.hub.up.base)
 
-    async def carry(self, screen: Screen, ask: str, kind: str = "ask") -> dict[str, Any]:
+    async def carry(self, screen: NotificationScreen, ask: str, kind: str = "ask") -> dict[str, Any]:
         """What the hub sent through the push service, handed to the worker."""
         got = await self.phone.until(lambda notice: (notice["kind"], notice.get("ask")) == (kind, ask))
         await screen.push(got.notice)
@@ -69,7 +69,7 @@ class Desk:
 
 
 @pytest.fixture(scope="module")
-async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]:
+async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[PushDesk]:
     tmp = tmp_path_factory.mktemp("push")
     async with (
         vendor() as service,
@@ -81,11 +81,11 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Desk]
         async with hub.client("viewer") as client:
             phone = service.phone((await client.get("/api/push")).json()["key"])
         page = await opened.stranger(up, script=subscribing(phone), permissions=["notifications"])
-        yield Desk(hub, around.work, phone, opened, page)
+        yield PushDesk(hub, around.work, phone, opened, page)
 
 
 @pytest.fixture
-async def at(house: Desk) -> AsyncIterator[Desk]:
+async def at(house: PushDesk) -> AsyncIterator[PushDesk]:
     yield house
     await house.page.unroute_all()
     assert house.window.complaints == []
@@ -96,12 +96,12 @@ def run_a_command(told: Conversation) -> Script:
     yield [say("The end.")]
 
 
-async def test_a_device_is_switched_on_tried_out_and_switched_off(at: Desk) -> None:
+async def test_a_device_is_switched_on_tried_out_and_switched_off(at: PushDesk) -> None:
     async with at.hub.client("admin") as admin:
         page = await at.settings()
         panel = page.locator(".devices")
         await expect(panel.get_by_text("Off for this device")).to_be_visible()
-        await panel.get_by_role("button", name="Switch on").click()
+        await panel.get_by_role("button", name="Turn on").click()
         await expect(panel.get_by_text("On for this device")).to_be_visible()
         await expect(panel.get_by_text("this device", exact=False).first).to_be_visible()
         await panel.get_by_role("button", name="Send a test").click()
@@ -112,7 +112,7 @@ async def test_a_device_is_switched_on_tried_out_and_switched_off(at: Desk) -> N
         await panel.get_by_role("button", name="Send a test").click()
         await expect(panel.get_by_role("alert")).to_have_text("The push service is busy (429).")
 
-        tick = panel.get_by_label("Also when a session that you started ends")
+        tick = panel.get_by_label("Also notify me when a session I started ends")
         await expect(tick).to_be_checked()
         await tick.click()
         await expect(tick).not_to_be_checked()
@@ -121,7 +121,7 @@ async def test_a_device_is_switched_on_tried_out_and_switched_off(at: Desk) -> N
         await expect(tick).not_to_be_checked()
         await expect(panel.locator(".device-trouble")).to_have_text("The push service is busy (429).")
 
-        await panel.get_by_role("button", name="Switch off").click()
+        await panel.get_by_role("button", name="Turn off").click()
         await expect(panel.get_by_text("Off for this device")).to_be_visible()
         await expect(panel.locator(".device")).to_have_count(0)
         noted = [each["what"] for each in (await admin.get("/api/audit")).json()["entries"] if "device" in each["what"]]
@@ -129,7 +129,7 @@ async def test_a_device_is_switched_on_tried_out_and_switched_off(at: Desk) -> N
         assert noted[-1] == "device removed"
 
 
-async def test_a_tap_that_was_on_its_way_when_the_notice_came_answers_nothing(at: Desk) -> None:
+async def test_a_tap_that_was_on_its_way_when_the_notice_came_answers_nothing(at: PushDesk) -> None:
     screen = await at.switched_on()
     ask = await at.hub.ask(NPM, session=(await at.hub.session()).id)
     await at.carry(screen, ask.id)
@@ -144,7 +144,7 @@ async def test_a_tap_that_was_on_its_way_when_the_notice_came_answers_nothing(at
     assert (await at.hub.up.hub.desk.ask(ask.id)).state == "open"
 
 
-async def test_an_ask_is_shown_with_answers_and_the_one_that_is_tapped_reaches_the_hub(at: Desk) -> None:
+async def test_an_ask_is_shown_with_answers_and_the_one_that_is_tapped_reaches_the_hub(at: PushDesk) -> None:
     screen = await at.switched_on()
     session = await at.hub.session()
     ask = await at.hub.ask(NPM, session=session.id)
@@ -165,14 +165,14 @@ async def test_an_ask_is_shown_with_answers_and_the_one_that_is_tapped_reaches_t
     # Nobody runs Claude here, so that nobody takes it.
     assert await screen.ever_shown() == [
         ["Allowed · waiting for Claude", "Run npm test?"],
-        ["Allowed · Claude has not taken it yet", "Run npm test?"],
+        ["Allowed · not yet received by Claude", "Run npm test?"],
     ]
     assert [each for each in at.phone.shown if each[1] == ask.id] == [("ask", ask.id)], (
         "the device said itself that it shows nothing more"
     )
 
 
-async def test_claude_takes_what_was_tapped_and_the_notification_has_the_words_of_the_card(at: Desk) -> None:
+async def test_claude_takes_what_was_tapped_and_the_notification_has_the_words_of_the_card(at: PushDesk) -> None:
     page = await at.on()
     session = (await at.hub.up.hub.desk.start("Leave a mark.", str(at.work))).session
     notice = (await at.phone.until(lambda notice: notice.get("title") == "Run touch done?")).notice
@@ -190,7 +190,7 @@ async def test_claude_takes_what_was_tapped_and_the_notification_has_the_words_o
     await screen.until_none(notice["ask"])
 
 
-async def test_what_is_answered_elsewhere_says_so_and_goes(at: Desk) -> None:
+async def test_what_is_answered_elsewhere_says_so_and_goes(at: PushDesk) -> None:
     async with at.hub.neighbour() as owner:
         screen = await at.switched_on()
         ask, other = await at.hub.ask(NPM), await at.hub.ask()
@@ -201,11 +201,11 @@ async def test_what_is_answered_elsewhere_says_so_and_goes(at: Desk) -> None:
         await owner.post(f"/api/asks/{ask.id}/answer", json={"answer": {"allow": False}})
         await at.carry(screen, ask.id, "settled")
         await screen.until_none(ask.id)
-        assert await screen.ever_shown() == [["Run npm test?", "owner denied it · terminal"]]
+        assert await screen.ever_shown() == [["Run npm test?", "owner denied npm test · terminal"]]
         assert [each["tag"] for each in await screen.notifications()] == [other.id]
 
 
-async def test_who_taps_too_late_is_told_who_was_first(at: Desk) -> None:
+async def test_who_taps_too_late_is_told_who_was_first(at: PushDesk) -> None:
     async with at.hub.neighbour() as owner:
         screen = await at.switched_on()
         ask = await at.hub.ask(NPM)
@@ -215,7 +215,7 @@ async def test_who_taps_too_late_is_told_who_was_first(at: Desk) -> None:
         await screen.click(ask.id, "yes")
         shown = await screen.until(title="Already answered")
         assert "by owner, from terminal: denied: not today." in shown["body"]
-        assert "Yours was not used." in shown["body"]
+        assert "Your answer wasn't used." in shown["body"]
         assert shown["actions"] == []
         told = (await owner.get(f"/api/asks/{ask.id}")).json()["settlement"]
         assert told["answer"]["allow"] is False
@@ -224,7 +224,7 @@ async def test_who_taps_too_late_is_told_who_was_first(at: Desk) -> None:
         await screen.until(title="Already answered")
 
 
-async def test_an_answer_to_something_else_than_what_waits_is_refused_and_told(at: Desk) -> None:
+async def test_an_answer_to_something_else_than_what_waits_is_refused_and_told(at: PushDesk) -> None:
     screen = await at.switched_on()
     ask = await at.hub.ask(Permission("Bash", {"command": "rm -rf build"}))
     notice = dict((await at.phone.until(lambda notice: notice.get("ask") == ask.id)).notice)
@@ -234,11 +234,11 @@ async def test_an_answer_to_something_else_than_what_waits_is_refused_and_told(a
         await screen.click(ask.id, "yes")
     shown = await screen.until(title="Not answered")
     assert shown["body"].startswith("What was shown is not what waits here")
-    assert shown["body"].endswith("Tap to look at it.")
+    assert shown["body"].endswith("Tap to review it.")
     assert (await at.hub.up.hub.desk.ask(ask.id)).settlement is None
 
 
-async def test_an_answer_that_cannot_be_sent_says_so(at: Desk) -> None:
+async def test_an_answer_that_cannot_be_sent_says_so(at: PushDesk) -> None:
     screen = await at.switched_on()
     ask = await at.hub.ask(NPM)
     await at.carry(screen, ask.id)
@@ -248,12 +248,12 @@ async def test_an_answer_that_cannot_be_sent_says_so(at: Desk) -> None:
     )
     await screen.click(ask.id, "no")
     await screen.evaluate("() => { self.fetch = self.fetched; }")
-    shown = await screen.until(title="Could not send it")
-    assert shown["body"] == "The hub did not confirm it. Tap to open it."
+    shown = await screen.until(title="Couldn't send it")
+    assert shown["body"] == "The hub didn't confirm it. Tap to open it."
     assert (await at.hub.up.hub.desk.ask(ask.id)).settlement is None
 
 
-async def test_who_was_logged_out_meanwhile_is_told(at: Desk) -> None:
+async def test_who_was_logged_out_meanwhile_is_told(at: PushDesk) -> None:
     screen = await at.switched_on()
     ask = await at.hub.ask(NPM)
     await at.carry(screen, ask.id)
@@ -261,11 +261,11 @@ async def test_who_was_logged_out_meanwhile_is_told(at: Desk) -> None:
     await screen.context.clear_cookies()
     await screen.click(ask.id, "yes")
     shown = await screen.until(title="Not sent")
-    assert shown["body"] == "This browser is logged out. Tap to log in."
+    assert shown["body"] == "This browser is signed out. Tap to sign in."
     assert (await at.hub.up.hub.desk.ask(ask.id)).settlement is None
 
 
-async def test_who_may_only_look_gets_a_notification_without_answers(at: Desk) -> None:
+async def test_who_may_only_look_gets_a_notification_without_answers(at: PushDesk) -> None:
     screen = await at.switched_on("vic", "viewer")
     ask = await at.hub.ask(NPM)
     notice = await at.carry(screen, ask.id)
@@ -273,14 +273,14 @@ async def test_who_may_only_look_gets_a_notification_without_answers(at: Desk) -
     assert (await screen.until(tag=ask.id))["actions"] == []
 
 
-async def test_what_a_newer_hub_says_is_shown_all_the_same(at: Desk) -> None:
+async def test_what_a_newer_hub_says_is_shown_all_the_same(at: PushDesk) -> None:
     screen = await at.switched_on()
     for message in ('{"kind":"tomorrow"}', "not json", "null"):
         await screen.push(message)
         await screen.until(title="Claude needs you")
 
 
-async def test_a_tap_on_the_notification_leads_to_the_card(at: Desk) -> None:
+async def test_a_tap_on_the_notification_leads_to_the_card(at: PushDesk) -> None:
     page = await at.on()
     session = await at.hub.session(phase="working")
     first = await at.hub.ask(NPM, session=session.id)
@@ -301,7 +301,7 @@ async def test_a_tap_on_the_notification_leads_to_the_card(at: Desk) -> None:
     assert (await at.hub.up.hub.desk.ask(first.id)).settlement is None
 
 
-async def test_a_page_that_is_open_calls_by_the_worker_and_puts_away_what_is_settled(at: Desk) -> None:
+async def test_a_page_that_is_open_calls_by_the_worker_and_puts_away_what_is_settled(at: PushDesk) -> None:
     async with at.hub.neighbour() as owner:
         # Nobody looks at the page, so that it calls.
         hidden = "Object.defineProperty(document, 'hidden', { get: () => true }); document.hasFocus = () => false;"
@@ -325,7 +325,7 @@ async def test_a_page_that_is_open_calls_by_the_worker_and_puts_away_what_is_set
                 await asyncio.sleep(0.02)
 
 
-async def test_what_the_hub_forgot_is_told_to_it_again(at: Desk) -> None:
+async def test_what_the_hub_forgot_is_told_to_it_again(at: PushDesk) -> None:
     page = await at.on()
     at.phone.refusals.append((410, {}))
     tried = at.phone.tried
@@ -337,7 +337,7 @@ async def test_what_the_hub_forgot_is_told_to_it_again(at: Desk) -> None:
     await at.phone.until(lambda notice: notice.get("ask") == ask.id)
 
 
-async def test_a_page_that_does_not_know_yet_who_looks_at_it_switches_nothing_off(at: Desk) -> None:
+async def test_a_page_that_does_not_know_yet_who_looks_at_it_switches_nothing_off(at: PushDesk) -> None:
     page = await at.on()
     known = asyncio.Event()
 
@@ -358,7 +358,7 @@ async def test_a_page_that_does_not_know_yet_who_looks_at_it_switches_nothing_of
     await expect(page.get_by_text("On for this device")).to_be_visible()
 
 
-async def test_whoever_logs_in_next_has_not_switched_it_on(at: Desk) -> None:
+async def test_whoever_logs_in_next_has_not_switched_it_on(at: PushDesk) -> None:
     page = await at.on()
     await page.context.clear_cookies()
     await log_in(page, at.hub.up, "bob")
@@ -368,10 +368,10 @@ async def test_whoever_logs_in_next_has_not_switched_it_on(at: Desk) -> None:
     assert await page.evaluate("localStorage.getItem('test.subscription')") is None
 
 
-async def test_who_logs_out_is_switched_off(at: Desk) -> None:
+async def test_who_logs_out_is_switched_off(at: PushDesk) -> None:
     page = await at.on()
-    await page.get_by_role("button", name="Log out of this browser").click()
-    await expect(page.get_by_text("Log in to your hub")).to_be_visible()
+    await page.get_by_role("button", name="Sign out of this browser").click()
+    await expect(page.get_by_text("Sign in to your hub")).to_be_visible()
     assert await page.evaluate("localStorage.getItem('handraise.push')") is None
     assert '"endpoint"' not in (at.hub.state / "push" / "devices.json").read_text()
 
@@ -383,12 +383,12 @@ IPHONE = (
 )
 REASONS = {
     "Notifications are blocked for this page.": "",  # the light browser shows none, and says so by itself
-    "This browser cannot receive push messages.": f"{ASKABLE} delete window.PushManager;",
-    "It needs https, or localhost.": f"{ASKABLE} Object.defineProperty(window, 'isSecureContext', {{ value: false }});",
+    "This browser doesn't support push notifications.": f"{ASKABLE} delete window.PushManager;",
+    "Push needs HTTPS": f"{ASKABLE} Object.defineProperty(window, 'isSecureContext', {{ value: false }});",
 }
 
 
-async def test_why_it_cannot_be_is_told_honestly(house: Desk, tmp_path: Path) -> None:
+async def test_why_it_cannot_be_is_told_honestly(house: PushDesk, tmp_path: Path) -> None:
     up = house.hub.up
     async with window() as screen:
         first = await screen.open(up)
@@ -399,7 +399,7 @@ async def test_why_it_cannot_be_is_told_honestly(house: Desk, tmp_path: Path) ->
         await cannot_be(screen, phone.context, up, "“Add to Home Screen”", ASKABLE)
         async with served(tmp_path, page=PAGE, push=PushConfig(enabled=False)) as off:
             await log_in(first, off.up)
-            says = "It is switched off in the settings of this hub"
+            says = "Push is turned off in this hub's settings"
             await cannot_be(screen, first.context, off.up, says, ASKABLE)
 
 
@@ -409,21 +409,21 @@ async def cannot_be(screen: Window, browser: BrowserContext, up: RunningHub, say
     await page.add_init_script(script)
     await page.goto(f"{up.base}/admin/settings")
     await expect(page.locator(".devices").get_by_text(says)).to_be_visible()
-    await expect(page.get_by_role("button", name="Switch on")).to_have_count(0)
+    await expect(page.get_by_role("button", name="Turn on")).to_have_count(0)
     await page.close()
 
 
-async def test_a_refusal_of_the_browser_is_told(at: Desk) -> None:
+async def test_a_refusal_of_the_browser_is_told(at: PushDesk) -> None:
     # Chromium has no push service here: its own refusal is what a person sees who has none.
     page = await at.settings("eve")
     await expect(page.get_by_text("Off for this device")).to_be_visible()
     await page.evaluate("() => { PushManager.prototype.subscribe = subscribeReally; }")
     with at.window.trouble_expected():
-        await page.get_by_role("button", name="Switch on").click()
-        await expect(page.get_by_text("The browser could not reach its push service.")).to_be_visible()
+        await page.get_by_role("button", name="Turn on").click()
+        await expect(page.get_by_text("The browser couldn't reach its push service.")).to_be_visible()
 
 
-async def test_the_page_is_installable(at: Desk) -> None:
+async def test_the_page_is_installable(at: PushDesk) -> None:
     page = await at.settings()
     await page.goto("/")
     manifest = await page.evaluate("fetch('/page.webmanifest').then((answer) => answer.json())")

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from playwright.async_api import Page, ViewportSize, expect
 
-from browser.hands import Desk, allow_of, calm, card_of, middle, until
+from browser.hands import HandsDesk, allow_of, calm, card_of, middle, until
 from browser.window import PATIENCE, PHONE, needs_browser
 from handraise.model.answers import Allow, Approve, Deny
 from handraise.model.asks import Ask, Form, Permission, Plan
@@ -37,7 +37,7 @@ def change(diff: str, name: str = "w.txt") -> Permission:
     return Permission("Write", {"file_path": f"/work/{name}", "content": FILE}, diff=diff)
 
 
-async def test_what_is_typed_after_d_is_the_reason_however_long_the_change_is(at: Desk) -> None:
+async def test_what_is_typed_after_d_is_the_reason_however_long_the_change_is(at: HandsDesk) -> None:
     page = await at.sit()
     ask = await at.put(change(DIFF))
     await calm(page, ask)
@@ -55,7 +55,7 @@ async def test_what_is_typed_after_d_is_the_reason_however_long_the_change_is(at
 
 
 @pytest.mark.parametrize("size", [ViewportSize(width=1366, height=650), PHONE], ids=["low", "phone"])
-async def test_a_plan_is_approved_once_its_end_was_on_the_screen(at: Desk, size: ViewportSize) -> None:
+async def test_a_plan_is_approved_once_its_end_was_on_the_screen(at: HandsDesk, size: ViewportSize) -> None:
     page = await at.sit(viewport=size)
     ask = await at.put(Plan(PLAN))
     await calm(page, ask)
@@ -72,7 +72,7 @@ async def test_a_plan_is_approved_once_its_end_was_on_the_screen(at: Desk, size:
     assert await at.answered(page, ask) == Approve("default")
 
 
-async def test_a_jump_to_the_end_is_not_reading_and_two_presses_go_on_without(at: Desk) -> None:
+async def test_a_jump_to_the_end_is_not_reading_and_two_presses_go_on_without(at: HandsDesk) -> None:
     page = await at.sit()
     ask = await at.put(Plan(PLAN))
     await calm(page, ask)
@@ -89,7 +89,7 @@ async def test_a_jump_to_the_end_is_not_reading_and_two_presses_go_on_without(at
     assert await at.answered(page, ask) == Approve("default")
 
 
-async def test_a_change_of_hundreds_of_lines_folds_and_counts_its_rest(at: Desk) -> None:
+async def test_a_change_of_hundreds_of_lines_folds_and_counts_its_rest(at: HandsDesk) -> None:
     page = await at.sit()
     ask = await at.put(change(ENDLESS))
     await calm(page, ask)
@@ -104,7 +104,7 @@ async def test_a_change_of_hundreds_of_lines_folds_and_counts_its_rest(at: Desk)
     assert await at.answered(page, ask) == Allow()
 
 
-async def test_a_conversation_that_shows_the_end_of_a_card_has_not_shown_its_beginning(at: Desk) -> None:
+async def test_a_conversation_that_shows_the_end_of_a_card_has_not_shown_its_beginning(at: HandsDesk) -> None:
     session = (await at.hub.session(phase="working")).id
     page = await at.sit(f"/sessions/{session}")
     ask = await at.put(change(DIFF), session=session)
@@ -114,7 +114,7 @@ async def test_a_conversation_that_shows_the_end_of_a_card_has_not_shown_its_beg
     assert await at.still_open(page, ask)
 
 
-async def test_a_card_out_of_sight_is_shown_and_nothing_else(at: Desk) -> None:
+async def test_a_card_out_of_sight_is_shown_and_nothing_else(at: HandsDesk) -> None:
     session = (await at.hub.session(phase="working")).id
     await at.hub.publish(*(f"Line {number}." for number in range(80)), session=session)
     page = await at.sit(f"/sessions/{session}")
@@ -133,7 +133,7 @@ async def test_a_card_out_of_sight_is_shown_and_nothing_else(at: Desk) -> None:
         assert await at.still_open(page, ask)
 
 
-async def test_a_field_that_only_the_whole_input_had_is_shown(at: Desk) -> None:
+async def test_a_field_that_only_the_whole_input_had_is_shown(at: HandsDesk) -> None:
     page = await at.sit()
     body = Permission(
         "Bash", {"command": "sleep 1", "description": "Wait", "run_in_background": True}, description="Wait"
@@ -142,7 +142,7 @@ async def test_a_field_that_only_the_whole_input_had_is_shown(at: Desk) -> None:
     await expect(card_of(page, ask).locator(".short-fields")).to_have_text("run_in_backgroundtrue")
 
 
-async def test_no_line_ends_beyond_the_edge(at: Desk) -> None:
+async def test_no_line_ends_beyond_the_edge(at: HandsDesk) -> None:
     page = await at.sit(viewport=PHONE)
     padded = f"echo safe{' ' * 500}; rm -rf / #{'x' * 600}"
     ask = await at.run(padded)
@@ -155,12 +155,12 @@ async def test_no_line_ends_beyond_the_edge(at: Desk) -> None:
     assert await card_of(page, plan).evaluate(CUT) == []
 
 
-async def test_hidden_characters_and_line_endings_survive_an_edit(at: Desk) -> None:
+async def test_hidden_characters_and_line_endings_survive_an_edit(at: HandsDesk) -> None:
     page = await at.sit()
     ask = await at.put(Permission("Write", {"file_path": "/work/a.txt", "content": TURNED}))
     await calm(page, ask, seen=True)
     await page.keyboard.press("e")
-    field = page.get_by_label("Edit content before it is allowed")
+    field = page.get_by_label("Edit content before you allow it")
     await expect(field).to_have_value("cp a⟨U+202E⟩b c⟨U+200B⟩d\necho two\necho three\n")
     await field.evaluate("field => field.setSelectionRange(field.value.indexOf('two'), field.value.indexOf('two') + 3)")
     await page.keyboard.insert_text("2\u200d2")
@@ -178,7 +178,7 @@ async def test_hidden_characters_and_line_endings_survive_an_edit(at: Desk) -> N
     assert await at.answered(page, ask) == Allow(input={"file_path": "/work/a.txt", "content": edited})
 
 
-async def test_a_form_is_not_sent_by_a_hand_that_was_elsewhere(at: Desk) -> None:
+async def test_a_form_is_not_sent_by_a_hand_that_was_elsewhere(at: HandsDesk) -> None:
     page = await at.sit()
     ask = await at.put(Form("Where?", "forms", {"properties": {"street": {"type": "string", "title": "Street"}}}))
     await until(page, card_of(page, ask))
@@ -188,7 +188,7 @@ async def test_a_form_is_not_sent_by_a_hand_that_was_elsewhere(at: Desk) -> None
     assert await at.still_open(page, ask)
 
 
-async def test_identical_asks_count_as_looked_at_only_when_read(at: Desk) -> None:
+async def test_identical_asks_count_as_looked_at_only_when_read(at: HandsDesk) -> None:
     page = await at.sit()
     first, second = await at.put(change(DIFF)), await at.put(change(DIFF))
     await calm(page, first)

@@ -37,12 +37,12 @@ async def test_rules_are_made_from_cards_and_hold_from_the_next_time_on(tmp_path
         await armed(page, "permission")
         dialog = await make_a_rule(page)
         await expect(dialog.locator(".in-words")).to_have_text(
-            "Allow commands like touch one in the project shop, without asking anybody."
+            "Allow commands like touch one in the project shop without asking."
         )
         await dialog.get_by_label("Command").fill("touch *")
         await dialog.get_by_label("Where").select_option("session Files")
         await expect(dialog.locator(".in-words")).to_contain_text("touch * in the session “Files”")
-        await dialog.get_by_role("button", name="Grant this rule").click()
+        await dialog.get_by_role("button", name="Create rule").click()
         await expect(dialog).to_have_count(0)
         # The ask itself still waits: a rule is no answer to what was asked before it.
         await expect(page.locator(".card .asked")).to_have_text("Run touch one?")
@@ -55,9 +55,9 @@ async def test_rules_are_made_from_cards_and_hold_from_the_next_time_on(tmp_path
         dialog = await make_a_rule(page)
         await dialog.get_by_text("Deny", exact=True).click()
         await dialog.get_by_label("Command").fill("mkdir *")
-        await dialog.get_by_label("What Claude is told").fill("Use the folders that there are.")
+        await dialog.get_by_label("Message to Claude").fill("Use the folders that there are.")
         await expect(dialog.locator(".in-words")).to_contain_text("Deny commands like mkdir * in the project shop")
-        await dialog.get_by_role("button", name="Make this rule").click()
+        await dialog.get_by_role("button", name="Create rule").click()
         await expect(dialog).to_have_count(0)
         await armed(page, "permission")
         await page.keyboard.press("a")
@@ -67,8 +67,8 @@ async def test_rules_are_made_from_cards_and_hold_from_the_next_time_on(tmp_path
         assert (at.work / "three").exists()
         assert not (at.work / "four").exists()
         await page.locator(".line-card").last.get_by_role("button").click()
-        await page.get_by_text("Why am I asked?").last.click()
-        await page.get_by_role("link", name="The rule that decided").click()
+        await page.get_by_text("Why was I asked?").last.click()
+        await page.get_by_role("link", name="Show the rule").click()
         await expect(page.locator("main")).to_contain_text("Use the folders that there are.")
 
         # What Claude suggests is granted as it is, and the line says so.
@@ -76,23 +76,23 @@ async def test_rules_are_made_from_cards_and_hold_from_the_next_time_on(tmp_path
         await page.locator("#say").fill("Write files.")
         await page.keyboard.press("Enter")
         await armed(page, "permission")
-        await page.locator(".card").get_by_text("The whole input").click()
+        await page.locator(".card").get_by_text("Full input").click()
         await expect(page.locator(".card .unfolded pre")).to_contain_text('"content": "one\\n"')
-        await page.locator(".card").get_by_text("Claude suggests").click()
+        await page.locator(".card").get_by_text("Suggested by Claude").click()
         suggested = page.locator(".card .offer", has_text="Switch to the mode acceptEdits")
         await suggested.scroll_into_view_if_needed()
         await armed(page, "permission")
         await suggested.click()
         await expect(page.locator("main").get_by_text("Both written.")).to_be_visible()
         await expect(page.locator(".line-card")).to_have_count(5)
-        await expect(page.locator(".line-card").last).to_contain_text("with what Claude suggested")
-        await expect(page.locator("main").get_by_text("Mode is now")).to_contain_text("Accept edits")
+        await expect(page.locator(".line-card").last).to_contain_text("with Claude's suggestion")
+        await expect(page.locator("main").get_by_text("Mode changed to")).to_contain_text("Accept edits")
         assert (at.work / "two.txt").read_text() == "two\n"
 
 
 async def make_a_rule(page: Page) -> Locator:
-    await page.locator(".card").get_by_text("Why am I asked?").click()
-    await page.locator(".card").get_by_role("button", name="Make a rule…").click()
+    await page.locator(".card").get_by_text("Why was I asked?").click()
+    await page.locator(".card").get_by_role("button", name="Create a rule…").click()
     dialog = page.get_by_role("dialog")
     await expect(dialog).to_be_visible()
     return dialog
@@ -114,12 +114,10 @@ async def test_of_several_rules_those_that_were_made_are_not_made_twice(tmp_path
         await page.route(re.compile("/api/rules$"), second_time_lucky)
         await armed(page, "permission")
         dialog = await make_a_rule(page)
-        grant = dialog.get_by_role("button", name="Grant this rule")
+        grant = dialog.get_by_role("button", name="Create rule")
         with screen.trouble_expected():
             await grant.click()
-            await expect(dialog.get_by_role("alert")).to_contain_text(
-                "1 of 2 rules are made. The hub cannot be reached."
-            )
+            await expect(dialog.get_by_role("alert")).to_contain_text("1 of 2 rules created. Can't reach the hub.")
         await grant.click()
         await expect(dialog).to_have_count(0)
         assert made == ["npm test", "tee *", "tee *"]

@@ -60,8 +60,8 @@ async def test_a_session_begins_with_pictures_that_are_pasted_and_dropped(tmp_pa
         await put(field, "drop", ("blue.png", "image/png", "blue"), ("green.png", "image/png", "green"))
         await expect(dialog.locator("figure")).to_have_count(3)
         await put(field, "drop", ("notes.txt", "text/plain", "gray"))
-        await expect(dialog.get_by_role("alert")).to_have_text("Only PNG, JPEG, GIF and WebP pictures can be sent.")
-        await dialog.get_by_role("button", name="Remove: green.png").click()
+        await expect(dialog.get_by_role("alert")).to_have_text("Only PNG, JPEG, GIF and WebP images can be sent.")
+        await dialog.get_by_role("button", name="Remove green.png").click()
         await expect(dialog.locator("figure")).to_have_count(2)
         await dialog.get_by_role("combobox", name="Mode", exact=True).select_option("Plan only")
         await dialog.get_by_label("Model", exact=True).fill("claude-haiku-4-5")
@@ -121,7 +121,7 @@ async def test_a_session_is_renamed_stopped_resumed_and_forked(tmp_path: Path) -
         await expect(page.locator("a.session")).to_contain_text("Second name")
 
         await choose(page, "Stop…")
-        await expect(dialog).to_contain_text("open asks are withdrawn")
+        await expect(dialog).to_contain_text("open requests are withdrawn")
         await dialog.get_by_role("button", name="Cancel").click()
         await expect(dialog).to_have_count(0)
         await choose(page, "Stop…")
@@ -129,14 +129,14 @@ async def test_a_session_is_renamed_stopped_resumed_and_forked(tmp_path: Path) -
         await expect(main.locator(".event").get_by_text("Stopped: owner stopped it")).to_be_visible()
         await expect(page.locator(".group.ended a.session")).to_contain_text("Second name")
         await page.get_by_role("button", name="Resume").click()
-        await expect(main.get_by_text("Resumed, process 2")).to_be_visible()
+        await expect(main.get_by_text("Resumed (process 2)")).to_be_visible()
         await expect(page.locator(".group.idle a.session")).to_be_visible()
         # What reached the hub and was not confirmed is said once.
         await page.route("**/say", lose)
         with screen.trouble_expected():
             await field.fill("Two.")
             await page.keyboard.press("Enter")
-            await expect(page.locator(".composer [role=alert]")).to_contain_text("The hub cannot be reached.")
+            await expect(page.locator(".composer [role=alert]")).to_contain_text("Can't reach the hub.")
         await expect(field).to_have_value("Two.")
         await page.unroute("**/say")
         await page.keyboard.press("Enter")
@@ -161,11 +161,11 @@ async def test_a_session_is_renamed_stopped_resumed_and_forked(tmp_path: Path) -
         await expect(page.get_by_role("button", name="Resume")).to_be_visible()
         await page.route("**/resume", lose)
         with screen.trouble_expected():
-            await page.get_by_role("textbox", name="Say something to resume it").fill("Three.")
+            await page.get_by_role("textbox", name="Send a message to resume").fill("Three.")
             await page.keyboard.press("Enter")
-            await expect(page.locator(".composer [role=alert]")).to_contain_text("The hub cannot be reached.")
+            await expect(page.locator(".composer [role=alert]")).to_contain_text("Can't reach the hub.")
         await page.unroute("**/resume")
-        await expect(main.get_by_text("Resumed, process 3")).to_be_visible()
+        await expect(main.get_by_text("Resumed (process 3)")).to_be_visible()
         await field.press("Enter")
         await expect(main.get_by_text("You said: Three.")).to_be_visible()
         said = [each.content for each in await up.hub.store.says(session.id, waiting=False)]
@@ -194,15 +194,17 @@ async def test_who_finds_no_room_is_queued_and_says_so_until_there_is_some(tmp_p
         await desk.start("Wait.", where, title="Second in line")
 
         rows = page.locator("a.session")
-        await expect(rows.filter(has_text="First in line")).to_contain_text("queued, next")
+        await expect(rows.filter(has_text="First in line")).to_contain_text("next in the queue")
         await expect(rows.filter(has_text="Second in line")).to_contain_text("queued behind 1")
         await rows.filter(has_text="First in line").click()
-        await expect(page.locator("main").get_by_text("Claude starts when another session makes room.")).to_be_visible()
-        await expect(page.locator(".session-head")).to_contain_text("queued, next")
+        await expect(
+            page.locator("main").get_by_text("Queued. Claude starts when another session makes room.")
+        ).to_be_visible()
+        await expect(page.locator(".session-head")).to_contain_text("next in the queue")
         await desk.stop(busy.id)
         await armed(page, "question")
         await expect(page.locator(".group.needs-you a.session")).to_contain_text("Which way?")
-        await expect(page.locator(".group.working a.session")).to_contain_text("queued, next")
+        await expect(page.locator(".group.working a.session")).to_contain_text("next in the queue")
         await expect(page.locator(".group.ended a.session")).to_contain_text("Busy")
         assert (await desk.session(first.id)).open_asks == 1
 
@@ -217,8 +219,8 @@ async def test_the_list_is_in_groups_and_is_searched_and_narrowed(tmp_path: Path
         await expect(first).to_contain_text("Move orders to PostgreSQL")
         await expect(first).to_contain_text("Claude has a plan.")
         await expect(rows.filter(has_text="Check the invoices")).to_contain_text("The API key was refused (401).")
-        await expect(rows.filter(has_text="Draw the architecture")).to_contain_text("lost, can be resumed")
-        await expect(rows.filter(has_text="Rename the customer table")).to_contain_text("Claude has not moved for")
+        await expect(rows.filter(has_text="Draw the architecture")).to_contain_text("lost; can be resumed")
+        await expect(rows.filter(has_text="Rename the customer table")).to_contain_text("no response from Claude for")
         await expect(rows.filter(has_text="Rebuild the search index")).to_contain_text("never asks")
 
         await page.keyboard.press("/")
@@ -226,7 +228,7 @@ async def test_the_list_is_in_groups_and_is_searched_and_narrowed(tmp_path: Path
         await page.keyboard.type("npm test")  # what is asked is searched, too
         await expect(rows).to_have_count(3)
         await page.get_by_role("searchbox").fill("nobody called it so")
-        await expect(page.get_by_text("No session matches.")).to_be_visible()
+        await expect(page.get_by_text("No sessions match.")).to_be_visible()
         await page.get_by_role("searchbox").fill("")
 
         await page.get_by_role("button", name="Filters").click()
@@ -234,18 +236,18 @@ async def test_the_list_is_in_groups_and_is_searched_and_narrowed(tmp_path: Path
         await expect(rows).to_have_count(6)
         await page.get_by_role("combobox", name="Cost").select_option("$0.10 or more")
         await expect(rows).to_have_count(5)
-        await page.get_by_role("combobox", name="Last change").select_option("Within an hour")
+        await page.get_by_role("combobox", name="Last updated").select_option("Past 1 hour")
         await expect(rows).to_have_count(3)
-        await page.get_by_role("combobox", name="Order").select_option("Most expensive")
+        await page.get_by_role("combobox", name="Sort by").select_option("Highest cost")
         await expect(page.locator(".group.working .session-title")).to_have_text(
             ["Rebuild the search index", "Rename the customer table"]
         )
-        await expect(page.get_by_role("button", name="Filters: 4 set")).to_be_visible()
+        await expect(page.get_by_role("button", name="Filters (4 set)")).to_be_visible()
         await page.get_by_role("button", name="Clear filters").click()
         await expect(rows).to_have_count(19)
 
 
 async def choose(page: Page, act: str) -> None:
     """From what can be done with a session."""
-    await page.get_by_label("More about this session").click()
+    await page.get_by_label("More actions").click()
     await page.get_by_role("button", name=act).click()

@@ -71,7 +71,7 @@ async def test_a_phone_has_three_tabs_and_the_card_fills_it(tmp_path: Path) -> N
         await expect(page.get_by_role("searchbox")).to_be_visible()
         await page.get_by_role("link", name="Inbox").tap()
         await armed(page, "plan")
-        await page.get_by_role("button", name="Approve, and accept edits").tap()
+        await page.get_by_role("button", name="Approve and accept edits").tap()
         await expect(page.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
         assert await settled(hub, ask.id) == {"approve": True, "mode": "acceptEdits"}
 
@@ -114,7 +114,7 @@ async def test_ten_thousand_items_open_at_once_and_history_comes_by_scrolling(tm
         history = page.locator(".history")
         await history.evaluate("element => element.scrollTo({ top: 0 })")
         await expect(page.locator(".prose").first).not_to_have_text(first)
-        await expect(page.get_by_role("button", name="Jump to now")).to_be_visible()
+        await expect(page.get_by_role("button", name="Jump to latest")).to_be_visible()
         await page.wait_for_function("() => document.querySelector('.history').scrollTop > 0")  # what is read stays
         read = page.get_by_text(await (await page.wait_for_function(READ)).json_value())
         await expect(read).to_be_in_viewport()

@@ -74,7 +74,7 @@ def subscribing(phone: Phone) -> str:
 
 
 @dataclass
-class Screen:
+class NotificationScreen:
     """What a person sees of a browser of which no page is open."""
 
     context: BrowserContext
@@ -134,7 +134,7 @@ class Screen:
         return self.context.service_workers[-1]
 
 
-async def screen_of(page: Page, base: str) -> Screen:
+async def screen_of(page: Page, base: str) -> NotificationScreen:
     """Leaves the page for an empty one, and goes on with its worker. Nothing is shown yet."""
     context = page.context
     await page.evaluate("navigator.serviceWorker.ready.then(() => true)")
@@ -150,7 +150,7 @@ async def screen_of(page: Page, base: str) -> Screen:
     cdp.on("ServiceWorker.workerRegistrationUpdated", hear)
     await cdp.send("ServiceWorker.enable")
     async with asyncio.timeout(DEADLINE):
-        screen = Screen(context, base, cdp, await found)
+        screen = NotificationScreen(context, base, cdp, await found)
         # While somebody looks at the page, nothing is shown beside it.
         while await screen.evaluate(PAGES):
             await asyncio.sleep(0.05)

@@ -8,7 +8,8 @@ import pytest
 from handraise.claude import brought
 from handraise.claude.repository import Found, Repository
 from handraise.model.asks import digest_of
-from handraise.model.trust import Trust, in_words
+from handraise.model.trust import Trust
+from handraise.present.evidence import brought_in_words
 
 SKILL = "---\nname: tidy\ndescription: Tidies up.\n---\nSweep first.\n"
 
@@ -154,10 +155,12 @@ def test_what_could_not_be_read_is_asked_about_and_named() -> None:
     assert (body.brought, body.unreadable) == ((), ("`.mcp.json` is not UTF-8 text.",))
 
 
-def test_what_would_take_the_sandbox_away_cannot_be_trusted() -> None:
+def test_what_would_run_in_place_of_every_command_cannot_be_trusted() -> None:
     body = trust(look(settings={"env": {"CLAUDE_CODE_SHELL_PREFIX": "./x", "A": "1"}}))
 
-    assert body.unreadable == ("`.claude/settings.json` sets CLAUDE_CODE_SHELL_PREFIX, which the sandbox needs.",)
+    assert body.unreadable == (
+        "`.claude/settings.json` sets CLAUDE_CODE_SHELL_PREFIX, which would run in place of every command.",
+    )
 
 
 def test_text_that_claude_may_still_read_is_listed() -> None:
@@ -188,4 +191,4 @@ def test_a_guard_that_would_be_switched_off_is_noticed() -> None:
 def test_pieces_are_counted_in_words() -> None:
     body = trust(look(settings={"env": {"A": "1", "B": "2"}}, mcp={"mcpServers": {"a": {}}}))
 
-    assert in_words(body.brought) == "2 environment variables, 1 MCP server"
+    assert brought_in_words(body.brought) == "2 environment variables, 1 MCP server"

@@ -24,7 +24,7 @@ from handraise.claude.folder import RunFolder
 WRITER = Path(__file__).with_name("writer.py")
 
 
-class Reader:
+class FifoReader:
     """Reads a FIFO in a thread of its own, as another program would; holds it open for reading and writing."""
 
     def __init__(self, folder: RunFolder) -> None:
@@ -76,9 +76,9 @@ class Reader:
 
 
 @contextmanager
-def reader(tmp_path: Path, *, reading: bool = True) -> Iterator[Reader]:
+def reader(tmp_path: Path, *, reading: bool = True) -> Iterator[FifoReader]:
     folder = RunFolder.make(tmp_path / "run")
-    someone = Reader(folder)
+    someone = FifoReader(folder)
     try:
         yield someone.start() if reading else someone
     finally:

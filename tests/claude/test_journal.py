@@ -11,7 +11,7 @@ from handraise.claude.journal import CHUNK, JournalLost, follow, give_back
 from handraise.claude.watch import FileWatch, Polling, watch
 
 
-class Writer:
+class JournalWriter:
     """Writes a journal that somebody follows."""
 
     def __init__(self, path: Path, watching: FileWatch) -> None:
@@ -28,11 +28,11 @@ class Writer:
 
 
 @asynccontextmanager
-async def writing(tmp_path: Path) -> AsyncIterator[Writer]:
+async def writing(tmp_path: Path) -> AsyncIterator[JournalWriter]:
     path = tmp_path / "out.ndjson"
     path.touch()
     async with watch() as watching, asyncio.timeout(PATIENCE):
-        yield Writer(path, watching)
+        yield JournalWriter(path, watching)
 
 
 async def test_what_is_written_is_read_as_it_comes(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_a_configured_path_without_a_program_is_an_error_and_not_a_reason_to_loo
     with pytest.raises(ClaudeMissing, match=r"no Claude Code at .*nowhere.*npm install"):
         locate(str(tmp_path / "nowhere"))
     (tmp_path / "plain").write_text("")
-    with pytest.raises(ClaudeMissing, match="cannot be executed"):
+    with pytest.raises(ClaudeMissing, match="isn't executable"):
         locate(str(tmp_path / "plain"))
     with pytest.raises(ClaudeMissing, match="no Claude Code at"):
         locate(str(tmp_path))
@@ -72,7 +72,7 @@ async def test_the_real_one_tells_its_version() -> None:
 
 async def test_a_program_that_only_bears_the_name_is_refused(tmp_path: Path) -> None:
     for script in ("echo Hello", "echo 2.1.325; exit 3", "exit 0", r"printf '\377\376'", "echo error >&2"):
-        with pytest.raises(ClaudeMissing, match=r"not a version of Claude Code.*npm install"):
+        with pytest.raises(ClaudeMissing, match=r"isn't a version of Claude Code.*npm install"):
             await version(impostor(tmp_path / "claude", script))
 
 
@@ -108,5 +108,5 @@ async def test_a_program_that_does_not_start_is_refused(tmp_path: Path) -> None:
     broken = tmp_path / "claude"
     broken.write_text("#!/no/such/interpreter\n")
     broken.chmod(0o755)
-    with pytest.raises(ClaudeMissing, match=r"does not start: No such file"):
+    with pytest.raises(ClaudeMissing, match=r"doesn't start: No such file"):
         await version(broken)

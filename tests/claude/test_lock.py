@@ -11,7 +11,7 @@ from handraise.claude.folder import SessionBusy, take_lock
 
 def test_a_second_process_on_one_conversation_is_refused_with_the_reason(tmp_path: Path) -> None:  # lesson 21
     held = take_lock(tmp_path / "locks", "s1")
-    with pytest.raises(SessionBusy, match=r"s1 is open in another process; stop that one first, or fork") as refused:
+    with pytest.raises(SessionBusy, match=r"s1 is open in another process\. Stop that one first, or fork") as refused:
         take_lock(tmp_path / "locks", "s1")
     assert refused.value.session_id == "s1"
     os.close(take_lock(tmp_path / "locks", "s2"))

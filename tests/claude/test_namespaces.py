@@ -57,11 +57,11 @@ def sandboxed() -> None:
 
 
 @asynccontextmanager
-async def running(tmp_path: Path, source: str) -> AsyncIterator[tuple[Place, Claude]]:
+async def running(tmp_path: Path, source: str, preset: str = "open") -> AsyncIterator[tuple[Place, Claude]]:
     async with place(tmp_path) as here:
         (tmp_path / "hub").mkdir()
         grounds = sandbox.sandbox_context([tmp_path / "hub"], {"HOME": str(tmp_path)})
-        plan = sandbox.plan(sandbox.Sandbox(preset="open", directory=here.launch.directory), grounds)
+        plan = sandbox.plan(sandbox.Sandbox(preset=preset, directory=here.launch.directory), grounds)
         environment = {"PATH": os.environ["PATH"]}
         started = await claude.start(
             here.program(source), here.launch, here.folder, tmp_path / "locks", here.watching, environment, plan

@@ -125,7 +125,7 @@ async def test_a_process_that_ended_long_ago_is_no_trouble() -> None:
 
 
 async def test_all_who_want_to_know_at_the_same_time_share_one_look() -> None:
-    looks = process_tree.Looks()
+    looks = process_tree.ProcessTable()
 
     first, second = await asyncio.gather(looks.parents(), looks.parents())
     later = await looks.parents()
@@ -136,7 +136,7 @@ async def test_all_who_want_to_know_at_the_same_time_share_one_look() -> None:
 
 
 async def test_who_no_longer_wants_to_know_does_not_take_the_look_from_the_others() -> None:
-    looks = process_tree.Looks()
+    looks = process_tree.ProcessTable()
     impatient = asyncio.create_task(looks.parents())
     patient = asyncio.create_task(looks.parents())
     await asyncio.sleep(0)

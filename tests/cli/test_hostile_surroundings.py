@@ -154,4 +154,4 @@ def test_a_taken_port_and_a_missing_cli(checked: Checked, tmp_path: Path, state:
     missing = {**state, "HANDRAISE_CLAUDE_PATH": str(empty / "claude")}
     [(_, code, _, err)] = checked([{"words": ["serve", "--port", "0"], "env": missing}])
     assert code == 1
-    assert "cannot be executed" in err
+    assert "isn't executable" in err

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 import handraise
-from handraise.cli.folder import state_folder, state_path
 from handraise.cli.main import COMMANDS, SENTENCES, main
+from handraise.cli.places import state_folder
 
 
 def imported_by(code: str) -> set[str]:
@@ -22,7 +22,7 @@ def imported_by(code: str) -> set[str]:
 
 
 def test_ps_imports_neither_what_others_need_nor_what_reads_a_command_line() -> None:
-    found = imported_by("import handraise.cli.entry, handraise.cli.folder, handraise.cli.client, handraise.cli.table")
+    found = imported_by("import handraise.cli.entry, handraise.client.state, handraise.cli.client, handraise.cli.table")
     others = {"click", "http.client", "asyncio", "msgspec", "httpx2", "rich", "prompt_toolkit", "uvicorn"}
     # Each of these takes as long as a third of Python's own start.
     slow = {"pathlib", "typing", "urllib.parse", "platformdirs", "shutil"}
@@ -33,7 +33,7 @@ def test_ps_imports_neither_what_others_need_nor_what_reads_a_command_line() -> 
 def test_the_hubs_folder_is_where_the_platform_keeps_state(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     monkeypatch.delenv("HANDRAISE_STATE", raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", place)
-    assert state_path(None) == platformdirs.user_state_dir("handraise")
+    assert str(state_folder(None)) == platformdirs.user_state_dir("handraise")
     monkeypatch.setenv("HANDRAISE_STATE", "~/hub")
     assert state_folder(None) == Path.home() / "hub"
     assert state_folder("/given") == Path("/given")

@@ -6,7 +6,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from handraise.config.files import load_layers, settings_file, state_directory
+from handraise.config.files import load_layers, settings_file
 from handraise.config.reading import read_layers
 from handraise.config.tables import SettingsRefused
 
@@ -18,10 +18,6 @@ def written(path: Path, text: str | bytes, mode: int = 0o600) -> Path:
 
 
 def test_places_are_named_by_variables_or_by_the_platform() -> None:
-    assert state_directory({}) == platformdirs.user_state_path("handraise")
-    assert state_directory({"HANDRAISE_STATE": ""}) == platformdirs.user_state_path("handraise")
-    assert state_directory({"HANDRAISE_STATE": "/srv/hub"}) == Path("/srv/hub")
-    assert state_directory({"HANDRAISE_STATE": "~/hub"}) == Path.home() / "hub"
     assert settings_file({}) == platformdirs.user_config_path("handraise") / "handraise.toml"
     assert settings_file({"HANDRAISE_CONFIG": "mine.toml"}) == Path.cwd() / "mine.toml"
 

@@ -17,6 +17,7 @@ def test_every_key_is_documented_with_its_default_and_its_variable() -> None:
         for section in re.findall(r"^## `\[([a-z.]+)\]`$", PAGE, re.MULTILINE)
         for key, default, variable, _ in rows(f"`[{section}]`")
     }
+    documented |= {(key, default, variable) for key, default, variable, _ in rows("Before the first section")}
 
     assert documented == {(key.name, spelled(key), key.variable) for key in KEYS.values()}
 

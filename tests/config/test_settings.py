@@ -111,3 +111,9 @@ def test_what_makes_no_sense_together_is_refused(text: str, sentence: str) -> No
 def test_a_wrong_secret_is_not_repeated() -> None:
     assert "hunter2" not in refusal("[telegram]\ntoken = 'hunter2'")
     assert TOKEN not in repr(read_settings(f"[telegram]\ntoken = '{TOKEN}'", {}))
+
+
+def test_the_language_is_one_that_there_is_a_translation_for() -> None:
+    assert read_settings("", {}).language == "en"
+    assert read_settings("", {"HANDRAISE_LANGUAGE": "en-XA"}).language == "en-XA"
+    assert "no translation for 'xx'. Available: en, en-XA" in refusal('language = "xx"')

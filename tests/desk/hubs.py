@@ -7,7 +7,7 @@ from pathlib import Path
 from posixpath import normpath
 from typing import Any
 
-from handraise.hub.hub import Hub, hub
+from handraise.hub.hub import Hub, HubConfig, hub
 from handraise.inbox.considering import Surroundings
 from handraise.model.asks import Ask, Body, Option, Origin, Permission, Prompt, Question
 from handraise.model.items import Text
@@ -24,7 +24,7 @@ BASH = Permission("Bash", {"command": "npm test"})
 @asynccontextmanager
 async def quiet_hub(tmp: Path, **settings: Any) -> AsyncIterator[Hub]:
     """A whole hub that finds nobody to adopt."""
-    async with hub(tmp / "state", tmp / "no-claude", {}, **settings) as opened:
+    async with hub(HubConfig(tmp / "state", tmp / "no-claude", {}, **settings)) as opened:
         yield opened
 
 

@@ -11,7 +11,7 @@ from api.certificates import make_certificate
 from handraise.config.settings import ClaudeSettings, WebSettings
 from handraise.doctor import checks
 from handraise.doctor.checks import Finding, Verdict
-from handraise.hub.hub import hub
+from handraise.hub.hub import HubConfig, hub
 from handraise.store.sqlite.store import SqliteStore
 
 SECRET = "sk-ant-hunter2"
@@ -89,7 +89,7 @@ async def test_a_running_hub_is_told_with_its_process_and_address(tmp_path: Path
     state = tmp_path / "state"
     assert checks.running_hub(state) is None
 
-    async with hub(state, Path("/bin/false"), {}):
+    async with hub(HubConfig(state, Path("/bin/false"), {})):
         (state / "address").write_text("http://127.0.0.1:8420")
         process = checks.running_hub(state)
 
@@ -126,7 +126,7 @@ def test_the_hub_is_not_exposed_in_the_clear(tmp_path: Path) -> None:
     assert checks.check_exposure(WebSettings(host=everywhere, behind_proxy=True)).verdict == "ok"
     assert checks.check_exposure(WebSettings(host=everywhere, tls_cert=pem, tls_key=pem)).verdict == "ok"
     unreadable = checks.check_exposure(WebSettings(tls_cert=pem, tls_key=none))
-    assert (unreadable.verdict, unreadable.sentence) == ("fail", f"{none} cannot be read: No such file or directory.")
+    assert (unreadable.verdict, unreadable.sentence) == ("fail", f"Can't read {none}: No such file or directory.")
 
 
 def test_a_state_folder_must_be_ours_alone(tmp_path: Path) -> None:

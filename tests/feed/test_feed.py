@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from handraise.feed import PAGE, PREVIEW_ROOM, CursorGone, Feed, FeedFollower, FellBehind, Preview
-from handraise.model.items import Item
+from handraise.feed import PAGE, PREVIEW_ROOM, CursorGone, Feed, FeedFollower, FellBehind
+from handraise.model.items import Item, Preview
 from handraise.store.changes import Change, Prune
 from handraise.store.interface import Store
 from handraise.store.memory.store import MemoryStore

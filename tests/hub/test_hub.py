@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from desk.hubs import put_session, quiet_hub
-from handraise.hub.hub import HubRunning, StateExposed, StateUnreachable, hub
+from handraise.hub.hub import HubConfig, HubRunning, StateExposed, StateUnreachable, hub
 
 
 async def test_the_database_can_lie_somewhere_else_and_what_is_in_it_is_found_again(tmp_path: Path) -> None:
@@ -24,11 +24,11 @@ async def test_two_hubs_never_share_a_database(tmp_path: Path) -> None:
     elsewhere = tmp_path / "kept" / "hub.db"
     async with quiet_hub(tmp_path, database=elsewhere) as opened:
         await put_session(opened, phase="ended")
-        with pytest.raises(HubRunning, match=rf"on {elsewhere} already \(process {os.getpid()}\)"):
-            async with hub(tmp_path / "other", Path("/bin/false"), {}, database=elsewhere):
+        with pytest.raises(HubRunning, match=rf"already running on {elsewhere} \(process {os.getpid()}\)"):
+            async with hub(HubConfig(tmp_path / "other", Path("/bin/false"), {}, database=elsewhere)):
                 pass
         assert len(await opened.desk.sessions()) == 1
-    async with hub(tmp_path / "other", Path("/bin/false"), {}, database=elsewhere) as after:
+    async with hub(HubConfig(tmp_path / "other", Path("/bin/false"), {}, database=elsewhere)) as after:
         assert len(await after.desk.sessions()) == 1
 
 
@@ -48,6 +48,6 @@ async def test_a_folder_that_cannot_be_used_is_told_in_a_sentence(tmp_path: Path
         (tmp_path / "file" / "state", None),
         (tmp_path / "state", tmp_path / "file" / "hub.db"),
     ):
-        with pytest.raises(StateUnreachable, match=r"cannot be used: .*\. Choose another place\."):
-            async with hub(state, Path("/bin/false"), {}, database=database):
+        with pytest.raises(StateUnreachable, match=r"Can't use .*\. Choose another directory\."):
+            async with hub(HubConfig(state, Path("/bin/false"), {}, database=database)):
                 pass

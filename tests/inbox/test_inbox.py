@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 from handraise.inbox.errors import AlreadySettled, AlreadyWithdrawn, NoSuchAsk, NotWhatWasShown
-from handraise.inbox.inbox import Inbox, Outcome
+from handraise.inbox.inbox import Inbox
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Misfit, Outline, Revise
-from handraise.model.asks import Answered, Ask, Body, Expired, Withdrawn
+from handraise.model.asks import AcceptedAnswer, Answered, Ask, Body, Expired, Withdrawn
 from handraise.model.items import AskOpened, AskSettled, Said
 from handraise.model.projects import Patience
-from handraise.store.changes import SettleAsk
+from handraise.model.rules import Rule
+from handraise.store.changes import OpenAsk, SettleAsk
 from handraise.store.interface import Store
 from handraise.store.sqlite.store import SqliteStore
 from inbox.waiting_room import ANA, BEN, FORM, NOON, PLAN, QUESTION, Clock, an_ask, bash, room, surroundings
@@ -28,7 +29,7 @@ async def test_the_first_answer_wins_and_the_asker_is_told(store: Store) -> None
 
         given = await here.inbox.answer("a_1", SQLITE, ANA, "web")
 
-        assert given == Outcome(here.told[0])
+        assert given == AcceptedAnswer(here.told[0])
         assert given.ask.settlement == Answered(SQLITE, ANA, "web", NOON)
         assert [type(each) for each in await here.contents()] == [AskOpened, AskSettled]
 
@@ -94,7 +95,7 @@ async def test_of_a_thousand_answers_at_once_one_wins_and_all_others_are_told_th
         winner = kept.settlement.by
         for answer, outcome in zip(answers, outcomes, strict=True):
             if answer == kept.settlement.answer:
-                assert outcome == Outcome(kept)
+                assert outcome == AcceptedAnswer(kept)
             else:
                 assert isinstance(outcome, AlreadySettled)
                 assert outcome.ask == kept
@@ -164,15 +165,14 @@ async def test_two_open_asks_are_settled_each_by_its_own_id(store: Store) -> Non
 async def test_two_sessions_are_told_of_their_own_asks_only(memory: Store) -> None:  # lessons 8, 26
     async with room(memory) as here:
         others: list[Ask] = []
-        here.inbox.tell("s_2", others.append)
         await here.open(an_ask(QUESTION, "a_1", "s_1"))
         await here.open(an_ask(QUESTION, "a_2", "s_2"))
 
-        await here.inbox.answer("a_2", SQLITE, ANA, "web")
+        with here.inbox.listening(others.append, "s_2"):
+            await here.inbox.answer("a_2", SQLITE, ANA, "web")
 
         assert here.told == []
         assert [ask.id for ask in others] == ["a_2"]
-        here.inbox.tell_no_more("s_2")
 
 
 async def test_a_withdrawn_ask_takes_no_answer_and_says_why(store: Store) -> None:  # lesson 33
@@ -203,14 +203,14 @@ async def test_patience_ends_by_itself_for_a_lone_ask(store: Store) -> None:  # 
 async def test_a_real_timer_ends_patience_without_anybody_asking(memory: Store) -> None:  # lesson 4
     async with room(memory) as here:
         expired = asyncio.Event()
-        here.inbox.tell("s_1", lambda _: expired.set())
         here.clock.forward(100)  # the deadline, reckoned from the ask's own clock, has passed by then
 
-        await here.open(an_ask(), patience=Patience(permission=0.01))
-        here.clock.forward(1)
+        with here.inbox.listening(lambda _: expired.set(), "s_1"):
+            await here.open(an_ask(), patience=Patience(permission=0.01))
+            here.clock.forward(1)
 
-        async with asyncio.timeout(60):
-            await expired.wait()
+            async with asyncio.timeout(60):
+                await expired.wait()
 
 
 async def test_each_kind_has_its_own_patience_and_none_is_for_ever(memory: Store) -> None:  # lesson 41
@@ -367,7 +367,7 @@ async def test_somebody_elses_settlement_in_the_store_is_respected(store: Store)
             await here.inbox.answer("a_1", SQLITE, ANA, "web")
         here.clock.forward(60)
         await here.inbox.expire()
-        assert here.told == []
+        assert [ask.settlement for ask in here.told] == [Answered(POSTGRES, BEN, "telegram", NOON)]
 
 
 @pytest.mark.parametrize("hours", [-5, 5])
@@ -383,3 +383,42 @@ async def test_patience_does_not_go_by_a_clock_that_is_set(store: Store, hours: 
         seconds[0] += 10
         await inbox.expire()
         assert (await inbox.find(ask.id)).state == "expired"
+
+
+async def test_an_ask_that_its_asker_stored_itself_expires_and_is_withdrawn_like_any_other(store: Store) -> None:
+    async with room(store) as here:
+        first, second = (
+            here.inbox.consider(an_ask(QUESTION, identity), surroundings(TEN_SECONDS)) for identity in ("a_1", "a_2")
+        )
+        await store.apply([OpenAsk(first), OpenAsk(second)])
+
+        await store.apply([SettleAsk("a_1", Withdrawn("the session was stopped", NOON))])
+        here.clock.forward(10)
+        await here.inbox.expire()
+
+        assert [(ask.id, ask.state) for ask in here.told] == [("a_1", "withdrawn"), ("a_2", "expired")]
+
+
+async def test_what_an_answer_grants_holds_when_the_asker_hears_of_it(store: Store) -> None:
+    async with room(store) as here:
+        rules: list[tuple[Rule, ...]] = []
+        await here.open(an_ask())
+
+        with here.inbox.listening(lambda _: rules.append(here.inbox.rules)):
+            await here.inbox.answer("a_1", Allow("always"), ANA, "web")
+
+        assert rules == [tuple(await store.rules())]
+
+
+async def test_a_listener_that_fails_keeps_no_answer_from_the_others(store: Store) -> None:
+    def fail(_: Ask) -> None:
+        raise LookupError
+
+    async with room(store) as here:
+        heard: list[Ask] = []
+        await here.open(an_ask(QUESTION))
+
+        with here.inbox.listening(fail), here.inbox.listening(heard.append):
+            await here.inbox.answer("a_1", SQLITE, ANA, "web")
+
+        assert [ask.id for ask in heard] == ["a_1"]

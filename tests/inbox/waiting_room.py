@@ -44,7 +44,6 @@ class Room:
         self.inbox = inbox
         self.clock = clock
         self.told: list[Ask] = []
-        inbox.tell("s_1", self.told.append)
 
     async def open(self, ask: Ask, **around: Any) -> Ask:
         return await self.inbox.open(ask, surroundings(**around))
@@ -57,7 +56,9 @@ class Room:
 async def room(store: Store, clock: Clock | None = None, settings: Sequence[Rule] = ()) -> AsyncIterator[Room]:
     clock = clock or Clock()
     async with Inbox(store, clock, settings) as inbox:
-        yield Room(store, inbox, clock)
+        here = Room(store, inbox, clock)
+        with inbox.listening(here.told.append, "s_1"):
+            yield here
 
 
 def surroundings(patience: Patience | None = None, mode: str = "default", files: dict[str, str] | None = None) -> Any:

@@ -40,7 +40,7 @@ def is_reached_by_a_star(program: str, command: str) -> bool:
     rules = [Rule(f"r_{at}", "allow", tool="Bash", command=each) for at, each in enumerate(patterns)]
     call = Call("Bash", {"command": command}, "/p", project="p_1", session="s_1")
     offers = [suggest(call, "session"), suggest(call, "always")]
-    offered = [rule.command or "" for offer in offers if offer is not None for rule in offer.rules]
+    offered = [rule.command or "" for offer in offers if offer is not None for rule in offer]
     return decide(call, rules, NOW).decision != "ask" or any(each.endswith("*") for each in offered)
 
 

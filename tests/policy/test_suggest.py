@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from handraise.policy.calls import Call
 from handraise.policy.decide import decide
 from handraise.policy.suggest import suggest
+from handraise.present.offers import offer_in_words
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -24,35 +25,35 @@ def use(tool: str, **input_: object) -> Call:
 @pytest.mark.parametrize(
     ("command", "scope", "patterns"),
     [
-        ("npm run build", "exactly `npm run build`", ["npm run build"]),
-        ("npm install x", "exactly `npm install x`", ["npm install x"]),
-        ("git status -s", "every `git status …`", ["git status *"]),
-        ("git push origin main", "exactly `git push origin main`", ["git push origin main"]),
-        ("git commit -m 'a b'", "every `git commit …`", ["git commit *"]),
-        ("cargo test x", "every `cargo test …`", ["cargo test *"]),
-        ("docker compose logs -f", "every `docker compose logs …`", ["docker compose logs *"]),
-        ("docker run x", "exactly `docker run x`", ["docker run x"]),
-        ("kubectl get pods", "every `kubectl get …`", ["kubectl get *"]),
-        ("make all", "exactly `make all`", ["make all"]),
-        ("uv run pytest -q", "every `uv run pytest …`", ["uv run pytest *"]),
-        ("python x.py", "exactly `python x.py`", ["python x.py"]),
-        ("frob 'a b' '*'", "exactly `frob 'a b' '*'`", ["frob 'a b' '*'"]),
-        ("frob it\\'s", "exactly `frob 'it'\\''s'`", ["frob 'it'\\''s'"]),
-        ("cat .env", "exactly `cat .env`", ["cat .env"]),
-        ("ls $X", "every `ls …`", ["ls *"]),
-        ("git status && npm test", "every `git status …` and every `npm test …`", ["git status *", "npm test *"]),
-        ("ls; ls -l; pwd", "every `ls …` and every `pwd …`", ["ls *", "pwd *"]),
-        ("cd sub && make all", "exactly `cd sub` and exactly `make all`", ["cd sub", "make all"]),
-        ("ls $(pwd) 2>&1 | wc -l", "every `ls …`, every `pwd …` and every `wc …`", ["ls *", "pwd *", "wc *"]),
+        ("npm run build", "`npm run build`", ["npm run build"]),
+        ("npm install x", "`npm install x`", ["npm install x"]),
+        ("git status -s", "any `git status …`", ["git status *"]),
+        ("git push origin main", "`git push origin main`", ["git push origin main"]),
+        ("git commit -m 'a b'", "any `git commit …`", ["git commit *"]),
+        ("cargo test x", "any `cargo test …`", ["cargo test *"]),
+        ("docker compose logs -f", "any `docker compose logs …`", ["docker compose logs *"]),
+        ("docker run x", "`docker run x`", ["docker run x"]),
+        ("kubectl get pods", "any `kubectl get …`", ["kubectl get *"]),
+        ("make all", "`make all`", ["make all"]),
+        ("uv run pytest -q", "any `uv run pytest …`", ["uv run pytest *"]),
+        ("python x.py", "`python x.py`", ["python x.py"]),
+        ("frob 'a b' '*'", "`frob 'a b' '*'`", ["frob 'a b' '*'"]),
+        ("frob it\\'s", "`frob 'it'\\''s'`", ["frob 'it'\\''s'"]),
+        ("cat .env", "`cat .env`", ["cat .env"]),
+        ("ls $X", "any `ls …`", ["ls *"]),
+        ("git status && npm test", "any `git status …` and any `npm test …`", ["git status *", "npm test *"]),
+        ("ls; ls -l; pwd", "any `ls …` and any `pwd …`", ["ls *", "pwd *"]),
+        ("cd sub && make all", "`cd sub` and `make all`", ["cd sub", "make all"]),
+        ("ls $(pwd) 2>&1 | wc -l", "any `ls …`, any `pwd …` and any `wc …`", ["ls *", "pwd *", "wc *"]),
     ],
 )
 def test_a_command_offers_its_rules_and_spells_their_scope(command: str, scope: str, patterns: list[str]) -> None:
     offer = suggest(bash(command), "always")
 
     assert offer is not None
-    assert offer.scope == f"Allow {scope} in this project."
-    assert [rule.command for rule in offer.rules] == patterns
-    assert all(rule.tool == "Bash" and rule.project == "p_1" and rule.session is None for rule in offer.rules)
+    assert offer_in_words("always", offer) == f"Always allow {scope} in this project"
+    assert [rule.command for rule in offer] == patterns
+    assert all(rule.tool == "Bash" and rule.project == "p_1" and rule.session is None for rule in offer)
 
 
 @pytest.mark.parametrize(
@@ -75,20 +76,20 @@ def test_nothing_is_offered_where_nothing_safe_can_be(command: str) -> None:
 @pytest.mark.parametrize(
     ("call", "scope"),
     [
-        (use("Edit", file_path="/p/src/a/b.py"), "`Edit` changing files below `src/a/`"),
-        (use("Write", file_path="/p/b.py"), "`Write` changing exactly `b.py`"),
-        (use("NotebookEdit", notebook_path="/p/n/x.ipynb"), "`NotebookEdit` changing files below `n/`"),
-        (use("Read", file_path="/etc/hosts"), "`Read` reading exactly `/etc/hosts`"),
-        (use("Monitor", command="ls", description="x", timeout_ms=5), "every `ls …`"),
-        (use("mcp__x__y"), "the tool `mcp__x__y`, whatever its input,"),
+        (use("Edit", file_path="/p/src/a/b.py"), "Edit to any file in `src/a/`"),
+        (use("Write", file_path="/p/b.py"), "Write to `b.py`"),
+        (use("NotebookEdit", notebook_path="/p/n/x.ipynb"), "NotebookEdit to any file in `n/`"),
+        (use("Read", file_path="/etc/hosts"), "Read from `/etc/hosts`"),
+        (use("Monitor", command="ls", description="x", timeout_ms=5), "any `ls …`"),
+        (use("mcp__x__y"), "`mcp__x__y` with any input"),
     ],
 )
 def test_a_tool_offers_its_place_and_says_it(call: Call, scope: str) -> None:
     offer = suggest(call, "session")
 
     assert offer is not None
-    assert offer.scope == f"Allow {scope} in this session."
-    assert all(rule.session == "s_1" and rule.project is None for rule in offer.rules)
+    assert offer_in_words("session", offer) == f"Allow {scope} for this session"
+    assert all(rule.session == "s_1" and rule.project is None for rule in offer)
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,7 @@ def test_a_link_out_of_the_project_is_offered_by_its_true_name() -> None:
     offer = suggest(use("Read", file_path="/p/link"), "always", resolve=lambda path: path.replace("/p/link", "/out/x"))
 
     assert offer is not None
-    assert offer.rules[0].path == "/out/x"
+    assert offer[0].path == "/out/x"
 
 
 @given(
@@ -137,6 +138,6 @@ def test_whatever_is_offered_covers_the_call_and_no_unlisted_command(pieces: lis
     offer = suggest(call, "always")
 
     if offer is not None:
-        assert decide(call, offer.rules, NOW).decision == "allow"
-        assert decide(bash("rm -rf x"), offer.rules, NOW).decision == "ask"
-        assert decide(bash(f"{call.command}; rm -rf x"), offer.rules, NOW).decision == "ask"
+        assert decide(call, offer, NOW).decision == "allow"
+        assert decide(bash("rm -rf x"), offer, NOW).decision == "ask"
+        assert decide(bash(f"{call.command}; rm -rf x"), offer, NOW).decision == "ask"

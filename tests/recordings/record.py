@@ -24,7 +24,7 @@ from handraise.demo.request import Conversation
 from handraise.wire import mcp
 from handraise.wire.frames import ControlCancel, ControlRequest, Lifecycle, Result
 from stories import own_tool
-from stories.bed import Bed, Talk
+from stories.bed import Bed, BedTalk
 from stories.test_forms import SERVER
 from stories.test_plans import ACCEPT_EDITS
 from stories.test_questions import COLOURS, DATABASE
@@ -39,14 +39,14 @@ class Scene(Struct, frozen=True):
     """What the model does, and what the person does."""
 
     script: Scripted
-    play: Callable[[Bed], Awaitable[Talk]]
+    play: Callable[[Bed], Awaitable[BedTalk]]
 
 
 def text(told: Conversation) -> Script:
     yield [think("They greet me."), say("Good day. What may I do for you?")]
 
 
-async def play_text(bed: Bed) -> Talk:
+async def play_text(bed: Bed) -> BedTalk:
     talk = await bed.start("scene")
     await talk.say("Good day.")
     return talk
@@ -57,7 +57,7 @@ def question(told: Conversation) -> Script:
     yield [say(told.result().text)]
 
 
-async def play_question(bed: Bed) -> Talk:
+async def play_question(bed: Bed) -> BedTalk:
     talk = await bed.start("scene", partial_messages=False)
     await talk.say("Begin.")
     request_id, asked = await talk.until_asked()
@@ -70,7 +70,7 @@ def permissions(told: Conversation) -> Script:
     yield [say("Two of three.")]
 
 
-async def play_permissions(bed: Bed) -> Talk:
+async def play_permissions(bed: Bed) -> BedTalk:
     for name in ("a.txt", "b.txt", "c.txt"):
         (bed.tmp / name).write_text(f"This is {name}.\n")
     talk = await bed.start("scene", partial_messages=False)
@@ -92,7 +92,7 @@ def plan(told: Conversation) -> Script:
     yield [say("Done.")]
 
 
-async def play_plan(bed: Bed) -> Talk:
+async def play_plan(bed: Bed) -> BedTalk:
     talk = await bed.start("scene", partial_messages=False, mode="plan")
     await talk.say("Think first.")
     request_id, _ = await talk.until_asked()
@@ -107,7 +107,7 @@ def elicitation(told: Conversation) -> Script:
     yield [say(told.result().text)]
 
 
-async def play_elicitation(bed: Bed) -> Talk:
+async def play_elicitation(bed: Bed) -> BedTalk:
     server = {"forms": {**SERVER, "alwaysLoad": True}}
     talk = await bed.start("scene", partial_messages=False, mcp_servers=server, allowed_tools=("mcp__forms__deliver",))
     await talk.say("Deliver it.")
@@ -121,7 +121,7 @@ def ask_user(told: Conversation) -> Script:
     yield [say(told.result().text)]
 
 
-async def play_ask_user(bed: Bed) -> Talk:
+async def play_ask_user(bed: Bed) -> BedTalk:
     tool = await own_tool.start(bed, "scene")
     request_id, call = await tool.until_called()
     await tool.reply(request_id, mcp.tool_result(call.id, "SQLite"))
@@ -138,7 +138,7 @@ def sub_agent(told: Conversation) -> Script:
     yield [say("Somebody was there.")]
 
 
-async def play_sub_agent(bed: Bed) -> Talk:
+async def play_sub_agent(bed: Bed) -> BedTalk:
     talk = await bed.start("scene")
     await talk.say("Send somebody.")
     request_id, asked = await talk.until_asked()
@@ -151,7 +151,7 @@ def interrupt(told: Conversation) -> Script:
     yield [say("Something else, then.")]
 
 
-async def play_interrupt(bed: Bed) -> Talk:
+async def play_interrupt(bed: Bed) -> BedTalk:
     talk = await bed.start("scene", partial_messages=False)
     await talk.say("Touch it.")
     await talk.until_asked()
@@ -167,7 +167,7 @@ def retry(told: Conversation) -> Script:
     yield [say("Here I am.")]
 
 
-async def play_retry(bed: Bed) -> Talk:
+async def play_retry(bed: Bed) -> BedTalk:
     talk = await bed.start("scene", partial_messages=False)
     await talk.say("Are you there?")
     return talk
@@ -177,7 +177,7 @@ def image(told: Conversation) -> Script:
     yield [say("A pixel.")]
 
 
-async def play_image(bed: Bed) -> Talk:
+async def play_image(bed: Bed) -> BedTalk:
     talk = await bed.start("scene", partial_messages=False)
     await talk.say([{"type": "text", "text": "What is it?"}, picture(PIXEL)])
     return talk

@@ -95,7 +95,7 @@ class StandIn:
             return self.journal[offset:]
 
 
-class Clock:
+class StandInClock:
     """Stands still until a test moves it."""
 
     def __init__(self) -> None:
@@ -111,7 +111,9 @@ class Clock:
 class Stage:
     """A runner and everything around it."""
 
-    def __init__(self, store: Store, feed: Feed, inbox: Inbox, claude: StandIn, runner: Runner, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, feed: Feed, inbox: Inbox, claude: StandIn, runner: Runner, clock: StandInClock
+    ) -> None:
         self.store = store
         self.feed = feed
         self.inbox = inbox
@@ -148,17 +150,17 @@ async def stage(
     *,
     limits: SessionLimits | None = None,
     patience: Patience | None = None,
-    clock: Clock | None = None,
+    clock: StandInClock | None = None,
 ) -> AsyncIterator[Stage]:
     """A runner at work: a first one, or the next one on the same store."""
-    claude, clock = claude or StandIn(), clock or Clock()
+    claude, clock = claude or StandIn(), clock or StandInClock()
     kept = await store.session("s_1")
     if kept is None:
         await store.apply([SaveSession(SESSION)])
-    place = await store.place("s_1")
-    memory = Memory.load(place.memory) if place else Memory()
+    checkpoint = await store.checkpoint("s_1")
+    memory = Memory.load(checkpoint.memory) if checkpoint else Memory()
     memory.title = (kept or SESSION).title
-    wire = Connection(place.offset if place else 0, memory.requests)
+    wire = Connection(checkpoint.offset if checkpoint else 0, memory.requests)
     async with Feed(store) as feed, Inbox(store, clock) as inbox:
         runner = Runner(
             kept or SESSION,

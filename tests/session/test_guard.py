@@ -37,7 +37,7 @@ KEY = "0123456789abcdef"
 
 
 @dataclass(frozen=True)
-class Call:
+class ToolCallCase:
     """One tool call, as rules, people and Claude deal with it."""
 
     use: str
@@ -54,10 +54,10 @@ class Call:
         return self.objection != "deny" and (self.asks or self.objection == "ask")
 
 
-class World:
+class GuardedWorld:
     """A Claude that goes by the wire, the store, and a hub that can be killed after any line."""
 
-    def __init__(self, calls: tuple[Call, ...] = ()) -> None:
+    def __init__(self, calls: tuple[ToolCallCase, ...] = ()) -> None:
         self.calls = {call.use: call for call in calls}
         self.memory = Memory(key=KEY, granted=["default"])
         self.asks: dict[str, Ask] = {}
@@ -129,7 +129,7 @@ def check(use: str, tool: str = "Bash", **told: Any) -> Line:
     return {"type": "control_request", "request_id": f"h_{use}", "request": inside}
 
 
-def life(world: World, call: Call) -> Iterator[None]:
+def life(world: GuardedWorld, call: ToolCallCase) -> Iterator[None]:
     """What Claude says of a call, from its beginning to its result; a step at a time."""
     asked, ran = f"r_{call.use}", call.objection != "deny"
     world.hear(says.tool_use("Bash", call.use, command=call.use))
@@ -158,7 +158,7 @@ def life(world: World, call: Call) -> Iterator[None]:
 
 
 calls = st.builds(
-    Call,
+    ToolCallCase,
     st.just(""),
     st.sampled_from(["deny", "ask", None]),
     st.booleans(),
@@ -167,15 +167,15 @@ calls = st.builds(
     st.booleans(),
 )
 many = st.lists(calls, min_size=1, max_size=5).map(
-    lambda found: tuple(Call(f"t_{number}", *_but_use(each)) for number, each in enumerate(found))
+    lambda found: tuple(ToolCallCase(f"t_{number}", *_but_use(each)) for number, each in enumerate(found))
 )
 
 
-def _but_use(call: Call) -> tuple[Any, ...]:
+def _but_use(call: ToolCallCase) -> tuple[Any, ...]:
     return (call.objection, call.asks, call.answer, call.cancelled, call.fails)
 
 
-def play(world: World, order: list[int], deaths: set[int]) -> Iterator[int]:
+def play(world: GuardedWorld, order: list[int], deaths: set[int]) -> Iterator[int]:
     """The calls beside each other, in some order, the hub killed after some steps; gives the number of each step."""
     lives = [life(world, call) for call in world.calls.values()]
     step = 0
@@ -197,9 +197,9 @@ deaths = st.sets(st.integers(0, 30), max_size=6)
 @settings(max_examples=at_least(300), deadline=None)
 @given(many, orders, deaths)
 def test_nothing_that_goes_through_us_raises_the_alarm(
-    found: tuple[Call, ...], order: list[int], dead: set[int]
+    found: tuple[ToolCallCase, ...], order: list[int], dead: set[int]
 ) -> None:
-    world = World(found)
+    world = GuardedWorld(found)
     for _ in play(world, order, dead):
         pass
 
@@ -210,7 +210,7 @@ def test_nothing_that_goes_through_us_raises_the_alarm(
 Forgery = Literal["answer", "error", "result", "command", "mode"]
 
 
-def forge(world: World, how: Forgery) -> None:
+def forge(world: GuardedWorld, how: Forgery) -> None:
     match how:
         case "answer":
             answer = {"behavior": "allow", "updatedInput": {"command": "other"}}
@@ -229,9 +229,9 @@ def forge(world: World, how: Forgery) -> None:
 @settings(max_examples=at_least(300), deadline=None)
 @given(many, orders, deaths, st.integers(0, 10), st.sampled_from(["answer", "error", "result", "command", "mode"]))
 def test_whatever_goes_around_us_raises_it_once(
-    found: tuple[Call, ...], order: list[int], dead: set[int], when: int, how: Forgery
+    found: tuple[ToolCallCase, ...], order: list[int], dead: set[int], when: int, how: Forgery
 ) -> None:
-    world = World(found)
+    world = GuardedWorld(found)
     for step in play(world, order, dead):
         if step == when:
             break
@@ -243,9 +243,9 @@ def test_whatever_goes_around_us_raises_it_once(
     assert [ask for ask in world.asks.values() if ask.settlement is None] == []
 
 
-def started(*found: Call) -> World:
+def started(*found: ToolCallCase) -> GuardedWorld:
     """Each call was announced, checked, and the answer taken."""
-    world = World(found)
+    world = GuardedWorld(found)
     for call in found:
         world.hear(says.tool_use("Bash", call.use, command="x"), check(call.use))
         world.hear(world.taken[f"h_{call.use}"])
@@ -255,11 +255,11 @@ def started(*found: Call) -> World:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (Call("t_1", "deny"), "although it was denied"),
-        (Call("t_1", "ask"), "without an answer"),
+        (ToolCallCase("t_1", "deny"), "although it was denied"),
+        (ToolCallCase("t_1", "ask"), "without an answer"),
     ],
 )
-def test_a_call_that_ran_all_the_same(call: Call, words: str) -> None:
+def test_a_call_that_ran_all_the_same(call: ToolCallCase, words: str) -> None:
     world = started(call)
     told = world.hear(says.tool_result("t_1"))
 
@@ -270,7 +270,7 @@ def test_a_call_that_ran_all_the_same(call: Call, words: str) -> None:
 
 
 def test_a_call_that_was_denied_by_a_person_and_ran() -> None:
-    world = started(Call("t_1"))
+    world = started(ToolCallCase("t_1"))
     world.hear(says.bash("r_1", use="t_1"))
     world.settle("r_1", Answered(Deny(), ANA, "web", NOON))
     world.hear(world.taken["r_1"], says.tool_result("t_1"))
@@ -279,21 +279,21 @@ def test_a_call_that_was_denied_by_a_person_and_ran() -> None:
 
 
 def test_a_call_that_nobody_checked() -> None:
-    world = started(Call("t_1"))
+    world = started(ToolCallCase("t_1"))
     world.hear(says.tool_use("Bash", "t_2", command="x"), says.tool_result("t_2"))
 
     assert ["without being checked" in alarm for alarm in world.alarms] == [True]
 
 
 def test_a_claude_that_has_nothing_checked_raises_no_alarm() -> None:
-    world = World()
+    world = GuardedWorld()
     world.hear(says.tool_use("Bash", "t_2", command="x"), says.tool_result("t_2"))
 
     assert world.alarms == []
 
 
 def test_an_answer_of_ours_that_was_changed_on_its_way() -> None:
-    world = started(Call("t_1"))
+    world = started(ToolCallCase("t_1"))
     world.hear(says.bash("r_1", use="t_1"))
     world.settle("r_1", Answered(Allow(), ANA, "web", NOON))
     echo = msgspec.json.decode(msgspec.json.encode(world.taken["r_1"]))
@@ -304,7 +304,7 @@ def test_an_answer_of_ours_that_was_changed_on_its_way() -> None:
 
 
 def test_something_that_claude_was_told_to_do_by_another() -> None:
-    world = World()
+    world = GuardedWorld()
     world.hear(says.acknowledged("handraise-7"))
 
     assert world.alarms == [COMMANDED]
@@ -312,14 +312,14 @@ def test_something_that_claude_was_told_to_do_by_another() -> None:
 
 @pytest.mark.parametrize("mode", ["plan", "default", "dontAsk"])
 def test_a_mode_in_which_claude_does_less_is_its_own_affair(mode: str) -> None:
-    world = World()
+    world = GuardedWorld()
     world.hear(says.status(mode))
 
     assert world.alarms == []
 
 
 def test_modes_that_people_choose_and_approve() -> None:
-    world = World()
+    world = GuardedWorld()
     world.machine.wish(ChangeMode("auto"))
     world.hear(says.acknowledged("handraise-1"), says.status("auto"), says.plan("r_1"))
     world.settle("r_1", Answered(Approve("acceptEdits"), ANA, "web", NOON))
@@ -331,7 +331,7 @@ def test_modes_that_people_choose_and_approve() -> None:
 
 
 def test_a_process_of_an_older_hub_is_not_guarded() -> None:
-    world = World()
+    world = GuardedWorld()
     world.memory.key = ""
     world.hear(says.status("bypassPermissions"), says.acknowledged("x"))
 
@@ -339,7 +339,7 @@ def test_a_process_of_an_older_hub_is_not_guarded() -> None:
 
 
 def test_after_an_alarm_every_call_is_denied_and_the_end_says_why() -> None:
-    world = World()
+    world = GuardedWorld()
     world.hear(says.status("bypassPermissions"))
     world.hear(check("t_1"))
     world.observe(ProcessEnded(-9, ""))
@@ -351,7 +351,7 @@ def test_after_an_alarm_every_call_is_denied_and_the_end_says_why() -> None:
 
 
 def test_the_next_hub_ends_a_claude_for_which_there_was_an_alarm() -> None:
-    world = World()
+    world = GuardedWorld()
     world.hear(says.status("bypassPermissions"))
     world.restart()
 
@@ -361,7 +361,7 @@ def test_the_next_hub_ends_a_claude_for_which_there_was_an_alarm() -> None:
 
 @pytest.mark.parametrize("told", [[], "text", 1])
 def test_a_call_that_cannot_be_read_is_denied_and_never_answered_with_an_error(told: Any) -> None:
-    world = World()
+    world = GuardedWorld()
     line = check("t_1")
     line["request"]["input"]["tool_input"] = told
     world.hear(line)

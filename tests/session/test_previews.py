@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from handraise.session.previews import INTERVAL, PartialBlock, Previews
+from handraise.model.items import Preview
+from handraise.session.previews import INTERVAL, Previews
 from handraise.wire.connection import Connection
 from handraise.wire.frames import StreamEvent
 
@@ -26,7 +27,7 @@ def words(text: str, index: int = 0, parent: str | None = None) -> StreamEvent:
 
 
 def speaking() -> Previews:
-    previews = Previews()
+    previews = Previews("s_1")
     previews.add(begin())
     return previews
 
@@ -34,13 +35,13 @@ def speaking() -> Previews:
 def test_the_first_words_are_shown_at_once_and_the_next_are_joined() -> None:
     previews = speaking()
     previews.add(words("One"))
-    assert previews.due(10.0) == [PartialBlock("m_1", 0, "text", "One")]
+    assert previews.due(10.0) == [Preview("s_1", "m_1", 0, "text", "One")]
 
     previews.add(words(", two"))
     previews.add(words(", three"))
     assert previews.due(10.01) == []
     assert previews.wait(10.01) == pytest.approx(0.03)
-    assert previews.due(10.0 + INTERVAL) == [PartialBlock("m_1", 0, "text", "One, two, three")]
+    assert previews.due(10.0 + INTERVAL) == [Preview("s_1", "m_1", 0, "text", "One, two, three")]
     assert previews.wait(10.05) is None
 
 
@@ -61,7 +62,7 @@ def test_thoughts_and_words_are_told_apart() -> None:
     previews.add(event("content_block_delta", index=0, delta={"type": "thinking_delta", "thinking": "hm"}))
     previews.add(words("Yes.", 1))
 
-    assert previews.due(0.0) == [PartialBlock("m_1", 0, "thinking", "hm"), PartialBlock("m_1", 1, "text", "Yes.")]
+    assert previews.due(0.0) == [Preview("s_1", "m_1", 0, "thinking", "hm"), Preview("s_1", "m_1", 1, "text", "Yes.")]
 
 
 def test_what_is_held_back_is_dropped_when_the_block_is_whole() -> None:
@@ -75,7 +76,7 @@ def test_what_is_held_back_is_dropped_when_the_block_is_whole() -> None:
     assert previews.due(1.0) == []
     assert previews.wait(1.0) is None
     previews.add(words("Next block", 1))
-    assert previews.due(1.0) == [PartialBlock("m_1", 1, "text", "Next block")]
+    assert previews.due(1.0) == [Preview("s_1", "m_1", 1, "text", "Next block")]
 
 
 def test_a_whole_block_of_one_speaker_leaves_the_others_alone() -> None:
@@ -87,7 +88,7 @@ def test_a_whole_block_of_one_speaker_leaves_the_others_alone() -> None:
     previews.whole(None)
     previews.whole("t_9")
 
-    assert previews.due(0.0) == [PartialBlock("m_2", 0, "text", "scout", "t_1")]
+    assert previews.due(0.0) == [Preview("s_1", "m_2", 0, "text", "scout", "t_1")]
 
 
 def test_a_message_that_stopped_has_no_more_previews() -> None:
@@ -99,7 +100,7 @@ def test_a_message_that_stopped_has_no_more_previews() -> None:
 
 
 def test_a_message_whose_beginning_was_missed_is_not_shown_in_part() -> None:
-    previews = Previews()
+    previews = Previews("s_1")
     previews.add(words("…and so on"))
 
     assert previews.due(0.0) == []

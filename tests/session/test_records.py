@@ -45,7 +45,7 @@ def test_a_change_is_kept_and_told_together() -> None:
 def test_an_end_without_a_process_is_told_before_the_change() -> None:
     how = Ended("stopped", "ana stopped it", LATER, by="ana")
 
-    told, kept, _ = records.ended(SESSION, how)
+    told, kept, _ = records.ended(SESSION, "exited", how)
 
     assert told == PublishItems("s_1", LATER, SessionEnded("stopped", "ana stopped it", None, "ana"))
     assert kept == SaveSession(replace(SESSION, phase="ended", ended=how, changed_at=LATER))

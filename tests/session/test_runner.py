@@ -5,11 +5,9 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
-from handraise.desk.interface import Partial
-from handraise.feed import Preview
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Choice, Choices
-from handraise.model.items import AskDelivered, Notice, SaidTaken, SessionChanged, SessionEnded, Text
+from handraise.model.items import AskDelivered, Notice, Preview, SaidTaken, SessionChanged, SessionEnded, Text
 from handraise.model.projects import Patience
 from handraise.model.rules import Rule
 from handraise.model.says import Say
@@ -49,10 +47,10 @@ async def test_what_claude_said_is_stored_with_the_place_behind_it(store: Store)
         await here.claude.say(HELLO, init(), text("Let me see."))
         await here.until(Text)
 
-        place = await store.place("s_1")
-        assert place is not None
-        assert place.offset == len(here.claude.journal)
-        assert Memory.load(place.memory).phase == "working"
+        checkpoint = await store.checkpoint("s_1")
+        assert checkpoint is not None
+        assert checkpoint.offset == len(here.claude.journal)
+        assert Memory.load(checkpoint.memory).phase == "working"
         session = await store.session("s_1")
         assert session is not None
         assert session.phase == "working"
@@ -243,7 +241,7 @@ async def test_what_is_whole_is_not_previewed_any_more(store: Store) -> None:
         await here.claude.say({"type": "stream_event", "event": delta}, text("Let me see."), result())
         async with asyncio.timeout(DEADLINE):
             async for news in follower:
-                assert not isinstance(news, Preview | Partial)
+                assert not isinstance(news, Preview)
                 if any(isinstance(item.read(), Text) for item in news):
                     break
 

@@ -19,30 +19,30 @@ def test_the_one_that_has_been_idle_for_the_longest_time_makes_room() -> None:
 
 
 def test_nobody_is_parked_twice_or_for_nothing() -> None:
-    places = SlotTracker()
+    slots = SlotTracker()
     rivals = [session("a"), session("b", minutes=1)]
-    assert places.give_up(rivals, "s_q") == "s_a"
-    assert places.is_being_made_for("s_q")
-    assert places.give_up(rivals, "s_r") == "s_b"
-    assert places.give_up(rivals, "s_t") is None
-    places.left("s_a")
-    assert not places.is_being_made_for("s_q")
+    assert slots.give_up(rivals, "s_q") == "s_a"
+    assert slots.is_being_made_for("s_q")
+    assert slots.give_up(rivals, "s_r") == "s_b"
+    assert slots.give_up(rivals, "s_t") is None
+    slots.left("s_a")
+    assert not slots.is_being_made_for("s_q")
 
 
 def test_one_that_cannot_be_parked_is_left_alone_until_it_is_idle_again() -> None:
-    places = SlotTracker()
-    assert places.give_up([session("a")], "s_q") == "s_a"
-    places.refused("s_a")
-    assert places.give_up([session("a")], "s_q") is None
-    places.rested("s_a")
-    assert places.give_up([session("a")], "s_q") == "s_a"
+    slots = SlotTracker()
+    assert slots.give_up([session("a")], "s_q") == "s_a"
+    slots.refused("s_a")
+    assert slots.give_up([session("a")], "s_q") is None
+    slots.rested("s_a")
+    assert slots.give_up([session("a")], "s_q") == "s_a"
 
 
 def test_a_queued_one_says_so_once_each_time() -> None:
-    places = SlotTracker()
-    assert [places.is_news("s_q"), places.is_news("s_q")] == [True, False]
-    places.taken("s_q")
-    assert places.is_news("s_q")
+    slots = SlotTracker()
+    assert [slots.is_news("s_q"), slots.is_news("s_q")] == [True, False]
+    slots.taken("s_q")
+    assert slots.is_news("s_q")
 
 
 def test_behind_whom_and_how_to_make_room() -> None:

@@ -23,7 +23,7 @@ from session.claude_says import Line, assistant, bash, init, replayed, result, t
 RECORDINGS = sorted((Path(__file__).parents[1] / "recordings").glob("*.ndjson"))
 
 
-class Timeline:
+class TranslatedItems:
     """Hears lines, and remembers what is under way."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Timeline:
 
 
 def heard(*lines: Line) -> list[Content]:
-    return Timeline().hear(*lines)
+    return TranslatedItems().hear(*lines)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def heard(*lines: Line) -> list[Content]:
         ("Glob", {"pattern": "*.py"}, "tool", "Find *.py"),
         ("Grep", {"pattern": "def "}, "tool", "Search def"),
         ("TodoWrite", {"todos": []}, "note", "Update the to-do list"),
-        ("TodoRead", {}, "note", "Look at the to-do list"),
+        ("TodoRead", {}, "note", "Read the to-do list"),
         ("AskUserQuestion", {"questions": []}, "note", "Ask"),
         ("ExitPlanMode", {"plan": "1."}, "note", "Show the plan"),
         ("Task", {"description": "Look around"}, "tool", "Agent: Look around"),
@@ -88,13 +88,13 @@ def test_an_input_is_kept_whole_whatever_the_title_shows() -> None:  # lesson 38
 def test_an_input_that_is_no_object_or_cannot_be_read_is_kept() -> None:
     for raw in (b"[1]", b'{"n":1e999}', b"null"):
         line = b'{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t","name":"X","input":'
-        (started,) = Timeline().hear_bytes(line + raw + b"}]}}\n")
+        (started,) = TranslatedItems().hear_bytes(line + raw + b"}]}}\n")
         assert isinstance(started, ActionStarted)
         assert list(started.input) == ["input"]
 
 
 def test_results_are_matched_to_their_action_by_the_tools_id() -> None:
-    timeline = Timeline()
+    timeline = TranslatedItems()
     timeline.hear(tool_use("Bash", "t_1", command="one"), tool_use("Read", "t_2", file_path="/a"))
 
     ended = timeline.hear(tool_result("t_2", "text"), tool_result("t_1", "no", is_error=True))
@@ -140,7 +140,7 @@ def test_an_output_of_twenty_megabytes_is_cut_and_the_rest_is_counted() -> None:
 
 
 def test_what_a_sub_agent_does_is_nested_below_the_call_that_sent_it() -> None:
-    timeline = Timeline()
+    timeline = TranslatedItems()
 
     told = timeline.hear(
         text("Going.", parent="t_1"),
@@ -213,7 +213,7 @@ def test_what_we_do_not_know_is_kept_and_passed_on() -> None:  # lesson 12
 
 
 def test_a_line_that_is_no_frame_is_shown_as_it_is() -> None:
-    (told,) = Timeline().hear_bytes(b"npm warn deprecated\n")
+    (told,) = TranslatedItems().hear_bytes(b"npm warn deprecated\n")
 
     assert isinstance(told, Notice)
     assert "npm warn deprecated" in told.text
@@ -268,7 +268,7 @@ def test_denials_usage_and_time_are_told_with_the_turn() -> None:
 
 
 def test_actions_that_never_end_are_forgotten_at_last() -> None:
-    timeline = Timeline()
+    timeline = TranslatedItems()
     for number in range(1200):
         timeline.hear(tool_use("Bash", f"t_{number}", command="x"))
 
@@ -278,7 +278,7 @@ def test_actions_that_never_end_are_forgotten_at_last() -> None:
 
 @pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: path.stem)
 def test_a_recording_is_translated_without_damage_and_every_action_ends(recording: Path) -> None:
-    timeline = Timeline()
+    timeline = TranslatedItems()
 
     told = timeline.hear_bytes(recording.read_bytes())
 

@@ -21,7 +21,7 @@ from handraise.store.memory.store import MemoryStore
 from inbox.waiting_room import ANA, NOON, Clock
 
 
-class Desk:
+class TrustDesk:
     """One session in one directory."""
 
     def __init__(self, store: MemoryStore, inbox: Inbox, clock: Clock, work: Path) -> None:
@@ -32,7 +32,7 @@ class Desk:
 
     async def look(self, patience: float | None = None) -> StartContext | None:
         options = Options(patience=Patience(trust=patience))
-        return await self.trusting.footing(self.session, options, self.decided.append)
+        return await self.trusting.footing(self.session, options)
 
     async def open(self) -> list[Ask]:
         return await self.store.asks(state="open")
@@ -47,13 +47,14 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(tmp: Path) -> AsyncIterator[Desk]:
+async def desk(tmp: Path) -> AsyncIterator[TrustDesk]:
     work, clock = tmp / "work", Clock()
     work.mkdir()
     async with MemoryStore() as store, Inbox(store, clock) as inbox:
-        here = Desk(store, inbox, clock, work)
+        here = TrustDesk(store, inbox, clock, work)
         await store.apply([SaveSession(here.session)])
-        yield here
+        with inbox.listening(here.decided.append, "s_1"):
+            yield here
 
 
 async def test_where_nothing_is_brought_nobody_is_asked_and_nothing_is_trusted(tmp_path: Path) -> None:
@@ -106,7 +107,7 @@ async def test_never_holds_whatever_is_brought_until_it_is_revoked(tmp_path: Pat
         footing = await here.look()
         assert footing is not None
         assert not footing.trusted
-        assert footing.note == "Running without what this directory brings: 1 environment variable."
+        assert footing.note == "Running without this directory's settings: 1 environment variable."
 
         await here.store.apply([RevokeTrust(str(here.work))])
         assert await here.look() is None

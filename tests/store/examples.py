@@ -78,7 +78,7 @@ def a_text(text: str = "hello", session: str | None = "s_1") -> PublishItems:
     return PublishItems(session, NOON, Text(text, "m_1"))
 
 
-def a_place(offset: int, *, run: int = 1, session: str = "s_1") -> Checkpoint:
+def a_checkpoint(offset: int, *, run: int = 1, session: str = "s_1") -> Checkpoint:
     return Checkpoint(session, run, offset, b"\x00memory")
 
 

@@ -23,7 +23,7 @@ from handraise.store.changes import (
 from handraise.store.interface import Store, StoreClosed, StoreConflict
 from store.examples import (
     NOON,
-    a_place,
+    a_checkpoint,
     a_project,
     a_say,
     a_session,
@@ -57,7 +57,7 @@ async def test_a_change_that_fails_takes_its_whole_batch_with_it(store: Store) -
                 OpenAsk(an_ask()),
                 QueueSay(a_say()),
                 SaveRule(Rule("r_1", "allow")),
-                Advance(a_place(10)),
+                Advance(a_checkpoint(10)),
                 SaveProject(a_project("p_2", "app", "/elsewhere")),
             ]
         )
@@ -67,7 +67,7 @@ async def test_a_change_that_fails_takes_its_whole_batch_with_it(store: Store) -
     assert await store.asks() == []
     assert await store.says("s_1") == []
     assert await store.rules() == []
-    assert await store.place("s_1") is None
+    assert await store.checkpoint("s_1") is None
     assert await store.projects() == [a_project("p_1", "app")]
 
 
@@ -144,25 +144,25 @@ async def test_a_session_is_replaced_and_listed_newest_first(store: Store) -> No
 
 
 async def test_a_place_moves_forward_and_to_the_next_run(store: Store) -> None:
-    await store.apply([Advance(a_place(10))])
-    await store.apply([Advance(a_place(10)), Advance(a_place(25))])
-    assert await store.place("s_1") == a_place(25)
+    await store.apply([Advance(a_checkpoint(10))])
+    await store.apply([Advance(a_checkpoint(10)), Advance(a_checkpoint(25))])
+    assert await store.checkpoint("s_1") == a_checkpoint(25)
 
-    await store.apply([Advance(a_place(0, run=2))])
+    await store.apply([Advance(a_checkpoint(0, run=2))])
 
-    assert await store.place("s_1") == a_place(0, run=2)
-    assert await store.place("s_2") is None
+    assert await store.checkpoint("s_1") == a_checkpoint(0, run=2)
+    assert await store.checkpoint("s_2") is None
 
 
 async def test_what_the_journal_said_is_never_taken_in_twice(store: Store) -> None:
-    await store.apply([a_text("once"), Advance(a_place(10, run=2))])
+    await store.apply([a_text("once"), Advance(a_checkpoint(10, run=2))])
 
-    for stale in (a_place(5, run=2), a_place(99, run=1)):
+    for stale in (a_checkpoint(5, run=2), a_checkpoint(99, run=1)):
         with pytest.raises(StoreConflict):
             await store.apply([a_text("once"), Advance(stale)])
 
     assert texts_of(await store.items()) == ["once"]
-    assert await store.place("s_1") == a_place(10, run=2)
+    assert await store.checkpoint("s_1") == a_checkpoint(10, run=2)
 
 
 async def test_rules_stay_in_their_order_when_they_are_changed(store: Store) -> None:

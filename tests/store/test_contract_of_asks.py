@@ -7,7 +7,7 @@ import pytest
 from msgspec import json
 from msgspec.structs import replace
 
-from handraise.model.asks import Expired, Settlement, ask_as_json, settlement_as_json
+from handraise.model.asks import Ask, Expired, Settlement, ask_as_json, settlement_as_json
 from handraise.model.items import AskDelivered, AskOpened, AskSettled, Said, SaidTaken
 from handraise.model.says import Say
 from handraise.store.changes import (
@@ -244,3 +244,36 @@ async def test_asks_come_in_pages_from_either_end(store: Store) -> None:
     assert await ids(session="s_1", newest_first=True) == ["a_5", "a_3", "a_1"]
     assert await ids(session="s_1", state="open", after="a_1") == ["a_5"]
     assert await ids(after="a_none") == await ids(after="a_none", newest_first=True) == []
+
+
+async def test_ask_listeners_hear_what_was_opened_and_settled_before_its_apply_returns(store: Store) -> None:
+    heard: list[Ask] = []
+    store.listen_to_asks(heard.extend)
+    by_rule = replace(an_ask("a_2", reference="2"), settlement=answered())
+
+    opened = await store.apply([OpenAsk(an_ask()), OpenAsk(by_rule)])
+    assert heard == list(opened.asks) == [an_ask(), by_rule]
+    await store.apply([SettleAsk("a_1", expired())])
+    await store.apply([RecordLate("a_1", answered())])
+
+    assert heard[2:] == [replace(an_ask(), settlement=each) for each in (expired(), Expired(expired().at, answered()))]
+
+
+async def test_ask_listeners_are_not_called_for_what_had_no_effect(store: Store) -> None:
+    await store.apply([OpenAsk(an_ask()), SettleAsk("a_1", answered())])
+    heard: list[Ask] = []
+    store.listen_to_asks(heard.extend)
+
+    applied = await store.apply([OpenAsk(an_ask()), SettleAsk("a_1", withdrawn()), RecordLate("a_1", denied())])
+
+    assert heard == list(applied.asks) == []
+
+
+async def test_ask_listeners_come_before_those_of_items(store: Store) -> None:
+    order: list[str] = []
+    store.listen(lambda _: order.append("items"))
+    store.listen_to_asks(lambda _: order.append("asks"))
+
+    await store.apply([OpenAsk(an_ask())])
+
+    assert order == ["asks", "items"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import apsw
 
+from handraise.model.sessions import Checkpoint
 from handraise.store.changes import SettleAsk
 from handraise.store.sqlite.database import open_for_writing
 from handraise.store.sqlite.rows import ask_row
@@ -28,16 +29,18 @@ def test_a_database_is_brought_to_the_newest_schema_once(tmp_path: Path) -> None
         connection.close()
 
 
-async def test_a_database_of_the_first_schema_keeps_its_asks_and_gains_an_audit(tmp_path: Path) -> None:
+async def test_a_database_of_the_first_schema_keeps_its_asks_and_checkpoints_and_gains_an_audit(tmp_path: Path) -> None:
     first = resources.files("handraise.store.sqlite") / "migrations" / "0001_start.sql"
     old = apsw.Connection(str(tmp_path / "hub.db"))
     old.execute(first.read_text("utf-8") + "; PRAGMA user_version = 1").fetchall()
     old.execute(SQL["open_ask"], ask_row(an_ask(), 1))
+    old.execute("INSERT INTO places VALUES ('s_1', 1, 10, x'01')")
     old.close()
 
     async with SqliteStore(tmp_path / "hub.db") as store:
         assert (await store.apply([SettleAsk("a_1", answered())])).took == (True,)
         assert [entry.ask for entry in await store.audit()] == ["a_1"]
+        assert await store.checkpoint("s_1") == Checkpoint("s_1", 1, 10, b"\x01")
 
 
 def migrations() -> list[str]:

@@ -82,14 +82,16 @@ def test_a_settlement_comes_back_as_it_was_and_so_does_a_late_answer(kind: Kind,
 
 
 @settings(max_examples=at_least(25), deadline=None)
-@given(values.sessions, values.places, values.says, values.rules, values.projects)
+@given(values.sessions, values.checkpoints, values.says, values.rules, values.projects)
 def test_every_other_noun_comes_back_as_it_was(
-    session: Session, place: Checkpoint, say: Say, rule: Rule, project: Project
+    session: Session, checkpoint: Checkpoint, say: Say, rule: Rule, project: Project
 ) -> None:
     async def story(store: Store) -> None:
-        await store.apply([SaveSession(session), Advance(place), QueueSay(say), SaveRule(rule), SaveProject(project)])
+        await store.apply(
+            [SaveSession(session), Advance(checkpoint), QueueSay(say), SaveRule(rule), SaveProject(project)]
+        )
         assert await store.session(session.id) == session
-        assert await store.place(place.session) == place
+        assert await store.checkpoint(checkpoint.session) == checkpoint
         assert await store.says(say.session, waiting=False) == [say]
         assert await store.rules() == [rule]
         assert await store.projects() == [project]

@@ -19,21 +19,22 @@ from handraise.store.changes import Advance, OpenAsk, Prune, QueueSay, SaveProje
 from handraise.store.interface import StoreBusy, StoreDamaged, StoreError, StoreFull, StoreNewer
 from handraise.store.sqlite.reader import Reader
 from handraise.store.sqlite.store import SqliteStore
-from store.examples import a_place, a_project, a_say, a_session, a_text, an_ask, withdrawn
+from store.examples import a_checkpoint, a_project, a_say, a_session, a_text, an_ask, withdrawn
 
 TESTS = str(Path(__file__).parents[1])
 
 WRITES_NUMBERED_BATCHES = """
 import asyncio, pathlib, sys
 sys.path.insert(0, sys.argv[2])
-from store.examples import a_place, a_text, an_ask
+from store.examples import a_checkpoint, a_text, an_ask
 from handraise.store.changes import Advance, OpenAsk
 from handraise.store.sqlite.store import SqliteStore
 
 async def produce(store, producer):
     for number in range(100_000):
         name = f"{producer}-{number}"
-        await store.apply([OpenAsk(an_ask(name, session=name)), a_text(name), Advance(a_place(number, session=name))])
+        advance = Advance(a_checkpoint(number, session=name))
+        await store.apply([OpenAsk(an_ask(name, session=name)), a_text(name), advance])
         print(name, flush=True)
 
 async def main():
@@ -114,11 +115,11 @@ async def test_a_kill_loses_nothing_that_was_told_and_keeps_no_part_of_a_batch(p
     async with SqliteStore(path) as store:
         asks = {ask.id for ask in await store.asks()}
         items = await store.items(after=0, limit=1_000_000)
-        places = [await store.place(each) for each in asks]
+        checkpoints = [await store.checkpoint(each) for each in asks]
 
     texts = {each["text"] for each in (json.decode(item.content) for item in items) if each["type"] == "text"}
     assert told <= asks
-    assert asks == texts == {place.session for place in places if place is not None}
+    assert asks == texts == {checkpoint.session for checkpoint in checkpoints if checkpoint is not None}
     assert [item.cursor for item in items] == list(range(1, 2 * len(asks) + 1))
 
 
@@ -249,8 +250,8 @@ async def test_a_damaged_page_is_told_to_who_meets_it(path: Path) -> None:
         with pytest.raises(StoreDamaged):
             await store.items(after=0, limit=2000)
         with pytest.raises(StoreDamaged):
-            await store.apply([Advance(a_place(1)), *[a_text("y" * 1000) for _ in range(500)], Prune(1000)])
-        assert await store.place("s_1") is None
+            await store.apply([Advance(a_checkpoint(1)), *[a_text("y" * 1000) for _ in range(500)], Prune(1000)])
+        assert await store.checkpoint("s_1") is None
 
 
 async def test_a_row_that_nobody_can_read_is_damage(path: Path) -> None:
@@ -319,7 +320,7 @@ async def test_whatever_is_damaged_is_told_as_damage(path: Path, seed: int) -> N
             for question in (
                 *(store.sessions(), store.asks(), store.ask("a_1"), store.session("s_1"), store.says("s_1")),
                 *(store.open_asks(), store.items(after=0), store.cursors(), store.rules(), store.projects()),
-                *(store.tokens(), store.audit(), store.place("s_1"), store.last_lines(), store.size()),
+                *(store.tokens(), store.audit(), store.checkpoint("s_1"), store.last_lines(), store.size()),
             ):
                 with suppress(StoreError):
                     await question

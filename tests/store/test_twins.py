@@ -38,8 +38,8 @@ from handraise.store.memory.store import MemoryStore
 from handraise.store.sqlite.store import SqliteStore
 from store.examples import (
     NOON,
+    a_checkpoint,
     a_code,
-    a_place,
     a_project,
     a_say,
     a_session,
@@ -67,7 +67,7 @@ changes: st.SearchStrategy[Change] = st.one_of(
         lambda key, phase: SaveSession(a_session(key, phase=phase)), session_ids, st.sampled_from(["idle", "ended"])
     ),
     st.builds(
-        lambda offset, run, key: Advance(a_place(offset, run=run, session=key)),
+        lambda offset, run, key: Advance(a_checkpoint(offset, run=run, session=key)),
         st.integers(0, 3),
         st.integers(1, 2),
         session_ids,
@@ -127,7 +127,7 @@ async def everything(store: Store) -> list[object]:
     return [
         await store.sessions(),
         await store.sessions(["idle"]),
-        [await store.place(session) for session in ("s_1", "s_2")],
+        [await store.checkpoint(session) for session in ("s_1", "s_2")],
         [await store.asks(state=state) for state in (None, *STATES)],
         [await store.asks(kind=kind) for kind in KINDS],
         await store.asks(undelivered=True),

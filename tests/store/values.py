@@ -175,7 +175,7 @@ sessions = st.builds(
     stuck_since=st.none() | times,
     forked_from=st.none() | names,
 )
-places = st.builds(Checkpoint, names, st.integers(0, 100), st.integers(0, 2**62), st.binary(max_size=40))
+checkpoints = st.builds(Checkpoint, names, st.integers(0, 100), st.integers(0, 2**62), st.binary(max_size=40))
 says = st.builds(
     Say, names, names, texts | st.lists(json_objects, max_size=3).map(tuple), actors, texts, times, st.none() | times
 )

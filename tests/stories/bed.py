@@ -51,7 +51,7 @@ def _last_line(told: Conversation) -> str:
     return (told.text.splitlines() or [""])[-1]
 
 
-class Talk:
+class BedTalk:
     """One conversation with one process of Claude."""
 
     def __init__(self, running: Claude, offset: int = 0, open_requests: Sequence[str] = ()) -> None:
@@ -137,7 +137,7 @@ class Bed:
         self._watch: FileWatch = watch()
         self._stack = AsyncExitStack()
         self._runs = 0
-        self._talks: dict[str, Talk] = {}
+        self._talks: dict[str, BedTalk] = {}
 
     async def __aenter__(self) -> Self:
         self.work.mkdir()
@@ -152,14 +152,14 @@ class Bed:
     def environment(self, script: str) -> dict[str, str]:
         return environment(self.model.url(script), str(self.tmp / "home"))
 
-    async def talk(self, script: str, **launch: Any) -> Talk:
+    async def talk(self, script: str, **launch: Any) -> BedTalk:
         """The Claude that plays this script, with a new page for what is heard; another one if it is not at rest."""
         if script not in self._talks or not self._talks[script].at_rest:
             self._talks[script] = await self.start(script, **launch)
         self._talks[script].heard.clear()
         return self._talks[script]
 
-    async def start(self, script: str, *, initialize: bool = True, **launch: Any) -> Talk:
+    async def start(self, script: str, *, initialize: bool = True, **launch: Any) -> BedTalk:
         """Starts Claude on a script. It is stopped when the bed is left."""
         launch.setdefault("session_id", str(uuid.uuid4()))
         how = Launch(directory=str(self.work), **launch)
@@ -177,14 +177,14 @@ class Bed:
             await talk.want("initialize", hooks=None)
         return talk
 
-    async def adopt(self, folder: Path, offset: int = 0, open_requests: Sequence[str] = ()) -> Talk:
+    async def adopt(self, folder: Path, offset: int = 0, open_requests: Sequence[str] = ()) -> BedTalk:
         """Takes over a Claude that somebody else started."""
         return await self._join(claude.adopt(folder, self._watch), offset, open_requests)
 
-    async def _join(self, running: Claude, offset: int = 0, open_requests: Sequence[str] = ()) -> Talk:
+    async def _join(self, running: Claude, offset: int = 0, open_requests: Sequence[str] = ()) -> BedTalk:
         await self._stack.enter_async_context(running)
         self._stack.push_async_callback(running.stop, patience=2.0)
-        return Talk(running, offset, open_requests)
+        return BedTalk(running, offset, open_requests)
 
 
 def read(raw: msgspec.Raw) -> Any:

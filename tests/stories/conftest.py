@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from stories.bed import Bed, Talk
+from stories.bed import Bed, BedTalk
 
 
 @pytest.fixture(scope="module")
@@ -14,5 +14,5 @@ async def bed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 
 
 @pytest.fixture
-async def talk(bed: Bed) -> Talk:
+async def talk(bed: Bed) -> BedTalk:
     return await bed.talk("script")

@@ -16,7 +16,7 @@ class Address(BaseModel):
     street: str = Field(description="Street and number")
     floor: int = Field(default=0, ge=0, le=99)
     lift: bool = False
-    guard: Literal["left", "right"] = "left"
+    door: Literal["left", "right"] = "left"
 
 
 async def ask_address(parcel: str) -> Elicit[Address]:

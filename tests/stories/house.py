@@ -11,7 +11,7 @@ from handraise.demo.model import ScriptedModel, environment
 from handraise.demo.pieces import Scripted
 from handraise.desk.remote import RemoteDesk
 from handraise.hub.desk import LocalDesk
-from handraise.hub.hub import Hub, hub
+from handraise.hub.hub import Hub, HubConfig, hub
 from handraise.model.asks import Ask
 from handraise.model.items import Content, Item
 from handraise.model.sessions import Session
@@ -47,7 +47,7 @@ class House:
         return environment(self.model.url("script"), str(self.tmp / "home"))
 
     def open_hub(self, **settings: Any) -> AbstractAsyncContextManager[Hub]:
-        return hub(self.tmp / "state", locate(), self.environment, **{**self._settings, **settings})
+        return hub(HubConfig(self.tmp / "state", locate(), self.environment, **{**self._settings, **settings}))
 
 
 @asynccontextmanager

@@ -18,12 +18,12 @@ import apsw
 import msgspec
 from msgspec import Struct
 
-from handraise.desk.interface import Partial, Refused
+from handraise.desk.interface import Refused
 from handraise.hub.desk import LocalDesk
-from handraise.hub.hub import hub
+from handraise.hub.hub import HubConfig, hub
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Revise, Trusting
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
-from handraise.model.items import AskOpened, Item, SessionEnded, TurnEnded
+from handraise.model.items import AskOpened, Item, Preview, SessionEnded, TurnEnded
 from handraise.model.trust import Trust
 
 OVER = "That was all."
@@ -36,7 +36,7 @@ ADDRESS = {"street": STREET, "floor": 3, "lift": True, "door": "right"}
 REVISION = "One more step, please."
 
 
-class Order(Struct, frozen=True):
+class ProcessOrder(Struct, frozen=True):
     """What the hub is to work with, and which sessions the person wants: each a title and a directory."""
 
     state: str
@@ -85,7 +85,7 @@ class Attendant:
     async def attend(self) -> None:
         async with self._desk.follow(0) as follower:
             async for news in follower:
-                for item in () if isinstance(news, Partial) else news:
+                for item in () if isinstance(news, Preview) else news:
                     await self._see(item)
                 if not self._unfinished:
                     return
@@ -152,8 +152,8 @@ def die_at(moment: int) -> None:
     sys.addaudithook(heard)
 
 
-async def main(order: Order) -> None:
-    async with hub(Path(order.state), Path(order.program), order.environment, limit=order.limit) as opened:
+async def main(order: ProcessOrder) -> None:
+    async with hub(HubConfig(Path(order.state), Path(order.program), order.environment, limit=order.limit)) as opened:
         os.write(1, b"up\n")
         attendant = Attendant(opened.desk, order.sessions)
         await attendant.begin(order.sessions)
@@ -163,7 +163,7 @@ async def main(order: Order) -> None:
 
 
 if __name__ == "__main__":
-    wanted = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=Order)
+    wanted = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=ProcessOrder)
     if int(sys.argv[2]):
         die_at(int(sys.argv[2]))
     asyncio.run(main(wanted))

@@ -11,11 +11,10 @@ from typing import Any, Self
 from handraise.claude.locate import locate
 from handraise.demo.model import ScriptedModel, environment
 from handraise.demo.pieces import Scripted
-from handraise.desk.interface import Partial
 from handraise.hub.desk import LocalDesk
 from handraise.model.actors import Person
 from handraise.model.asks import Ask
-from handraise.model.items import TurnEnded
+from handraise.model.items import Preview, TurnEnded
 from handraise.serving.serve import RunningHub, ServeConfig, serving
 
 DEADLINE = 60.0
@@ -137,6 +136,6 @@ async def until_turn_ended(desk: LocalDesk, session: str) -> None:
     """Claude has nothing more to say."""
     async with asyncio.timeout(DEADLINE), desk.follow(0, session) as follower:
         async for news in follower:
-            if not isinstance(news, Partial) and any(isinstance(item.read(), TurnEnded) for item in news):
+            if not isinstance(news, Preview) and any(isinstance(item.read(), TurnEnded) for item in news):
                 return
     raise AssertionError("the feed ended")

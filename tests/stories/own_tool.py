@@ -3,7 +3,7 @@
 from handraise.wire import mcp
 from handraise.wire.frames import ControlRequest
 from handraise.wire.requests import McpMessage
-from stories.bed import Bed, Talk
+from stories.bed import Bed, BedTalk
 
 NAME = "mcp__handraise__ask_user"
 ASK_USER = {
@@ -16,7 +16,7 @@ ASK_USER = {
 class OwnTool:
     """Offers `ask_user` and waits for its calls."""
 
-    def __init__(self, talk: Talk) -> None:
+    def __init__(self, talk: BedTalk) -> None:
         self.talk = talk
 
     async def until_called(self) -> tuple[str, mcp.CallTool]:

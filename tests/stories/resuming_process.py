@@ -9,12 +9,12 @@ from pathlib import Path
 import msgspec
 
 from handraise.desk.interface import Refused
-from handraise.hub.hub import hub
-from stories.hub_process import Order, die_at
+from handraise.hub.hub import HubConfig, hub
+from stories.hub_process import ProcessOrder, die_at
 
 
-async def main(order: Order, session: str) -> None:
-    async with hub(Path(order.state), Path(order.program), order.environment, limit=order.limit) as opened:
+async def main(order: ProcessOrder, session: str) -> None:
+    async with hub(HubConfig(Path(order.state), Path(order.program), order.environment, limit=order.limit)) as opened:
         os.write(1, b"up\n")
         try:
             await opened.desk.resume(session)
@@ -30,7 +30,7 @@ async def main(order: Order, session: str) -> None:
 
 
 if __name__ == "__main__":
-    wanted = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=Order)
+    wanted = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=ProcessOrder)
     if int(sys.argv[3]):
         die_at(int(sys.argv[3]))
     asyncio.run(main(wanted, sys.argv[2]))

@@ -21,7 +21,7 @@ DEADLINE = 60.0
 
 
 @dataclass
-class Process:
+class HubChild:
     """One that runs. `said` is everything on stdout up to the moment it was up."""
 
     child: asyncio.subprocess.Process
@@ -72,7 +72,7 @@ def settle_in(tmp: Path, settings: str = "") -> None:
 
 
 @asynccontextmanager
-async def serve(tmp: Path, environ: dict[str, str], *options: str) -> AsyncIterator[Process]:
+async def serve(tmp: Path, environ: dict[str, str], *options: str) -> AsyncIterator[HubChild]:
     """Up when this is entered; killed when it is left, unless it has ended."""
     errors = tmp / "errors.txt"
     with errors.open("ab") as stderr:
@@ -89,7 +89,7 @@ async def serve(tmp: Path, environ: dict[str, str], *options: str) -> AsyncItera
                 assert line, errors.read_text()
                 said += line.decode()
         assert "code=" not in said, "what is no terminal may be a file"
-        yield Process(child, said, errors, HubClient(environ["HANDRAISE_STATE"]))
+        yield HubChild(child, said, errors, HubClient(environ["HANDRAISE_STATE"]))
     finally:
         if child.returncode is None:
             child.kill()

@@ -28,7 +28,7 @@ QUESTION = {
 }
 
 
-class Desk:
+class TerminalDesk:
     """A house whose hub serves, so that commands reach it."""
 
     def __init__(self, home: House) -> None:
@@ -64,7 +64,7 @@ class Desk:
             return await script.end()
 
     @asynccontextmanager
-    async def running(self, *arguments: str, stdin: bytes | int = b"") -> AsyncIterator["Script"]:
+    async def running(self, *arguments: str, stdin: bytes | int = b"") -> AsyncIterator["TypedScript"]:
         """The command without a terminal, as it runs."""
         environment = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **self.environment}
         with TemporaryFile() as out, TemporaryFile() as err:
@@ -75,12 +75,12 @@ class Desk:
             finally:
                 os.close(reading)
             try:
-                yield Script(started, out, err)
+                yield TypedScript(started, out, err)
             finally:
                 await started.kill()
 
 
-class Script:
+class TypedScript:
     """A command that runs without a terminal."""
 
     def __init__(self, started: Started, out: IO[bytes], err: IO[bytes]) -> None:
@@ -117,9 +117,9 @@ def _reading(stdin: bytes | int) -> int:
 
 
 @asynccontextmanager
-async def desk(tmp: Path, script: Scripted, limit: int = 8) -> AsyncIterator[tuple[Desk, RunningHub]]:
+async def desk(tmp: Path, script: Scripted, limit: int = 8) -> AsyncIterator[tuple[TerminalDesk, RunningHub]]:
     async with House(tmp, script) as home:
-        laid = Desk(home)
+        laid = TerminalDesk(home)
         async with laid.serve(limit) as up:
             yield laid, up
 

@@ -11,9 +11,9 @@ from handraise.demo.request import Conversation
 from handraise.desk.interface import Desk
 from handraise.model.answers import Allow, Choice, Choices
 from handraise.model.asks import Ask, Withdrawn
-from handraise.model.tools import APPROVAL_PROMPT, ASK_USER, qualified
+from handraise.model.own_tools import APPROVAL_PROMPT, ASK_USER, qualified
 from stories.outsiders import DEADLINE, Yard
-from stories.serving_house import Process, desk, serve, settle_in, surroundings
+from stories.serving_house import HubChild, desk, serve, settle_in, surroundings
 
 ALLOWED = f"--allowedTools={qualified(ASK_USER)}"
 PROMPT_TOOL = f"--permission-prompt-tool={qualified(APPROVAL_PROMPT)}"
@@ -65,7 +65,7 @@ async def test_agents_and_hubs_that_are_killed_again_and_again(tmp_path: Path) -
         assert yard.model.errors == []
 
 
-async def kill(hub: Process) -> None:
+async def kill(hub: HubChild) -> None:
     hub.child.send_signal(signal.SIGKILL)
     await hub.child.wait()
 

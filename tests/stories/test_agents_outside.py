@@ -16,9 +16,9 @@ from handraise.model.actors import ByRule
 from handraise.model.agent_replies import NOBODY, NOBODY_ALLOWED
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Revise
 from handraise.model.asks import Answered, Ask, Permission, Plan, Question
+from handraise.model.own_tools import APPROVAL_PROMPT, ASK_USER, qualified
 from handraise.model.projects import Options, OwnFile, Patience
 from handraise.model.rules import Rule
-from handraise.model.tools import APPROVAL_PROMPT, ASK_USER, qualified
 from handraise.serving.serve import RunningHub
 from stories.outsiders import Yard, next_ask, until_settled
 
@@ -181,5 +181,5 @@ async def test_without_a_hub_or_without_a_server_the_agent_is_told_and_goes_on(t
 
     missing = {"type": "stdio", "command": str(tmp_path / "no-such-program"), "args": ["mcp"]}
     async with Yard(tmp_path, script) as yard, yard.agent(yard.stdio(), ALLOWED, beside={"missing": missing}) as agent:
-        assert (await agent.result()).startswith("[] True: No hub of Handraise answers")
+        assert (await agent.result()).startswith("[] True: No Handraise hub is running")
         assert agent.servers() == {"handraise": "connected", "missing": "failed"}

@@ -12,8 +12,8 @@ from handraise.model.agent_replies import ASK_USER_EXPIRED
 from handraise.model.answers import Choice, Choices, Trusting
 from handraise.model.asks import Ask, Expired, Option, Prompt, Question
 from handraise.model.items import AskDelivered, SaidTaken, TurnEnded
+from handraise.model.own_tools import ASK_USER, qualified
 from handraise.model.projects import Options
-from handraise.model.tools import ASK_USER, qualified
 from handraise.workspace.syncing import sync
 from handraise.workspace.wanted import files_for
 from stories.bed import parts

@@ -18,7 +18,7 @@ from handraise.claude.locate import locate
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, Scripted, say, use
 from handraise.demo.request import Conversation
-from handraise.hub.hub import hub
+from handraise.hub.hub import HubConfig, hub
 from handraise.model.items import TurnEnded
 from handraise.model.projects import Options
 from handraise.model.rules import Rule
@@ -102,7 +102,7 @@ async def test_a_tool_of_claude_cannot_answer_for_the_person(tmp_path: Path) -> 
                     while not out.exists() or "exit" not in out.read_text():
                         await asyncio.sleep(0.05)
                 assert out.read_text().endswith("exit 4\n"), (way, out.read_text())
-                assert "The role 'agent' may not do this" in out.read_text(), way
+                assert "role (you are an agent)" in out.read_text(), way
                 assert (await desk.ask(ask)).state == "open"
                 tried = await desk.audit(what="refused")
                 assert len(tried) == number, way
@@ -170,7 +170,7 @@ async def _model(tmp: Path, script: Scripted) -> AsyncIterator[tuple[dict[str, s
         try:
             yield environ, work
         finally:
-            async with hub(tmp / "state", locate(), environ) as last:
+            async with hub(HubConfig(tmp / "state", locate(), environ)) as last:
                 await last.pool.stop_all()
 
 

@@ -9,7 +9,7 @@ from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
 from handraise.wire.frames import ControlCancel, ControlRequest, Result
 from handraise.wire.requests import Elicitation
-from stories.bed import Bed, Talk, answered, parts
+from stories.bed import Bed, BedTalk, answered, parts
 
 SERVER = {"type": "stdio", "command": sys.executable, "args": [str(Path(__file__).with_name("form_server.py"))]}
 
@@ -29,12 +29,12 @@ SCRIPT = parts(deliver=deliver, deliver_two=deliver_two)
 
 
 @pytest.fixture
-async def talk(bed: Bed) -> Talk:
+async def talk(bed: Bed) -> BedTalk:
     servers = {"forms": {**SERVER, "alwaysLoad": True}}
     return await bed.talk("script", mcp_servers=servers, allowed_tools=("mcp__forms__deliver",))
 
 
-async def form(talk: Talk, part: str) -> tuple[str, Elicitation]:
+async def form(talk: BedTalk, part: str) -> tuple[str, Elicitation]:
     """A form that is open."""
     await talk.say(part)
     asked = await talk.until(ControlRequest)
@@ -42,7 +42,7 @@ async def form(talk: Talk, part: str) -> tuple[str, Elicitation]:
     return asked.request_id, asked.request
 
 
-async def test_a_form_is_filled_and_the_tool_reads_it(talk: Talk) -> None:
+async def test_a_form_is_filled_and_the_tool_reads_it(talk: BedTalk) -> None:
     request_id, asked = await form(talk, "deliver")
     assert (asked.mcp_server_name, asked.message, asked.mode) == ("forms", "Where does the lamp go?", "form")
     schema = asked.requested_schema or {}
@@ -60,7 +60,7 @@ async def test_a_form_is_filled_and_the_tool_reads_it(talk: Talk) -> None:
     assert "street='Odeon 4', floor=3, lift=True, door='right'" in heard
 
 
-async def test_a_form_that_is_not_filled_says_so_to_the_tool(talk: Talk) -> None:
+async def test_a_form_that_is_not_filled_says_so_to_the_tool(talk: BedTalk) -> None:
     request_id, _ = await form(talk, "deliver_two")
     await talk.claude.write(talk.wire.send_filled(request_id, "decline"))
     asked = await talk.until(ControlRequest)
@@ -71,7 +71,7 @@ async def test_a_form_that_is_not_filled_says_so_to_the_tool(talk: Talk) -> None
     assert "the chair stays here: cancel" in heard
 
 
-async def test_a_form_is_withdrawn_when_the_turn_is_interrupted(talk: Talk) -> None:
+async def test_a_form_is_withdrawn_when_the_turn_is_interrupted(talk: BedTalk) -> None:
     request_id, _ = await form(talk, "deliver")
     await talk.want("interrupt")
 

@@ -27,7 +27,7 @@ from handraise.model.sessions import Checkpoint, Ended, Session
 from handraise.session.memory import Memory
 from handraise.store.changes import Advance, QueueSay, SaveSession
 from stories.house import DEADLINE, House, house, next_ask, seen
-from stories.hub_process import Order
+from stories.hub_process import ProcessOrder
 from stories.test_hub_lives import NOON, QUESTION, never_started
 from stories.timeline import Stay, claude_of, kill, only, pid_of, texts, times, until_turn
 
@@ -227,7 +227,7 @@ async def test_a_hub_that_is_killed_in_the_midst_of_it_neither_loses_nor_repeats
             session = await answered_and_killed(home, first)
         forget_all(home, session)
         order = tmp_path / "order.json"
-        wanted = Order(str(home.tmp / "state"), str(locate()), home.environment, {}, limit=1)
+        wanted = ProcessOrder(str(home.tmp / "state"), str(locate()), home.environment, {}, limit=1)
         order.write_bytes(msgspec.json.encode(wanted))
         dice = random.Random(seed)
 

@@ -216,12 +216,12 @@ async def test_a_session_that_was_being_stopped_is_stopped_by_the_next_hub(life:
     async with life.home.open_hub() as first:
         await life.ask(first)
     async with SqliteStore(life.home.tmp / "state" / "hub.db") as store:
-        kept, place = await store.session(life.session.id), await store.place(life.session.id)
+        kept, checkpoint = await store.session(life.session.id), await store.checkpoint(life.session.id)
         assert kept is not None
-        assert place is not None
-        memory = Memory.load(place.memory)
+        assert checkpoint is not None
+        memory = Memory.load(checkpoint.memory)
         memory.phase, memory.stop_reason = "stopping", "ana stopped it"
-        stopping = replace(place, memory=memory.dump())
+        stopping = replace(checkpoint, memory=memory.dump())
         await store.apply([SaveSession(replace(kept, phase="stopping")), Advance(stopping)])
 
     async with life.home.open_hub() as second:
@@ -279,9 +279,9 @@ async def test_a_session_that_the_hub_lost_track_of_can_still_be_stopped(life: L
         claude = Identity.of(pid_of(hub, session))
         assert claude is not None
         # A place far ahead contradicts all that the hub has yet to keep: a fault, as a defect of ours would be.
-        place = await hub.store.place(session.id)
-        assert place is not None
-        await hub.store.apply([Advance(replace(place, offset=place.offset + 10**9))])
+        checkpoint = await hub.store.checkpoint(session.id)
+        assert checkpoint is not None
+        await hub.store.apply([Advance(replace(checkpoint, offset=checkpoint.offset + 10**9))])
         await hub.desk.answer(question.id, SQLITE, question.digest)
         await life.seen(hub, lambda content: isinstance(content, Notice) and content.about == "fault")
 
@@ -318,8 +318,8 @@ async def test_a_session_that_the_last_hub_did_not_get_to_start_is_started(life:
         uuid = "3d0c8f3e-7f0f-4a53-9a59-0f5c4f1f6d22"
         session = replace(never_started(life.home), id="s_begun", claude_id=uuid, phase="starting", run=1)
         said = Say("7c9b2a58-3b43-4c6e-9d0e-0a2f1b6a7d11", session.id, "Hello.", Person("ana"), "web", NOON)
-        place = Checkpoint(session.id, 1, 0, Memory().dump())
-        await first.store.apply([SaveSession(session), Advance(place), QueueSay(said)])
+        checkpoint = Checkpoint(session.id, 1, 0, Memory().dump())
+        await first.store.apply([SaveSession(session), Advance(checkpoint), QueueSay(said)])
 
     async with life.home.open_hub() as second:
         assert session.id not in (*second.pool.adoption.living, *second.pool.adoption.lost)

@@ -12,7 +12,7 @@ import pytest
 from handraise.demo.pieces import Script, say
 from handraise.demo.request import Conversation
 from handraise.wire.frames import ControlResponse, Result, Unreadable
-from stories.bed import Bed, Talk, answered
+from stories.bed import Bed, BedTalk, answered
 
 WRITER = Path(__file__).with_name("padded_writer.py")
 
@@ -22,7 +22,7 @@ def small_talk(told: Conversation) -> Script:
         told = yield [say(f"You said {told.text!r}.")]
 
 
-def writer(talk: Talk, name: str) -> subprocess.Popen[bytes]:
+def writer(talk: BedTalk, name: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, WRITER, talk.claude.folder.path, name],
         env={"PYTHONPATH": os.pathsep.join(sys.path)},

@@ -14,7 +14,7 @@ from handraise.claude.folder import RunFolder, SessionBusy
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
 from handraise.wire.frames import Result, Unreadable, User
-from stories.bed import Bed, Talk, answered, read
+from stories.bed import Bed, BedTalk, answered, read
 
 QUESTION = {
     "question": "Which database?",
@@ -124,7 +124,7 @@ async def test_a_conversation_is_resumed_in_a_new_process_and_forked_into_a_new_
         assert all(word in str(told) for word in ("one", "two", "three", "four"))
 
 
-async def said_twice_is_taken_once(talk: Talk) -> None:
+async def said_twice_is_taken_once(talk: BedTalk) -> None:
     """What is said twice with one id."""
     say_id = await talk.say("one")
     assert answered(await talk.until(Result)) == "You said 'one'."
@@ -133,7 +133,7 @@ async def said_twice_is_taken_once(talk: Talk) -> None:
     assert answered(await talk.until(Result)) == "You said 'two'."
 
 
-def is_private(talk: Talk) -> None:
+def is_private(talk: BedTalk) -> None:
     """Everything of a run is the user's alone."""
     folder = talk.claude.folder
     assert folder.path.stat().st_mode & 0o777 == 0o700

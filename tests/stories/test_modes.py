@@ -9,10 +9,10 @@ from handraise.cli.main import main
 from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
-from handraise.desk.interface import Desk, Partial
+from handraise.desk.interface import Desk
 from handraise.model.answers import Allow, Choice, Choices
 from handraise.model.asks import Ask
-from handraise.model.items import TurnEnded
+from handraise.model.items import Preview, TurnEnded
 from stories.outsiders import Yard
 from stories.serving_house import DEADLINE, desk, serve, settle_in, surroundings
 
@@ -92,7 +92,7 @@ async def turns_ended(owner: Desk, count: int) -> None:
     ended = 0
     async with asyncio.timeout(DEADLINE), owner.follow(0) as follower:
         async for news in follower:
-            ended += 0 if isinstance(news, Partial) else sum(isinstance(item.read(), TurnEnded) for item in news)
+            ended += 0 if isinstance(news, Preview) else sum(isinstance(item.read(), TurnEnded) for item in news)
             if ended >= count:
                 return
     raise AssertionError("the feed ended")

@@ -149,10 +149,12 @@ async def is_parking(home: House, session: Session) -> None:
     """Leaves the record of a session as a hub does that is killed while it parks it."""
     async with SqliteStore(home.tmp / "state" / "hub.db") as store:
         now = await store.session(session.id)
-        place = await store.place(session.id)
+        checkpoint = await store.checkpoint(session.id)
         assert now is not None
-        assert place is not None
+        assert checkpoint is not None
         assert now.phase == "idle"
-        memory = Memory.load(place.memory)
+        memory = Memory.load(checkpoint.memory)
         memory.phase = "parking"
-        await store.apply([SaveSession(replace(now, phase="parking")), Advance(replace(place, memory=memory.dump()))])
+        await store.apply(
+            [SaveSession(replace(now, phase="parking")), Advance(replace(checkpoint, memory=memory.dump()))]
+        )

@@ -6,7 +6,7 @@ from handraise.demo.pieces import Script, Scripted, agent, say, use
 from handraise.demo.request import Conversation
 from handraise.wire import encode
 from handraise.wire.frames import Assistant, ControlRequest, Result, Task, User
-from stories.bed import Bed, Talk, answered, parts, read
+from stories.bed import Bed, BedTalk, answered, parts, read
 
 
 def write(name: str) -> Scripted:
@@ -62,7 +62,7 @@ SCRIPT = parts(
 )
 
 
-async def test_what_is_allowed_is_done(bed: Bed, talk: Talk) -> None:
+async def test_what_is_allowed_is_done(bed: Bed, talk: BedTalk) -> None:
     await talk.say("allowed")
     request_id, asked = await talk.until_asked()
     note = bed.work / "allowed.txt"
@@ -74,7 +74,7 @@ async def test_what_is_allowed_is_done(bed: Bed, talk: Talk) -> None:
     assert note.read_text() == "as Claude wrote it"
 
 
-async def test_what_was_edited_before_it_was_allowed_is_what_is_done(bed: Bed, talk: Talk) -> None:
+async def test_what_was_edited_before_it_was_allowed_is_what_is_done(bed: Bed, talk: BedTalk) -> None:
     await talk.say("edited")
     request_id, asked = await talk.until_asked()
     await talk.allow(request_id, asked, content="as the person wants it")
@@ -83,7 +83,7 @@ async def test_what_was_edited_before_it_was_allowed_is_what_is_done(bed: Bed, t
     assert (bed.work / "edited.txt").read_text() == "as the person wants it"
 
 
-async def test_what_is_denied_is_not_done_and_claude_reads_why(bed: Bed, talk: Talk) -> None:
+async def test_what_is_denied_is_not_done_and_claude_reads_why(bed: Bed, talk: BedTalk) -> None:
     await talk.say("denied")
     request_id, asked = await talk.until_asked()
     await talk.deny(request_id, "Not here: use the docs folder.")
@@ -94,7 +94,7 @@ async def test_what_is_denied_is_not_done_and_claude_reads_why(bed: Bed, talk: T
     assert not (bed.work / "denied.txt").exists()
 
 
-async def test_a_denial_that_interrupts_ends_the_turn_and_the_next_one_begins_as_ever(bed: Bed, talk: Talk) -> None:
+async def test_a_denial_that_interrupts_ends_the_turn_and_the_next_one_begins_as_ever(bed: Bed, talk: BedTalk) -> None:
     await talk.say("stopped")
     request_id, _ = await talk.until_asked()
     await talk.deny(request_id, "Stop right there.", interrupt=True)
@@ -106,7 +106,7 @@ async def test_a_denial_that_interrupts_ends_the_turn_and_the_next_one_begins_as
     assert not (bed.work / "stopped.txt").exists()
 
 
-async def test_what_claude_suggests_for_good_is_not_asked_about_again(bed: Bed, talk: Talk) -> None:
+async def test_what_claude_suggests_for_good_is_not_asked_about_again(bed: Bed, talk: BedTalk) -> None:
     await talk.say("reckon_thrice")
     request_id, asked = await talk.until_asked()
     [suggestion] = asked.permission_suggestions or []
@@ -119,7 +119,7 @@ async def test_what_claude_suggests_for_good_is_not_asked_about_again(bed: Bed, 
     assert answered(await talk.until(Result)) == "42"
 
 
-async def test_a_rule_for_the_project_is_kept_and_holds_for_the_next_process(bed: Bed, talk: Talk) -> None:
+async def test_a_rule_for_the_project_is_kept_and_holds_for_the_next_process(bed: Bed, talk: BedTalk) -> None:
     await talk.say("reckon")
     request_id, asked = await talk.until_asked()
     [suggestion] = asked.permission_suggestions or []
@@ -135,7 +135,7 @@ async def test_a_rule_for_the_project_is_kept_and_holds_for_the_next_process(bed
     assert "python3" in (bed.work / ".claude" / "settings.local.json").read_text()
 
 
-async def test_three_that_are_open_at_once_are_answered_in_another_order(bed: Bed, talk: Talk) -> None:
+async def test_three_that_are_open_at_once_are_answered_in_another_order(bed: Bed, talk: BedTalk) -> None:
     (bed.tmp / "outside").mkdir()
     for name in ("a", "b", "c"):
         (bed.tmp / "outside" / name).write_text(f"the text of {name}")
@@ -156,7 +156,7 @@ async def test_three_that_are_open_at_once_are_answered_in_another_order(bed: Be
     assert not talk.wire.open_requests
 
 
-async def test_a_sub_agent_asks_in_its_own_name(bed: Bed, talk: Talk) -> None:
+async def test_a_sub_agent_asks_in_its_own_name(bed: Bed, talk: BedTalk) -> None:
     await talk.say("send_scout")
     request_id, asked = await talk.until_asked()
     assert asked.agent_id
@@ -171,7 +171,7 @@ async def test_a_sub_agent_asks_in_its_own_name(bed: Bed, talk: Talk) -> None:
 
 
 async def test_an_answer_in_a_shape_that_claude_does_not_know_fails_the_tool_and_nothing_else(
-    bed: Bed, talk: Talk
+    bed: Bed, talk: BedTalk
 ) -> None:
     await talk.say("misshapen")
     request_id, _ = await talk.until_asked()

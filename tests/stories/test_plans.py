@@ -7,7 +7,7 @@ import pytest
 from handraise.demo.pieces import Script, Scripted, say, use
 from handraise.demo.request import Conversation
 from handraise.wire.frames import Result, Status
-from stories.bed import Bed, Talk, answered, parts, read
+from stories.bed import Bed, BedTalk, answered, parts, read
 
 ACCEPT_EDITS = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
 
@@ -31,7 +31,7 @@ SCRIPT = parts(revised=plan("revised.txt"), edited=plan("edited.txt"), careful=p
 
 
 @pytest.fixture
-async def talk(bed: Bed) -> Talk:
+async def talk(bed: Bed) -> BedTalk:
     """In plan mode, whatever the mode was before."""
     talk = await bed.talk("script")
     await talk.want("set_permission_mode", mode="plan")
@@ -39,7 +39,7 @@ async def talk(bed: Bed) -> Talk:
     return talk
 
 
-async def test_a_plan_is_sent_back_and_then_approved_into_accepting_edits(bed: Bed, talk: Talk) -> None:
+async def test_a_plan_is_sent_back_and_then_approved_into_accepting_edits(bed: Bed, talk: BedTalk) -> None:
     await talk.say("revised")
     request_id, asked = await talk.until_asked()
     assert (asked.tool_name, read(asked.input)["plan"]) == ("ExitPlanMode", "1. Write everything.")
@@ -58,7 +58,7 @@ async def test_a_plan_is_sent_back_and_then_approved_into_accepting_edits(bed: B
     assert not talk.wire.open_requests
 
 
-async def test_a_plan_that_was_edited_is_the_plan(bed: Bed, talk: Talk) -> None:
+async def test_a_plan_that_was_edited_is_the_plan(bed: Bed, talk: BedTalk) -> None:
     await talk.say("edited")
     request_id, asked = await talk.until_asked()
     await talk.allow(request_id, asked, [ACCEPT_EDITS], plan="1. Write one file only.")
@@ -69,7 +69,7 @@ async def test_a_plan_that_was_edited_is_the_plan(bed: Bed, talk: Talk) -> None:
     assert Path(read(asked.input)["planFilePath"]).read_text() == "1. Write one file only."
 
 
-async def test_a_plan_approved_with_care_leaves_every_edit_to_be_asked_about(bed: Bed, talk: Talk) -> None:
+async def test_a_plan_approved_with_care_leaves_every_edit_to_be_asked_about(bed: Bed, talk: BedTalk) -> None:
     await talk.say("careful")
     request_id, asked = await talk.until_asked()
     await talk.allow(request_id, asked, [{**ACCEPT_EDITS, "mode": "default"}])

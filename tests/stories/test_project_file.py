@@ -9,14 +9,14 @@ import pytest
 from handraise.demo.model import EACH_SESSION, ScriptedModel
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
-from handraise.desk.interface import Desk, Partial
+from handraise.desk.interface import Desk
 from handraise.model.answers import Choice, Choices, Deny
 from handraise.model.asks import Answered, Ask, Kind
-from handraise.model.items import TurnEnded
+from handraise.model.items import Preview, TurnEnded
+from handraise.model.own_tools import ASK_USER, qualified
 from handraise.model.projects import Options
 from handraise.model.rules import ProjectRule
 from handraise.model.sessions import Session
-from handraise.model.tools import ASK_USER, qualified
 from stories.serving_house import DEADLINE, desk, serve, settle_in, surroundings
 
 DENIES = '[[rule]]\ndecision = "deny"\ncommand = "touch *"\nmessage = "Nothing is made here."\n'
@@ -142,7 +142,7 @@ async def until_answered(owner: Desk, session: Session) -> Ask:
 async def last_words(owner: Desk, session: Session) -> str:
     async with asyncio.timeout(DEADLINE), owner.follow(0, session.id) as follower:
         async for news in follower:
-            for item in () if isinstance(news, Partial) else news:
+            for item in () if isinstance(news, Preview) else news:
                 if isinstance(told := item.read(), TurnEnded):
                     return told.result
     raise AssertionError("the feed ended")

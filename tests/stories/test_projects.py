@@ -18,8 +18,8 @@ from handraise.demo.pieces import Script, say, use, wait
 from handraise.demo.request import Conversation
 from handraise.hub.desk import LocalDesk
 from handraise.model.answers import Choice, Choices
+from handraise.model.own_tools import ASK_USER, qualified
 from handraise.model.projects import MODES
-from handraise.model.tools import ASK_USER, qualified
 from stories.outsiders import Agent, Yard, next_ask, until_turn_ended
 
 TOOL = qualified(ASK_USER)
@@ -54,7 +54,7 @@ def either(told: Conversation) -> Script:
     return (touch_and_ask if told.text == "Touch." else ask)(told)
 
 
-class Served(NamedTuple):
+class ServedProjects(NamedTuple):
     """A hub that serves. Each test has a project of its own in it, with the name of its directory."""
 
     yard: Yard
@@ -65,9 +65,9 @@ class Served(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-async def served(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+async def served(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ServedProjects]:
     async with Yard(tmp_path_factory.mktemp("yard"), either) as yard, yard.serve() as serving:
-        yield Served(yard, serving.hub.desk)
+        yield ServedProjects(yard, serving.hub.desk)
 
 
 async def handraise(yard: Yard, *words: str) -> Result:
@@ -76,9 +76,9 @@ async def handraise(yard: Yard, *words: str) -> Result:
 
 
 RULES_THAT_CANNOT_BE = [
-    ('[{"decision": "deny", "comand": "ls"}]', "There is no key `comand`"),
-    ('[{"decision": "deny", "comand": "ls"}]', "Perhaps `command` was meant"),
-    ('[{"decision": "deny", "project": "other"}]', "There is no key `project`"),
+    ('[{"decision": "deny", "comand": "ls"}]', "Unknown field `comand`"),
+    ('[{"decision": "deny", "comand": "ls"}]', "Did you mean `command`?"),
+    ('[{"decision": "deny", "project": "other"}]', "Unknown field `project`"),
     ('[{"decision": "permit"}]', "Invalid enum value 'permit'"),
     ('[{"decision": "allow"}]', "rules: number 1 would allow everything"),
     ('[{"decision": "deny", "command": "ls \'"}]', "a quote is not closed"),
@@ -101,13 +101,13 @@ VALUES_THAT_CANNOT_BE = [
 ]
 
 
-async def listed(served: Served, project: str) -> list[dict[str, Any]]:
+async def listed(served: ServedProjects, project: str) -> list[dict[str, Any]]:
     """What is listed of a project."""
     told = await handraise(served.yard, "list", "--json")
     return [each for each in map(json.loads, told.output.splitlines()) if each["name"] == project]
 
 
-async def test_a_project_is_added_changed_and_listed(served: Served) -> None:
+async def test_a_project_is_added_changed_and_listed(served: ServedProjects) -> None:
     work = served.directory()
     added = await handraise(served.yard, "add", str(work), "mode=plan", "allowed_tools=Read,Bash(ls:*)", "--json")
     assert json.loads(added.output)["options"]["mode"] == "plan"
@@ -124,7 +124,9 @@ async def test_a_project_is_added_changed_and_listed(served: Served) -> None:
     assert "    patience.question = 120.0" in shown.output
 
 
-async def test_rules_of_a_project_are_set_listed_obeyed_at_once_and_taken_away(served: Served, tmp_path: Path) -> None:
+async def test_rules_of_a_project_are_set_listed_obeyed_at_once_and_taken_away(
+    served: ServedProjects, tmp_path: Path
+) -> None:
     desk, work = served.desk, served.directory()
     before = len(await desk.audit())
     await handraise(served.yard, "add", str(work), f"rules={json.dumps([DENY, ALLOW])}")
@@ -152,7 +154,7 @@ async def test_rules_of_a_project_are_set_listed_obeyed_at_once_and_taken_away(s
     await desk.stop(session.id)
 
 
-async def test_rules_that_cannot_be_are_refused_with_the_reason(served: Served, tmp_path: Path) -> None:
+async def test_rules_that_cannot_be_are_refused_with_the_reason(served: ServedProjects, tmp_path: Path) -> None:
     work = served.directory()
     await handraise(served.yard, "add", str(work))
     for rules, words in RULES_THAT_CANNOT_BE:
@@ -169,7 +171,7 @@ async def test_rules_that_cannot_be_are_refused_with_the_reason(served: Served, 
         assert (told.exit_code, words in told.output) == (2, True)
 
 
-async def test_a_value_that_cannot_be_is_refused_with_the_reason(served: Served) -> None:
+async def test_a_value_that_cannot_be_is_refused_with_the_reason(served: ServedProjects) -> None:
     work = served.directory()
     for setting, words in VALUES_THAT_CANNOT_BE:
         told = await handraise(served.yard, "add", str(work), setting)
@@ -178,12 +180,12 @@ async def test_a_value_that_cannot_be_is_refused_with_the_reason(served: Served)
         assert await listed(served, work.name) == []
 
 
-async def test_the_api_names_the_nearest_key(served: Served) -> None:
+async def test_the_api_names_the_nearest_key(served: ServedProjects) -> None:
     work = served.directory()
     answered = await asyncio.to_thread(_post, served.yard.state, {"path": str(work), "options": {"modell": "x"}})
 
-    assert "There is no key `modell`" in answered
-    assert "Perhaps `model` was meant." in answered
+    assert "Unknown field `modell`" in answered
+    assert "Did you mean `model`?" in answered
     assert work.name not in [each.name for each in await served.desk.projects()]
 
 
@@ -204,7 +206,7 @@ async def test_a_claude_that_is_run_by_hand_in_a_synced_project_raises_its_hand(
         assert sorted(each.name for each in yard.work.iterdir() if each.is_file()) == []
 
 
-async def test_a_file_that_cannot_be_parsed_is_left_alone_with_a_clear_error(served: Served) -> None:
+async def test_a_file_that_cannot_be_parsed_is_left_alone_with_a_clear_error(served: ServedProjects) -> None:
     work = served.directory()
     await handraise(served.yard, "add", str(work))
     (work / ".mcp.json").write_text("{ // mine\n}")
@@ -232,7 +234,7 @@ async def test_one_project_that_cannot_be_synced_does_not_hold_up_the_others(tmp
         assert not (tmp_path / "b").exists()
 
 
-async def test_the_doctor_shows_what_holds_in_a_project_and_where_it_comes_from(served: Served) -> None:
+async def test_the_doctor_shows_what_holds_in_a_project_and_where_it_comes_from(served: ServedProjects) -> None:
     work = served.directory()
     await handraise(served.yard, "add", str(work), "ask_user_timeout=60")
     (work / "below").mkdir()

@@ -11,7 +11,7 @@ from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
 from handraise.model.items import TurnEnded
-from stories.serving_house import Process, command, desk, serve, settle_in, surroundings
+from stories.serving_house import HubChild, command, desk, serve, settle_in, surroundings
 from stories.test_serve import QUESTION, next_ask, until
 from surfaces.push.vendor import Phone, Vendor, vendor
 
@@ -29,7 +29,7 @@ def choose(told: Conversation) -> Script:
 
 
 @asynccontextmanager
-async def browser(hub: Process, token: str) -> AsyncIterator[httpx2.AsyncClient]:
+async def browser(hub: HubChild, token: str) -> AsyncIterator[httpx2.AsyncClient]:
     """Whoever has this token, over HTTP."""
     headers = {"authorization": f"Bearer {token}"}
     async with httpx2.AsyncClient(base_url=hub.base, headers=headers, timeout=30) as client:

@@ -6,7 +6,7 @@ from typing import Any
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
 from handraise.wire.frames import Result
-from stories.bed import Bed, Talk, answered, parts, read
+from stories.bed import Bed, BedTalk, answered, parts, read
 
 
 def question(text: str, *labels: str, multiple: bool = False) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def refuse(told: Conversation) -> Script:
 SCRIPT = parts(choose=choose, choose_more=choose_more, wave_away=wave_away, refuse=refuse)
 
 
-async def test_a_question_is_answered_with_one_of_its_options(bed: Bed, talk: Talk) -> None:
+async def test_a_question_is_answered_with_one_of_its_options(bed: Bed, talk: BedTalk) -> None:
     await talk.say("choose")
     request_id, asked = await talk.until_asked()
     assert asked.tool_name == "AskUserQuestion"
@@ -53,7 +53,7 @@ async def test_a_question_is_answered_with_one_of_its_options(bed: Bed, talk: Ta
     assert bed.model.errors == []
 
 
-async def test_two_questions_in_one_call_take_several_options_and_words_of_ones_own(talk: Talk) -> None:
+async def test_two_questions_in_one_call_take_several_options_and_words_of_ones_own(talk: BedTalk) -> None:
     await talk.say("choose_more")
     request_id, asked = await talk.until_asked()
     assert [each["multiSelect"] for each in read(asked.input)["questions"]] == [True, False]
@@ -65,7 +65,7 @@ async def test_two_questions_in_one_call_take_several_options_and_words_of_ones_
     assert own in heard
 
 
-async def test_a_question_that_is_waved_away_tells_claude_why(talk: Talk) -> None:
+async def test_a_question_that_is_waved_away_tells_claude_why(talk: BedTalk) -> None:
     await talk.say("wave_away")
     request_id, _ = await talk.until_asked()
     await talk.deny(request_id, "Nobody answered; decide yourself.")
@@ -89,7 +89,7 @@ async def test_a_question_is_asked_even_where_nothing_else_is(tmp_path: Path) ->
         assert "Postgres" in answered(await talk.until(Result))
 
 
-async def test_a_question_that_we_cannot_show_fails_with_our_words_and_claude_goes_on(talk: Talk) -> None:
+async def test_a_question_that_we_cannot_show_fails_with_our_words_and_claude_goes_on(talk: BedTalk) -> None:
     await talk.say("refuse")
     request_id, _ = await talk.until_asked()
     await talk.claude.write(talk.wire.send_refusal(request_id, "this cannot be shown"))

@@ -19,18 +19,18 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from handraise.cli.client import HubClient
 from handraise.model.answers import Choice, Choices
 from handraise.model.asks import Ask, Question, Withdrawn
+from handraise.model.own_tools import APPROVAL_PROMPT, ASK_USER
 from handraise.model.projects import Options
-from handraise.model.tools import APPROVAL_PROMPT, ASK_USER
 from handraise.serving.serve import ServeConfig, serving
 from stories.outsiders import DEADLINE, RELAY, next_ask, until_settled
 
 HUB = """
 import asyncio, sys
 from pathlib import Path
-from handraise.serving.serve import Service, serving
+from handraise.serving.serve import ServeConfig, serving
 
 async def main():
-    async with serving(Service(Path(sys.argv[1]), Path("/bin/false"), {}, port=0)):
+    async with serving(ServeConfig(Path(sys.argv[1]), Path("/bin/false"), {}, port=0)):
         print("up", flush=True)
         await asyncio.Event().wait()
 
@@ -169,7 +169,7 @@ async def test_no_hub_is_an_error_result_at_once_and_a_hub_that_comes_later_is_f
     async with Client(relay_to(state), mode="legacy") as client:
         is_error, text = await said(ask(client))
         assert is_error
-        assert text.startswith("No hub of Handraise answers")
+        assert text.startswith("No Handraise hub is running")
 
         async with serve(state) as served:
             call = ask(client)
@@ -205,7 +205,7 @@ async def test_a_run_reaches_the_hub_as_its_file_says(tmp_path: Path) -> None:
             heard = await relay.hear()
 
             assert heard["result"]["isError"]
-            assert "not active" in heard["result"]["content"][0]["text"]
+            assert "isn't active" in heard["result"]["content"][0]["text"]
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ async def test_a_configuration_that_is_wrong_is_refused_before_anything_is_said(
         assert words in (await relay.process.stderr.read()).decode()
 
 
-class Relay:
+class RelayProcess:
     """A relay process, and lines to and from it."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
@@ -253,7 +253,7 @@ class Relay:
 
 
 @asynccontextmanager
-async def relay_process(state: Path, **variables: str) -> AsyncIterator[Relay]:
+async def relay_process(state: Path, **variables: str) -> AsyncIterator[RelayProcess]:
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", RELAY, "mcp", "--state", str(state)),
@@ -263,7 +263,7 @@ async def relay_process(state: Path, **variables: str) -> AsyncIterator[Relay]:
         stderr=pipe,
     )
     try:
-        yield Relay(process)
+        yield RelayProcess(process)
     finally:
         if process.returncode is None:
             process.kill()

@@ -22,11 +22,11 @@ from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
 from handraise.desk.interface import Desk
 from handraise.desk.remote import RemoteDesk
-from handraise.hub.hub import hub
+from handraise.hub.hub import HubConfig, hub
 from handraise.model.answers import Choice, Choices
 from handraise.model.asks import Ask
 from handraise.model.items import Content, Text, TurnEnded
-from stories.serving_house import Process, command, desk, serve, settle_in, surroundings
+from stories.serving_house import HubChild, command, desk, serve, settle_in, surroundings
 
 QUESTION = {
     "question": "Which database?",
@@ -88,7 +88,7 @@ async def test_a_session_outlives_hubs_that_are_told_to_stop_and_ends_with_one_t
             assert claude.lives()
             await third.stop()
         assert not claude.lives()
-        async with hub(tmp_path / "state", locate(), environ) as last:
+        async with hub(HubConfig(tmp_path / "state", locate(), environ)) as last:
             ended = (await last.desk.session(session.id)).session.ended
             assert ended is not None
             assert ended.how == "stopped"
@@ -97,7 +97,7 @@ async def test_a_session_outlives_hubs_that_are_told_to_stop_and_ends_with_one_t
         assert model.errors == []
 
 
-async def until_nothing_lags_behind(up: Process) -> None:
+async def until_nothing_lags_behind(up: HubChild) -> None:
     """While Claude waits for a person."""
     bearer = {"authorization": f"Bearer {up.token('prometheus', 'viewer')}"}
     async with httpx2.AsyncClient(base_url=up.base, headers=bearer) as client, asyncio.timeout(60):
@@ -108,7 +108,7 @@ async def until_nothing_lags_behind(up: Process) -> None:
     assert 'handraise_sessions{phase="working"} 1.0' in told
 
 
-async def stop_under_an_open_page(up: Process, number: signal.Signals) -> None:  # lesson 52
+async def stop_under_an_open_page(up: HubChild, number: signal.Signals) -> None:  # lesson 52
     async with httpx2.AsyncClient(base_url=up.base, timeout=30) as browser:
         assert (await browser.get(up.link)).status_code == 303
         async with feed(browser) as stream:
@@ -137,18 +137,18 @@ async def test_what_keeps_a_hub_from_coming_up_is_said(tmp_path: Path) -> None:
         postgres = ("--database", "postgresql://ana:secret@db.example/hub")
         cases: list[tuple[dict[str, str], tuple[str, ...], list[str]]] = [
             (environ, (), [f"process {up.child.pid}", up.base]),
-            (other, (), [f"A hub runs on {kept / 'by-settings.db'} already (process {up.child.pid})"]),
+            (other, (), [f"A hub is already running on {kept / 'by-settings.db'} (process {up.child.pid})"]),
             (elsewhere, ("--port", port), [f"Port {port} is in use"]),
-            (in_the_clear, ("--host", "0.0.0.0"), ["without TLS would let others read along"]),
-            ({**elsewhere, "HANDRAISE_CONFIG": str(swapped)}, (), ["not a certificate and its key"]),
+            (in_the_clear, ("--host", "0.0.0.0"), ["without TLS would expose the hub"]),
+            ({**elsewhere, "HANDRAISE_CONFIG": str(swapped)}, (), ["aren't a certificate and its key"]),
             ({**elsewhere, "HANDRAISE_CONFIG": str(strange)}, (), ["port"]),
-            ({**elsewhere, "HANDRAISE_STATE": str(exposed)}, (), ["make it private (chmod 700"]),
+            ({**elsewhere, "HANDRAISE_STATE": str(exposed)}, (), ["Make it private: chmod 700"]),
             ({**elsewhere, "HANDRAISE_STATE": str(tmp_path / ("x" * 100))}, (), ["too long for a socket"]),
             (other, postgres, ["postgresql isn't supported. Use sqlite:///ABSOLUTE/PATH"]),
             (
                 {**other, "HANDRAISE_STORE_DATABASE": str(exposed / "hub.db")},
                 (),
-                [f"Others can look into {exposed}; make it private"],
+                [f"Other users can read {exposed}. Make it private"],
             ),
         ]
         with stage() as at:

@@ -6,7 +6,7 @@ from handraise.demo.pieces import Script, hold, say, use
 from handraise.demo.request import Conversation
 from handraise.wire.connection import WasCancelled
 from handraise.wire.frames import ControlCancel, Init, Lifecycle, Result, Status, User
-from stories.bed import Bed, Talk, answered, parts
+from stories.bed import Bed, BedTalk, answered, parts
 
 
 def write_and_hear(told: Conversation) -> Script:
@@ -52,7 +52,7 @@ SCRIPT = parts(
 )
 
 
-async def test_what_is_said_during_a_tool_call_reaches_claude_with_the_tools_result(talk: Talk) -> None:
+async def test_what_is_said_during_a_tool_call_reaches_claude_with_the_tools_result(talk: BedTalk) -> None:
     await talk.say("write_and_hear")
     request_id, asked = await talk.until_asked()
     say_id = await talk.say("and mind the gap")
@@ -64,7 +64,7 @@ async def test_what_is_said_during_a_tool_call_reaches_claude_with_the_tools_res
     assert "mind the gap" in answered(await talk.until(Result))
 
 
-async def test_what_is_said_during_the_last_reply_is_taken_up_after_it(bed: Bed, talk: Talk) -> None:
+async def test_what_is_said_during_the_last_reply_is_taken_up_after_it(bed: Bed, talk: BedTalk) -> None:
     await talk.say("think")
     await bed.model.held("thinking")
     say_id = await talk.say("two")
@@ -77,7 +77,7 @@ async def test_what_is_said_during_the_last_reply_is_taken_up_after_it(bed: Bed,
     assert answered(await talk.until(Result)) == "Then: two"
 
 
-async def test_an_interrupt_withdraws_what_is_open_and_nothing_is_written_back(bed: Bed, talk: Talk) -> None:
+async def test_an_interrupt_withdraws_what_is_open_and_nothing_is_written_back(bed: Bed, talk: BedTalk) -> None:
     await talk.say("write_never")
     request_id, asked = await talk.until_asked()
     await talk.want("interrupt")
@@ -95,7 +95,7 @@ async def test_an_interrupt_withdraws_what_is_open_and_nothing_is_written_back(b
     )
 
 
-async def test_an_interrupt_in_the_middle_of_a_reply_ends_the_turn(bed: Bed, talk: Talk) -> None:
+async def test_an_interrupt_in_the_middle_of_a_reply_ends_the_turn(bed: Bed, talk: BedTalk) -> None:
     await talk.say("begin_to_speak")
     await bed.model.held("speaking")
     await talk.want("interrupt")
@@ -106,7 +106,7 @@ async def test_an_interrupt_in_the_middle_of_a_reply_ends_the_turn(bed: Bed, tal
     assert answered(await talk.until(Result)) == "Here."
 
 
-async def test_another_model_answers_from_the_next_request_on(bed: Bed, talk: Talk) -> None:
+async def test_another_model_answers_from_the_next_request_on(bed: Bed, talk: BedTalk) -> None:
     await talk.want("set_model", model="claude-sonnet-4-5")
     await talk.until_acknowledged("set_model")
     before = len(bed.model.requests("script"))
@@ -129,7 +129,7 @@ async def test_another_model_answers_from_the_next_request_on(bed: Bed, talk: Ta
     assert bed.model.requests("script")[-1].model not in ("claude-sonnet-4-5", "claude-haiku-4-5")
 
 
-async def test_another_mode_holds_from_the_next_tool_on(bed: Bed, talk: Talk) -> None:
+async def test_another_mode_holds_from_the_next_tool_on(bed: Bed, talk: BedTalk) -> None:
     await talk.say("write_three")
     request_id, asked = await talk.until_asked()
     await talk.want("set_permission_mode", mode="acceptEdits")
@@ -152,7 +152,7 @@ async def test_another_mode_holds_from_the_next_tool_on(bed: Bed, talk: Talk) ->
     answered(await talk.until(Result))
 
 
-async def test_a_mode_that_does_not_exist_is_refused_with_the_reason(talk: Talk) -> None:
+async def test_a_mode_that_does_not_exist_is_refused_with_the_reason(talk: BedTalk) -> None:
     await talk.want("set_permission_mode", mode="sideways")
     refused = await talk.until_acknowledged("set_permission_mode")
     assert refused.subtype == "error"

@@ -9,7 +9,7 @@ import pytest
 from handraise.demo.pieces import Script, Scripted, hold, say, use
 from handraise.demo.request import Conversation
 from stories.house import House
-from stories.terminal_desk import READY, Desk, choose_then_run, desk
+from stories.terminal_desk import READY, TerminalDesk, choose_then_run, desk
 from surfaces.terminal.pseudo import BACKSPACE, CTRL_C, CTRL_D, CTRL_U, ENTER
 
 
@@ -27,7 +27,7 @@ async def test_from_the_first_word_to_the_price_of_the_turn(tmp_path: Path) -> N
     async with desk(tmp_path, script) as (laid, _), laid.terminal("run", "Choose and count.") as terminal:
         await terminal.until("› Choose and count.", "  Let me ask first.", "Which database?", READY)
         terminal.type("1")
-        await terminal.until("You chose SQLite", "Run `python3 -c 'print(6*7)'`?", READY)
+        await terminal.until("You answered: SQLite", "Run `python3 -c 'print(6*7)'`?", READY)
         await terminal.confirm("a")
         await terminal.until("You allowed", "✓ $ python3 -c 'print(6*7)'", "it said 42", "─ ", " $0.")
         terminal.type("One more thing", ENTER)
@@ -37,9 +37,9 @@ async def test_from_the_first_word_to_the_price_of_the_turn(tmp_path: Path) -> N
         terminal.type("Work", ENTER)
         await terminal.until("Working on it.", "working")
         terminal.type("Use the other file", ENTER)
-        await terminal.until("› Use the other file", "1 not yet taken")
+        await terminal.until("› Use the other file", "1 message queued")
         laid.home.model.release("steered")
-        await terminal.until("I heard:", "Use the other file", "idle · ", gone="not yet taken")
+        await terminal.until("I heard:", "Use the other file", "idle · ", gone="message queued")
 
         # Whoever types goes on typing when an ask comes.
         terminal.type("Now make it", ENTER)
@@ -115,7 +115,7 @@ async def test_somebody_joins_sees_what_happened_and_a_hub_that_restarts_loses_a
     tmp_path: Path,
 ) -> None:
     async with House(tmp_path, choose_then_run) as home:
-        laid = Desk(home)
+        laid = TerminalDesk(home)
         async with laid.serve() as up:
             code, out, _ = await laid.script("run", "--detach", "Choose and count.")
             assert code == 0
@@ -125,17 +125,17 @@ async def test_somebody_joins_sees_what_happened_and_a_hub_that_restarts_loses_a
             await terminal.__aenter__()
             await terminal.until("› Choose and count.", "Let me ask first.", "Which database?", READY)
         try:
-            await terminal.until("The hub went away", "Which database?")
+            await terminal.until("Lost the connection to the hub", "Which database?")
             async with laid.serve():
-                await terminal.until("The hub is back", "Which database?", READY, gone="No connection")
+                await terminal.until("Reconnected to the hub", "Which database?", READY, gone="Not connected")
                 terminal.type("2")
-                await terminal.until("You chose Postgres", "Run `python3 -c 'print(6*7)'`?", READY)
+                await terminal.until("You answered: Postgres", "Run `python3 -c 'print(6*7)'`?", READY)
                 await terminal.confirm("a")
                 await terminal.until("it said 42", "─ ")
                 for once in (
                     "Let me ask first.",
                     "› Choose and count.",
-                    "You chose Postgres",
+                    "You answered: Postgres",
                     "✓ $ python3 -c 'print(6*7)'",
                 ):
                     assert terminal.everything.count(once) == 1, once

@@ -14,7 +14,7 @@ from handraise.model.actors import Person
 from handraise.model.asks import Answered, Permission, Question
 from handraise.serving.serve import RunningHub
 from stories.house import House
-from stories.terminal_desk import QUESTION, READY, Desk, choose_then_run, desk, opened
+from stories.terminal_desk import QUESTION, READY, TerminalDesk, choose_then_run, desk, opened
 from surfaces.terminal.pseudo import CTRL_C
 
 DOT = bytes.fromhex(
@@ -67,7 +67,7 @@ async def test_who_leaves_a_session_or_is_left_by_it_is_told_so(tmp_path: Path) 
         async with laid.terminal("inbox", "--hub", up.base, environment=far) as terminal:
             await terminal.until("Which database?", READY)
             terminal.type("1")
-            await terminal.until("You chose SQLite", "Run `python3 -c 'print(6*7)'`?")
+            await terminal.until("You answered: SQLite", "Run `python3 -c 'print(6*7)'`?")
         settled = await up.hub.desk.asks(state="answered")
         assert [ask.settlement.by.name for ask in settled if isinstance(ask.settlement, Answered)] == ["laptop"]
 
@@ -86,7 +86,7 @@ async def test_who_leaves_a_session_or_is_left_by_it_is_told_so(tmp_path: Path) 
         assert laid.home.model.errors == []
 
 
-async def signalled(laid: Desk, number: int, code: int, *words: str) -> str:
+async def signalled(laid: TerminalDesk, number: int, code: int, *words: str) -> str:
     """Stays with a session until an ask is open, is ended by a signal, and says how to come back."""
     async with laid.running(*words) as script:
         await script.until("handraise answer")
@@ -172,7 +172,7 @@ async def test_what_cannot_be_done_is_a_failed_command(tmp_path: Path) -> None:
 
 async def test_a_hub_is_started_in_the_background_and_outlives_the_command(tmp_path: Path) -> None:
     async with House(tmp_path, choose_then_run) as home:
-        laid = Desk(home)
+        laid = TerminalDesk(home)
         try:
             code, out, err = await laid.script("run", "Hello.")
             assert "No hub is running. Starting one in the background" in err
@@ -192,7 +192,7 @@ async def test_ctrl_c_while_the_hub_is_being_started_starts_no_session(tmp_path:
     slow = "import sys, time\nif 'serve' in sys.orig_argv: time.sleep(5)\n"
     (tmp_path / "slow" / "sitecustomize.py").write_text(slow)
     async with House(tmp_path, choose_then_run) as home:
-        laid = Desk(home)
+        laid = TerminalDesk(home)
         slowly = {"PYTHONPATH": os.pathsep.join([str(tmp_path / "slow"), laid.environment.get("PYTHONPATH", "")])}
         slowly["HANDRAISE_WEB_PORT"] = "0"
         try:

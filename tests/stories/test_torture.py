@@ -19,7 +19,7 @@ from handraise.demo.model import ScriptedModel, environment
 from handraise.demo.pieces import Script, Scripted, say, use
 from handraise.demo.request import Conversation, Request
 from handraise.demo.scenarios import propose
-from handraise.hub.hub import Hub, hub
+from handraise.hub.hub import Hub, HubConfig, hub
 from handraise.model.actors import Person
 from handraise.model.asks import Answered, Ask
 from handraise.model.items import Content, Frame, Notice, SessionChanged, SessionEnded, SessionStarted, TurnEnded
@@ -108,7 +108,7 @@ class Theatre:
         self._tmp = tmp
         self._titles = [f"session-{number}" for number in range(1, sessions + 1)]
         self._model = ScriptedModel(dict.fromkeys(self._titles, telling(parts)), stretch=0)
-        self._order = hub_process.Order(
+        self._order = hub_process.ProcessOrder(
             state=str(tmp / "state"),
             program=str(tmp / "claude"),
             environment=environment("", str(tmp / "home")),
@@ -186,7 +186,7 @@ class Theatre:
 
     def _open_hub(self) -> AbstractAsyncContextManager[Hub]:
         order = self._order
-        return hub(Path(order.state), Path(order.program), order.environment, limit=order.limit)
+        return hub(HubConfig(Path(order.state), Path(order.program), order.environment, limit=order.limit))
 
     async def _outcome(self, kills: int) -> Outcome:
         async with self._open_hub() as opened:

@@ -6,7 +6,7 @@ from handraise.demo.pieces import Script, fail, say, think
 from handraise.demo.request import Conversation
 from handraise.wire.blocks import TextBlock, ThinkingBlock
 from handraise.wire.frames import ApiRetry, Assistant, Init, Lifecycle, Result, StreamEvent, User
-from stories.bed import Bed, Talk, answered, parts
+from stories.bed import Bed, BedTalk, answered, parts
 
 # The smallest picture there is: one pixel.
 PIXEL = base64.b64encode(
@@ -21,7 +21,7 @@ def picture(data: str) -> dict[str, object]:
     return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
 
 
-def said(talk: Talk) -> list[object]:
+def said(talk: BedTalk) -> list[object]:
     return [block for frame in talk.heard if isinstance(frame, Assistant) for block in frame.message.content]
 
 
@@ -51,7 +51,7 @@ def refused(told: Conversation) -> Script:
 SCRIPT = parts(greet=greet, converse=converse, look=look, overloaded=overloaded, refused=refused)
 
 
-async def test_words_arrive_piece_by_piece_and_then_whole(bed: Bed, talk: Talk) -> None:
+async def test_words_arrive_piece_by_piece_and_then_whole(bed: Bed, talk: BedTalk) -> None:
     say_id = await talk.say("greet")
     whole = answered(await talk.until(Result))
 
@@ -67,7 +67,7 @@ async def test_words_arrive_piece_by_piece_and_then_whole(bed: Bed, talk: Talk) 
     assert told == ["queued", "started", "completed"]
 
 
-async def test_a_conversation_goes_on_turn_after_turn_in_one_process(talk: Talk) -> None:
+async def test_a_conversation_goes_on_turn_after_turn_in_one_process(talk: BedTalk) -> None:
     await talk.say("converse")
     first = await talk.until(Result)
     await talk.say("two")
@@ -78,7 +78,7 @@ async def test_a_conversation_goes_on_turn_after_turn_in_one_process(talk: Talk)
     assert second.total_cost_usd > first.total_cost_usd
 
 
-async def test_a_picture_is_shown_to_the_model_and_echoed(talk: Talk) -> None:
+async def test_a_picture_is_shown_to_the_model_and_echoed(talk: BedTalk) -> None:
     say_id = await talk.say([{"type": "text", "text": "look"}, picture(PIXEL)])
     echo = await talk.until(User)
 
@@ -87,7 +87,7 @@ async def test_a_picture_is_shown_to_the_model_and_echoed(talk: Talk) -> None:
     assert PIXEL.encode() in talk.claude.folder.journal.read_bytes()
 
 
-async def test_an_overloaded_model_is_tried_again_until_it_answers(talk: Talk) -> None:
+async def test_an_overloaded_model_is_tried_again_until_it_answers(talk: BedTalk) -> None:
     await talk.say("overloaded")
     retry = await talk.until(ApiRetry)
 
@@ -95,7 +95,7 @@ async def test_an_overloaded_model_is_tried_again_until_it_answers(talk: Talk) -
     assert answered(await talk.until(Result)) == "Here I am."
 
 
-async def test_a_model_that_refuses_ends_the_turn_with_the_reason_and_the_next_one_goes_well(talk: Talk) -> None:
+async def test_a_model_that_refuses_ends_the_turn_with_the_reason_and_the_next_one_goes_well(talk: BedTalk) -> None:
     await talk.say("refused")
     failed = await talk.until(Result)
     await talk.say("again?")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from handraise.model.own_tools import ASK_USER, SERVER, qualified
 from handraise.model.projects import Options
-from handraise.model.tools import ASK_USER, SERVER, qualified
 from handraise.workspace import merging
 from handraise.workspace.merging import FILES, MCP, NOTES, RECORD, SETTINGS, Texts, Unmergeable
 from handraise.workspace.wanted import files_for

@@ -9,7 +9,7 @@ export function drawIcons(svg) {
   return [
     ["icon-192.png", draw(icon, 192, { corner: icon.corner })],
     ["icon-512.png", draw(icon, 512, { corner: icon.corner })],
-    // Whoever cuts these out leaves at least the inner four fifths.
+    // Launchers that crop these leave at least the inner four fifths.
     ["icon-maskable-512.png", draw(icon, 512, { room: 1.1 })],
     ["apple-touch-icon.png", draw(icon, 180, { room: 1.15 })],
     // Android takes its shape and gives it a colour of its own.

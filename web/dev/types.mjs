@@ -1,5 +1,9 @@
-/** Writes the API's types, from the OpenAPI document on stdin to src/generated/api.ts. */
+/** Writes the types of the API and of the texts to src/generated: from the OpenAPI document on stdin, and from the catalogue. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+
+/** The areas of the catalogue that the page shows, and which parts of them. */
+const CATALOGUE = "../src/handraise/texts/en";
+const AREAS = { page: null, admin: null, worker: null, card: ["choice", "kind", "left", "waiting"] };
 
 const document = JSON.parse(readFileSync(0, "utf8"));
 const schemas = document.components.schemas;
@@ -69,3 +73,19 @@ const parts = Object.entries(schemas).map(([name, schema]) => {
 });
 mkdirSync("src/generated", { recursive: true });
 writeFileSync("src/generated/api.ts", `/** Made from the hub's OpenAPI document. Not edited by hand. */\n\n${parts.join("\n")}`);
+
+/** `"page.more_lines": { count: number }`, or null where a message takes no values. */
+function linesOf(key, message) {
+  if (typeof message === "object" && !("other" in message)) return Object.entries(message).flatMap(([name, each]) => linesOf(`${key}.${name}`, each));
+  const texts = typeof message === "string" ? [message] : Object.values(message);
+  const names = new Set(texts.flatMap((text) => [...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1])));
+  if (typeof message === "object") names.add("count");
+  const fields = [...names].map((name) => `${name}: ${name === "count" ? "number" : "string | number"}`);
+  return [`  ${JSON.stringify(key)}: ${fields.length ? `{ ${fields.join("; ")} }` : "null"};`];
+}
+
+const messages = Object.entries(AREAS).flatMap(([area, parts]) => {
+  const all = JSON.parse(readFileSync(`${CATALOGUE}/${area}.json`, "utf8"));
+  return (parts ?? Object.keys(all)).flatMap((name) => linesOf(`${area}.${name}`, all[name]));
+});
+writeFileSync("src/generated/texts.ts", `/** Made from the catalogue. Not edited by hand. */\n\nexport interface TextValues {\n${messages.join("\n")}\n}\n\nexport type TextKey = keyof TextValues;\n`);

@@ -4,15 +4,15 @@ import { Admin } from "./admin/Admin";
 import { Chat } from "./chat/Chat";
 import { Drawer, Inbox } from "./inbox/Inbox";
 import { KeyList, showKeys } from "./keyboard";
-import { Login } from "./Login";
+import { LoginPage } from "./Login";
 import { Icon, type IconName } from "./parts/Icons";
 import { Drafting, drafting } from "./rules/drafting";
 import { may, openAsks, standing } from "./store/desk";
 import { lastSession, pathOf, place } from "./store/place";
-import { NewSession, starting } from "./sessions/NewSession";
+import { NewSessionDialog, starting } from "./sessions/NewSession";
 import { SessionsList } from "./sessions/SessionsList";
-import { Announcer, Connection, NeverAsks, NoSandbox, NotUsed } from "./signs";
-import { texts as t } from "./texts";
+import { Announcer, ConnectionSign, NeverAsks, NoSandbox, NotUsed } from "./signs";
+import { t } from "./texts";
 
 const drawerHidden = signal(false);
 /** A phone: the list of sessions is a page of its own there. */
@@ -25,7 +25,7 @@ const elsewhere = computed(() => {
 });
 
 export function App() {
-  if (standing.value === "out") return <Login />;
+  if (standing.value === "out") return <LoginPage />;
   const { view } = place.value;
   const alone = narrow.value && view === "sessions";
   const drawer = elsewhere.value > 0 && !drawerHidden.value && !narrow.value;
@@ -35,7 +35,7 @@ export function App() {
         <header class="strips">
           <NeverAsks />
           <NoSandbox />
-          <Connection strip />
+          <ConnectionSign strip />
         </header>
       )}
       {(!narrow.value || alone) && <Side alone={alone} />}
@@ -45,7 +45,7 @@ export function App() {
       {elsewhere.value > 0 && view === "session" && !narrow.value && <DrawerToggle open={drawer} />}
       <NotUsed />
       <Announcer />
-      {starting.value && <NewSession />}
+      {starting.value && <NewSessionDialog />}
       {showKeys.value && <KeyList />}
       {drafting.value && <Drafting ask={drafting.value} />}
     </div>
@@ -53,9 +53,9 @@ export function App() {
 }
 
 function DrawerToggle({ open }: { open: boolean }) {
-  const says = open ? t.inbox.hide : t.inbox.show;
+  const label = open ? t("page.inbox.hide") : t("page.inbox.show");
   return (
-    <button type="button" class="drawer-toggle quiet square" aria-expanded={open} aria-label={says} title={says} onClick={() => (drawerHidden.value = open)}>
+    <button type="button" class="drawer-toggle quiet square" aria-expanded={open} aria-label={label} title={label} onClick={() => (drawerHidden.value = open)}>
       <Icon name={open ? "right" : "inbox"} />
       {!open && <span class="badge">{elsewhere.value}</span>}
     </button>
@@ -78,32 +78,32 @@ function Middle() {
 function Side({ alone }: { alone: boolean }) {
   const Frame = alone ? "main" : "aside";
   return (
-    <Frame class="side" aria-label={t.name}>
-      {alone && <h1 class="unseen">{t.sessions.title}</h1>}
+    <Frame class="side" aria-label={t("page.name")}>
+      {alone && <h1 class="unseen">{t("page.sessions.title")}</h1>}
       <header class="brand">
         <a data-inside href="/" class="brand-name">
           <Icon name="hand" />
-          {t.name}
+          {t("page.name")}
         </a>
-        <button type="button" class="quiet" aria-label={t.tabs.newSession} title={t.tabs.newSession} disabled={!may("admin")} onClick={() => (starting.value = true)}>
+        <button type="button" class="quiet" aria-label={t("page.nav.new_session")} title={t("page.nav.new_session")} disabled={!may("admin")} onClick={() => (starting.value = true)}>
           <Icon name="plus" />
         </button>
       </header>
       <a data-inside href="/" class="side-inbox" aria-current={place.value.view === "inbox" ? "page" : undefined}>
         <Icon name="inbox" />
-        {t.tabs.inbox}
+        {t("page.nav.inbox")}
         {openAsks.value.length > 0 && <span class="badge">{openAsks.value.length}</span>}
       </a>
       <SessionsList />
       {!alone && <NeverAsks />}
       {!alone && <NoSandbox />}
       <footer class="side-foot">
-        <Connection />
+        <ConnectionSign />
         <span class="spring" />
-        <button type="button" class="quiet wide-only" aria-label={t.tabs.keys} title={`${t.tabs.keys} (?)`} onClick={() => (showKeys.value = true)}>
+        <button type="button" class="quiet wide-only" aria-label={t("page.nav.keyboard")} title={`${t("page.nav.keyboard")} (?)`} onClick={() => (showKeys.value = true)}>
           <Icon name="key" />
         </button>
-        <a data-inside href="/admin/projects" class="quiet-link" aria-label={t.tabs.more} title={t.tabs.more}>
+        <a data-inside href="/admin/projects" class="quiet-link" aria-label={t("page.nav.admin")} title={t("page.nav.admin")}>
           <Icon name="gear" />
         </a>
       </footer>
@@ -115,10 +115,10 @@ function Tabs() {
   const here = place.value;
   const chat = lastSession.value;
   return (
-    <nav class="tabs" aria-label={t.name}>
-      <Tab href="/" icon="inbox" text={t.tabs.inbox} here={here.view === "inbox"} badge={openAsks.value.length} />
-      <Tab href="/sessions" icon="sessions" text={t.tabs.sessions} here={here.view === "sessions" || here.view === "admin"} />
-      <Tab href={chat ? pathOf({ view: "session", id: chat }) : "/sessions"} icon="chat" text={t.tabs.chat} here={here.view === "session"} />
+    <nav class="tabs" aria-label={t("page.name")}>
+      <Tab href="/" icon="inbox" text={t("page.nav.inbox")} here={here.view === "inbox"} badge={openAsks.value.length} />
+      <Tab href="/sessions" icon="sessions" text={t("page.nav.sessions")} here={here.view === "sessions" || here.view === "admin"} />
+      <Tab href={chat ? pathOf({ view: "session", id: chat }) : "/sessions"} icon="chat" text={t("page.nav.chat")} here={here.view === "session"} />
     </nav>
   );
 }

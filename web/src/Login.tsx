@@ -1,58 +1,49 @@
-/** The way in when the hub does not know this browser. Cards and drafts stay where they are, and go on after it. */
+/** Signing in, when the hub does not know this browser. Cards and drafts stay where they are, and go on after it. */
 import { useSignal } from "@preact/signals";
+import { Alert } from "./parts/Alert";
+import { Field, SubmitForm, TextField } from "./parts/Form";
 import { Icon } from "./parts/Icons";
 import { Quoted } from "./parts/Quoted";
 import { standing } from "./store/desk";
-import { inWords, post } from "./store/http";
+import { explainError, post } from "./store/http";
 import { sending } from "./store/sending";
 import { begin } from "./store/stream";
-import { texts as t } from "./texts";
+import { t } from "./texts";
 
-export function Login() {
+export function LoginPage() {
   const secret = useSignal("");
-  const trouble = useSignal<string | null>(location.pathname === "/login" && location.search.includes("code=") ? t.login.used : null);
-  const kept = [...sending.value.values()].filter((each) => each.state === "kept").length;
-  const enter = async () => {
+  const trouble = useSignal<string | null>(location.pathname === "/login" && location.search.includes("code=") ? t("page.login.expired") : null);
+  const queued = [...sending.value.values()].filter((each) => each.state === "queued").length;
+  const submit = async () => {
     trouble.value = null;
-    try {
-      await post("/api/login", { secret: secret.value.trim() });
-      standing.value = "loading";
-      if (location.pathname === "/login") history.replaceState(null, "", "/");
-      await begin();
-    } catch (error) {
-      trouble.value = inWords(error, t.away);
-    }
+    await login(secret.value.trim()).catch((error) => (trouble.value = explainError(error)));
   };
   return (
     <main class="login">
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void enter();
-        }}
-      >
+      <SubmitForm class="stack" submit={submit}>
         <span class="big-icon needs">
           <Icon name="hand" />
         </span>
-        <h1>{t.login.title}</h1>
+        <h1>{t("page.login.title")}</h1>
         <p>
-          <Quoted text={t.login.says} />
+          <Quoted text={t("page.login.hint")} />
         </p>
-        <label class="field">
-          <span>{t.login.field}</span>
-          <input type="password" class="mono" autocomplete="current-password" required autofocus value={secret.value} onInput={(event) => (secret.value = event.currentTarget.value)} />
-        </label>
-        {trouble.value && (
-          <p class="note trouble" role="alert">
-            {trouble.value}
-          </p>
-        )}
-        {kept > 0 && <p class="note">{t.login.kept(kept)}</p>}
+        <Field label={t("page.login.field")}>
+          <TextField type="password" class="mono" autocomplete="current-password" required autofocus value={secret.value} change={(text) => (secret.value = text)} />
+        </Field>
+        <Alert text={trouble.value} />
+        {queued > 0 && <p class="note">{t("page.login.queued", { count: queued })}</p>}
         <button type="submit" class="primary">
-          {t.login.button}
+          {t("page.login.button")}
         </button>
-      </form>
+      </SubmitForm>
     </main>
   );
+}
+
+async function login(secret: string): Promise<void> {
+  await post("/api/login", { secret });
+  standing.value = "loading";
+  if (location.pathname === "/login") history.replaceState(null, "", "/");
+  await begin();
 }

@@ -1,11 +1,10 @@
-/** How the page calls when it is not looked at: the title, the icon, a notification, a short sound. */
+/** How the page asks for attention when it is not in view: the title, the icon, a notification, a short sound. */
 import { effect, signal } from "@preact/signals";
-import { sentence } from "./cards/sentence";
 import type { Ask } from "./feed/model";
 import { closeSettled, isPushed, openCard, thisDevice } from "./push";
 import { openAsks, ready, sessions } from "./store/desk";
 import { current, pathOf } from "./store/place";
-import { texts as t } from "./texts";
+import { t } from "./texts";
 
 export interface Wishes {
   notify: boolean;
@@ -13,6 +12,8 @@ export interface Wishes {
   night: boolean;
 }
 
+/** The hours without a sound. */
+export const NIGHT = { from: 22, to: 7 };
 const KEY = "handraise.attention";
 /** Milliseconds: a card is painted by then. */
 const SOON = 100;
@@ -38,7 +39,7 @@ export function watchAttention(): void {
   };
   effect(() => {
     void [openAsks.value, ready.value];
-    // Where somebody looks, the card comes first, and this when it is on the screen.
+    // On a visible page the card is drawn first, and this follows.
     if (document.hidden) attend();
     else soon ??= setTimeout(attend, SOON);
   });
@@ -46,7 +47,7 @@ export function watchAttention(): void {
 
 /** How many wait, where a browser shows it. */
 function count(waiting: number): void {
-  document.title = waiting ? `(${waiting}) ${t.name}` : t.name;
+  document.title = waiting ? `(${waiting}) ${t("page.name")}` : t("page.name");
   drawIcon(waiting);
   void (navigator as Navigator & { setAppBadge?: (count: number) => Promise<void> }).setAppBadge?.(waiting).catch(() => undefined);
 }
@@ -101,16 +102,16 @@ function showByWorker(ask: Ask): void {
 
 function wordsOf(ask: Ask): { title: string; body: string } {
   const session = ask.session === null ? undefined : sessions.peek().get(ask.session);
-  return { title: sentence(ask, session?.directory ?? null).replaceAll("`", ""), body: session?.title ?? t.name };
+  return { title: ask.card.headline.replaceAll("`", ""), body: session?.title ?? t("page.name") };
 }
 
 function isNight(): boolean {
   const hour = new Date().getHours();
-  return hour >= 22 || hour < 7;
+  return hour >= NIGHT.from || hour < NIGHT.to;
 }
 
 function ring(): void {
-  // Browsers let nothing sound in a page that nobody has touched yet.
+  // Browsers allow no sound in a page that was not touched yet.
   if (navigator.userActivation?.hasBeenActive === false) return;
   try {
     const audio = new AudioContext();

@@ -33,7 +33,7 @@ export interface Attention {
 export const CALM: Record<Surface, number> = { terminal: 1000, page: 700, push: 1000 };
 /** After the person's own scrolling: the card moved because they moved it. */
 export const SETTLED = 250;
-/** Between two letters of somebody who types a sentence. */
+/** Between two letters of a sentence being typed. */
 export const BURST = 400;
 
 /** A card that has just appeared. `touchedAt`: when the person last typed or clicked anything. */
@@ -65,7 +65,7 @@ export function calmAt(card: Attention): number {
 /** When an act is carried out, if it is still meant then: another letter would show that this one began a word. */
 export const dueAt = (act: Act): number => (act.letter && act.weight === "grant" ? act.at + BURST : act.at);
 
-/** Whether two letters in a row are somebody typing words, rather than two choices. */
+/** Whether two letters in a row are part of a word being typed, rather than two choices. */
 export const isTyping = (before: number | null, at: number): boolean => before !== null && at - before < BURST;
 
 /** Whether this act was meant for this card. What is held back is judged again when it is due. */

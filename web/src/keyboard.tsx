@@ -1,4 +1,4 @@
-/** The keyboard: what each key does, wherever somebody is. Never takes a key from somebody who writes. */
+/** The keyboard: what each key does, on every page. Never takes a key from a text field. */
 import { signal } from "@preact/signals";
 import { press } from "./cards/keys";
 import { isText, touchCurrent } from "./hands/all";
@@ -9,12 +9,12 @@ import { chosen, current, go, place, reachable } from "./store/place";
 import { may, sessions } from "./store/desk";
 import { post } from "./store/http";
 import { starting } from "./sessions/NewSession";
-import { texts as t } from "./texts";
+import { t } from "./texts";
 
 export const showKeys = signal(false);
 
 let afterG = 0;
-/** When somebody last wrote into a text and did not leave it: 0 if they have. */
+/** When a text field last received a key: 0 once it was left. */
 let wrote = 0;
 /** Keys that leave a text on purpose. */
 const LEAVING = ["Escape", "Enter", "Tab"];
@@ -30,13 +30,13 @@ export function watchKeyboard(): void {
   addEventListener("keydown", (event) => {
     const typing = isTyping(letterAt, event.timeStamp);
     if (/^\p{L}$/u.test(event.key) && !MOVING.includes(event.key) && !isText(event.target)) letterAt = event.timeStamp;
-    const taken = isHeard(event) && !(typing && isPartOfWord(event.key)) && take(event.key, event);
-    if (taken) event.preventDefault();
-    if (taken !== "card" && isTouch(event) && !isText(event.target) && !isOwn(event)) touchCurrent(event.timeStamp);
+    const handled = isHeard(event) && !(typing && isPartOfWord(event.key)) && take(event.key, event);
+    if (handled) event.preventDefault();
+    if (handled !== "card" && isTouch(event) && !isText(event.target) && !isOwn(event)) touchCurrent(event.timeStamp);
   });
 }
 
-/** Somebody types words, and no field has them: they do nothing, besides asking for the reason of a refusal. */
+/** Words typed outside a field do nothing, except that `d` still opens the reason. */
 function isPartOfWord(key: string): boolean {
   return /^\p{L}$/u.test(key) && key !== "d" && !MOVING.includes(key) && Date.now() - afterG >= 1000;
 }
@@ -54,7 +54,7 @@ function isHeard(event: KeyboardEvent): boolean {
   return !event.repeat || MOVING.includes(event.key);
 }
 
-/** A card may be settled elsewhere while somebody writes into it: what they go on to write answers no other card. */
+/** A card may be settled elsewhere while a person writes into it: the rest of their words must not answer another card. */
 function isWritingOn(event: KeyboardEvent): boolean {
   const now = Date.now();
   if (isText(event.target)) wrote = LEAVING.includes(event.key) ? 0 : now;
@@ -65,7 +65,7 @@ function isWritingOn(event: KeyboardEvent): boolean {
   return false;
 }
 
-/** Who took it: the current card, the page, or nobody. */
+/** What handled it: the current card, the page, or nothing. */
 function take(key: string, event: KeyboardEvent): boolean | "card" {
   if (Date.now() - afterG < 1000 && (key === "i" || key === "s")) {
     afterG = 0;
@@ -126,17 +126,40 @@ function isOperable(target: EventTarget | null): boolean {
   return target instanceof Element && target.closest("button, a, summary, input") !== null && !(target instanceof HTMLInputElement && target.type === "radio");
 }
 
+const KEYS = [
+  ["j / k", "move"],
+  ["a", "allow"],
+  ["s / w", "longer"],
+  ["d", "deny"],
+  ["x", "stop"],
+  ["1 … 6", "digits"],
+  ["v", "read"],
+  ["e", "edit"],
+  ["1 – 9", "options"],
+  ["0 / o", "own"],
+  ["Enter", "send"],
+  ["Ctrl Enter", "send_text"],
+  ["y / p", "plan"],
+  ["g i / g s", "go"],
+  ["n", "new"],
+  ["c", "message"],
+  ["i", "interrupt"],
+  ["/", "search"],
+  ["Esc", "escape"],
+  ["?", "help"],
+] as const;
+
 export function KeyList() {
   return (
-    <Dialog title={t.keys.title} close={() => (showKeys.value = false)}>
+    <Dialog title={t("page.keyboard.title")} close={() => (showKeys.value = false)}>
       <table class="key-list">
         <tbody>
-          {t.keys.list.map(([key, says]) => (
-            <tr key={key}>
+          {KEYS.map(([keys, text]) => (
+            <tr key={keys}>
               <th scope="row">
-                <kbd>{key}</kbd>
+                <kbd>{keys}</kbd>
               </th>
-              <td>{says}</td>
+              <td>{t(`page.keyboard.${text}`)}</td>
             </tr>
           ))}
         </tbody>

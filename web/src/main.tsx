@@ -7,11 +7,18 @@ import { watchInstall } from "./install";
 import { watchKeyboard } from "./keyboard";
 import { watchPush } from "./push";
 import { dropOldDrafts } from "./store/drafts";
+import { useLastLanguage } from "./store/language";
 import { watchSending } from "./store/sending";
 import { begin } from "./store/stream";
 import { warmUp } from "./text/markdown";
 import { showTheme } from "./theme";
+import { language } from "./texts";
 import "./styles/all.css";
+
+/** All of the page is drawn again in another language. */
+function InLanguage() {
+  return <App key={language.value} />;
+}
 
 showTheme();
 dropOldDrafts();
@@ -21,7 +28,9 @@ watchHands();
 watchKeyboard();
 watchInstall();
 watchPush();
-render(<App />, document.getElementById("page") as HTMLElement);
-void begin();
+void useLastLanguage().then(() => {
+  render(<InLanguage />, document.getElementById("page") as HTMLElement);
+  return begin();
+});
 (globalThis.requestIdleCallback ?? setTimeout)(warmUp);
 if ("serviceWorker" in navigator) navigator.serviceWorker.register("/worker.js").catch(() => undefined);

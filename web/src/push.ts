@@ -13,8 +13,8 @@ export type PushState = "loading" | "on" | "off" | "unsupported" | "insecure" | 
 export class NotAllowed extends Error {}
 export class NoService extends Error {}
 
-/** As which device, and by whom, this browser was switched on. */
-interface Kept {
+/** The device that this browser is registered as, and who did it. */
+interface DeviceRecord {
   id: string;
   person: string;
 }
@@ -23,16 +23,16 @@ const KEY = "handraise.push";
 
 export const pushState = signal<PushState>("loading");
 export const devices = signal<readonly Device[]>([]);
-const kept = signal<Kept | null>(read());
+const record = signal<DeviceRecord | null>(read());
 /** The name by which the hub knows this browser. */
-export const thisDevice = computed(() => kept.value?.id ?? null);
+export const thisDevice = computed(() => record.value?.id ?? null);
 /** Whether a push reaches this browser, so that the page shows nothing a second time. */
 export const isPushed = computed(() => pushState.value === "on");
 
 const ALL: NonNullable<NewDevice["kinds"]> = ["question", "permission", "plan", "form", "trust", "ended"];
 
 export function watchPush(): void {
-  // What the hub forgot, or the browser moved, is told anew as soon as somebody is logged in.
+  // What the hub forgot, or the browser moved, is registered again after signing in.
   effect(() => {
     if (standing.value === "in") void refresh();
   });
@@ -42,9 +42,9 @@ export function watchPush(): void {
   if (location.hash.startsWith("#card-")) openCard(location.pathname + location.hash);
 }
 
-/** Finds out how it stands, and heals what can be healed without asking. */
+/** Finds out the state, and repairs what can be repaired without asking. */
 export async function refresh(): Promise<void> {
-  // While nobody knows who looks at the page, nothing that was switched on is theirs or another's. It is called again then.
+  // Before anyone is signed in, this device belongs to no one. Called again after that.
   if (me.value === null) return;
   const hindrance = whyNot();
   const push = await get<Push>("/api/push").catch(() => null);
@@ -52,13 +52,13 @@ export async function refresh(): Promise<void> {
   if (hindrance) return settle(hindrance);
   if (push && !push.enabled) return settle("closed");
   const subscription = await (await navigator.serviceWorker.ready).pushManager.getSubscription();
-  if (kept.value !== null && kept.value.person !== me.value?.name) {
-    // Somebody else has logged in since: what was switched on was not by them.
+  if (record.value !== null && record.value.person !== me.value?.name) {
+    // Another person has signed in since, and did not turn this on.
     await subscription?.unsubscribe();
     remember(null);
   }
   if (!subscription || thisDevice.value === null) return settle("off");
-  // A hub that could not be asked has not switched anything off.
+  // A hub that could not be reached has not turned anything off.
   if (!push) return settle("on");
   if (!push.key) return settle("off");
   if (!devices.value.some((each) => each.id === thisDevice.value)) await introduce(subscription, push.key);
@@ -75,7 +75,7 @@ export async function switchOn(): Promise<void> {
   if (key === null) return settle("closed");
   const { pushManager } = await navigator.serviceWorker.ready;
   const before = await pushManager.getSubscription();
-  // One that was made for another key is of no use to this hub.
+  // A subscription for another key is useless to this hub.
   if (before) await before.unsubscribe();
   const subscription = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key }).catch(() => {
     throw new NoService();
@@ -90,7 +90,7 @@ export async function switchOff(): Promise<void> {
   if (thisDevice.value !== null) await remove(thisDevice.value);
 }
 
-/** Before somebody logs out: whoever comes next is not told what was meant for them. */
+/** Before signing out: the next person must not receive these notifications. */
 export async function forget(): Promise<void> {
   if (pushState.value === "on") await switchOff().catch(() => undefined);
 }
@@ -108,7 +108,7 @@ export async function tryOut(id: string): Promise<string | null> {
   return trouble;
 }
 
-/** Which kinds of things this device is told. */
+/** Which kinds of notifications this device receives. */
 export async function setEnded(wanted: boolean): Promise<void> {
   const subscription = await (await navigator.serviceWorker.ready).pushManager.getSubscription();
   const { key } = await get<Push>("/api/push");
@@ -116,12 +116,12 @@ export async function setEnded(wanted: boolean): Promise<void> {
   await refresh();
 }
 
-/** What is shown for asks that nobody waits for any more goes, also where the worker has shown it; the hub need not take it back. */
+/** Closes notifications of asks that are settled, including the worker's, so that the hub need not withdraw them. */
 export async function closeSettled(open: ReadonlySet<string>): Promise<void> {
   if (!("serviceWorker" in navigator) || typeof Notification === "undefined" || Notification.permission !== "granted") return;
   const registration = await navigator.serviceWorker.getRegistration();
   for (const each of (await registration?.getNotifications()) ?? []) {
-    // What says how somebody's answer went is left to be read.
+    // One that says how an answer went stays, to be read.
     if (!each.tag.startsWith("a_") || open.has(each.tag) || each.data?.answered) continue;
     each.close();
     if (thisDevice.value !== null) await post(`/api/push/devices/${encodeURIComponent(thisDevice.value)}/closed`, { ask: each.tag }).catch(() => undefined);
@@ -130,21 +130,21 @@ export async function closeSettled(open: ReadonlySet<string>): Promise<void> {
 
 async function introduce(subscription: PushSubscription, key: string, kinds?: NewDevice["kinds"]): Promise<void> {
   const { endpoint, keys } = subscription.toJSON();
-  const told = { endpoint, keys, label: describe(navigator.userAgent), made_for: key, ...(kinds ? { kinds } : {}) };
-  const device = await post<Device>("/api/push/devices", told);
+  const body = { endpoint, keys, label: describe(navigator.userAgent), made_for: key, ...(kinds ? { kinds } : {}) };
+  const device = await post<Device>("/api/push/devices", body);
   remember(device.id);
   devices.value = [...devices.value.filter((each) => each.id !== device.id), device];
 }
 
 function remember(id: string | null): void {
-  kept.value = id === null ? null : { id, person: me.value?.name ?? "" };
-  if (kept.value === null) localStorage.removeItem(KEY);
-  else localStorage.setItem(KEY, JSON.stringify(kept.value));
+  record.value = id === null ? null : { id, person: me.value?.name ?? "" };
+  if (record.value === null) localStorage.removeItem(KEY);
+  else localStorage.setItem(KEY, JSON.stringify(record.value));
 }
 
-function read(): Kept | null {
+function read(): DeviceRecord | null {
   try {
-    return JSON.parse(localStorage.getItem(KEY) ?? "null") as Kept | null;
+    return JSON.parse(localStorage.getItem(KEY) ?? "null") as DeviceRecord | null;
   } catch {
     return null;
   }
@@ -154,7 +154,7 @@ function settle(state: PushState): void {
   pushState.value = state;
 }
 
-/** What stands in the way, if anything does. */
+/** Why push can't work here, if it can't. */
 function whyNot(): PushState | null {
   if (!isSecureContext) return "insecure";
   const apple = /iPhone|iPad|iPod/.test(navigator.userAgent) || (navigator.userAgent.includes("Macintosh") && navigator.maxTouchPoints > 1);

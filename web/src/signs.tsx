@@ -1,7 +1,7 @@
-/** What stands on every page: how we are connected, who never asks, what was not used, and what a screen reader is told. */
+/** What every page shows: the connection, sessions that never ask, answers that were not used, and announcements for screen readers. */
 import { computed, signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { sentence } from "./cards/sentence";
+import type { Ask } from "./feed/model";
 import { Icon } from "./parts/Icons";
 import { Quoted } from "./parts/Quoted";
 import { now } from "./store/clock";
@@ -12,20 +12,20 @@ import { connection, tryNow } from "./store/stream";
 import { neverAsks } from "./sessions/state";
 import { reveal } from "./text/reveal";
 import { span } from "./text/times";
-import { texts as t } from "./texts";
+import { t } from "./texts";
 
-/** How we stand with the hub. As a strip it is there only while something is wrong. */
-export function Connection({ strip = false }: { strip?: boolean }) {
+/** The connection to the hub. As a strip it shows only while something is wrong. */
+export function ConnectionSign({ strip = false }: { strip?: boolean }) {
   const at = connection.value;
-  if (strip && (at.state === "live" || at.state === "connecting")) return <span class="connection live unseen">{at.state === "live" ? t.connection.live : ""}</span>;
-  const text = at.state === "offline" ? t.connection.offline(span(now.value - at.since)) : t.connection[at.state];
+  if (strip && (at.state === "live" || at.state === "connecting")) return <span class={`connection ${at.state} unseen`}>{at.state === "live" ? t("page.connection.live") : ""}</span>;
+  const text = at.state === "offline" ? t("page.connection.offline", { duration: span(now.value - at.since) }) : t(`page.connection.${at.state}`);
   return (
-    <span class={`connection ${at.state.replace(" ", "-")}${strip ? " strip" : ""}`}>
+    <span class={`connection ${at.state.replace("_", "-")}${strip ? " strip" : ""}`}>
       <span class="dot" />
       {text}
       {at.state === "offline" && (
         <button type="button" class="quiet" onClick={tryNow}>
-          {t.connection.retry}
+          {t("page.connection.retry")}
         </button>
       )}
     </span>
@@ -34,7 +34,7 @@ export function Connection({ strip = false }: { strip?: boolean }) {
 
 const bypassing = computed(() => [...sessions.value.values()].filter(neverAsks));
 
-/** Red, and on every page, as long as a session does everything without asking. */
+/** Red, and on every page, while a session does everything without asking. */
 export function NeverAsks() {
   const [first, ...others] = bypassing.value;
   const here = place.value;
@@ -43,19 +43,19 @@ export function NeverAsks() {
   return (
     <a data-inside class="never-asks" href={others.length ? "/sessions" : pathOf({ view: "session", id: first.id })}>
       <Icon name="warning" />
-      <span>{t.sessions.neverAsk(bypassing.value.length)}</span>
+      <span>{t("page.sessions.bypassing", { count: bypassing.value.length })}</span>
     </a>
   );
 }
 
-/** On every page, as long as the hub cannot keep Claude from its own files. */
+/** On every page, while the hub can't keep Claude away from its own files. */
 export function NoSandbox() {
   const why = me.value?.no_sandbox;
   if (!why) return null;
   return (
     <p class="never-asks" title={reveal(why)}>
       <Icon name="warning" />
-      <span>{t.sessions.noSandbox}</span>
+      <span>{t("page.sessions.no_sandbox")}</span>
     </p>
   );
 }
@@ -70,7 +70,7 @@ const unused = computed(() => {
   });
 });
 
-/** An answer that was not used, told wherever somebody is. */
+/** An answer that was not used, shown on every page. */
 export function NotUsed() {
   if (!unused.value.length) return null;
   return (
@@ -82,12 +82,12 @@ export function NotUsed() {
             <p>
               {ask && (
                 <strong>
-                  <Quoted text={sentence(ask, sessionOf(ask.session)?.directory ?? null)} />
+                  <Quoted text={ask.card.headline} />
                 </strong>
               )}
               <span>{reveal(message)}</span>
             </p>
-            <button type="button" class="quiet square" aria-label={t.close} onClick={() => dismiss(id)}>
+            <button type="button" class="quiet square" aria-label={t("page.close")} onClick={() => dismiss(id)}>
               <Icon name="close" />
             </button>
           </div>
@@ -99,26 +99,33 @@ export function NotUsed() {
 
 const words = signal("");
 
-/** Says new asks to a screen reader, wherever it is. */
+/** Announces new asks to screen readers. */
 export function Announcer() {
   const heard = useRef<Set<string> | null>(null);
   const asks = openAsks.value;
+  const isReady = ready.value;
   const state = connection.value.state;
   useEffect(() => {
-    if (!ready.value) return;
+    // As they were when this was drawn: an effect may run when more is here already.
+    if (!isReady) return;
     const before = heard.current;
     heard.current = new Set(asks.map((ask) => ask.id));
     const fresh = before ? asks.filter((ask) => !before.has(ask.id)) : [];
-    if (fresh.length) words.value = fresh.map((ask) => t.card.announced(sentence(ask, sessionOf(ask.session)?.directory ?? null), reveal(sessionOf(ask.session)?.title ?? t.card.outside))).join(" ");
-  }, [asks, ready.value]);
+    if (fresh.length) words.value = fresh.map(announcementOf).join(" ");
+  }, [asks, isReady]);
   return (
     <>
       <p class="unseen" role="status" aria-live="polite">
         {words.value.replaceAll("`", "")}
       </p>
       <p class="unseen" role="status">
-        {state === "offline" ? t.connection.lost : ""}
+        {state === "offline" ? t("page.connection.lost") : ""}
       </p>
     </>
   );
+}
+
+function announcementOf(ask: Ask): string {
+  const title = reveal(sessionOf(ask.session)?.title ?? t("page.card.external_agent"));
+  return t("page.card.announcement", { question: ask.card.headline, title });
 }

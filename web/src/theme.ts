@@ -1,6 +1,7 @@
-/** Light or dark: as the system says, unless somebody chose. */
+/** Light or dark: the system's choice, unless the person chose. */
 import { signal } from "@preact/signals";
 
+export const THEMES = ["system", "light", "dark"] as const;
 export const theme = signal(localStorage.getItem("handraise.theme") ?? "system");
 
 export function setTheme(name: string): void {

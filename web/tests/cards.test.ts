@@ -1,46 +1,39 @@
-/** Sentences, stages, choices, forms and diffs. */
+/** Stages, lines, choices, forms and diffs. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { outcome, permissionSentence, sentence } from "../src/cards/sentence";
+import { lineOf } from "../src/cards/Line";
 import { stageOf } from "../src/cards/stage";
 import { fill, firstDraft, readFields } from "../src/cards/schema";
 import { choicesOf, isAnswered } from "../src/cards/choices";
 import { count } from "../src/admin/numbers";
-import { compareTexts, isNew, pairUp, readDiff } from "../src/text/diff";
-import type { Ask, Permission, Prompt, Settlement } from "../src/feed/model";
+import { compareTexts, pairUp, readDiff } from "../src/text/diff";
+import type { Answered, Ask, Permission, Prompt, Settlement } from "../src/feed/model";
 
 const permission = (tool: string, input: Record<string, unknown>, diff: string | null = null) =>
   ({ tool, input, description: "", diff, diff_note: "", offers: [], suggestions: [], suggestions_in_words: [] }) as unknown as Permission;
 const ask = (body: Permission, settlement: Settlement | null = null) => ({ id: "a", kind: "permission", state: settlement?.state ?? "open", body, settlement, delivered_at: null }) as unknown as Ask;
 
-test("a permission is asked the way a person would", () => {
-  assert.equal(permissionSentence(permission("Bash", { command: "npm test" }), null), "Run `npm test`?");
-  assert.equal(permissionSentence(permission("Write", { file_path: "/p/src/a.py", content: "a\nb\n" }), "/p"), "Write 2 lines to `src/a.py`?");
-  assert.equal(permissionSentence(permission("Write", { file_path: "/p/a.py", content: "a\n" }, "@@ -0,0 +1 @@\n+a\n"), "/p"), "Create `a.py` with 1 line?");
-  assert.equal(permissionSentence(permission("mcp__git__push", {}), null), "Use `push` of `git`?");
-});
-
-test("a command that a sentence cannot show whole is not shown by it", () => {
-  // lessons 38, 39
-  for (const command of ["a\nrm -rf /", `x${" ".repeat(100)}; rm`, "a\u202eb", "echo `id`", "y".repeat(200)]) {
-    assert.equal(permissionSentence(permission("Bash", { command }), null), "Run this command?");
-  }
-});
-
-test("a question's markup is text", () => {
-  const asked = { kind: "question", body: { questions: [{ question: "<svg onload=alert(1)>", options: [] }] } } as unknown as Ask;
-  assert.equal(sentence(asked, null), "<svg onload=alert(1)>");
-});
-
 test("a stage tells the truth about an answer on its way", () => {
   const open = ask(permission("Bash", {}));
   const answer = { allow: true, for: "once" } as const;
   assert.equal(stageOf(open, undefined).is, "open");
-  assert.equal(stageOf(open, { state: "kept", why: null, answer }).is, "kept");
+  assert.equal(stageOf(open, { state: "queued", reason: null, answer }).is, "queued");
   assert.deepEqual(stageOf(open, { state: "refused", answer, message: "no" }), { is: "open", trouble: "no" });
   const first: Settlement = { state: "answered", answer: { allow: false, message: "", interrupt: false }, by: { kind: "person", name: "bob", seat: "" }, from: "telegram", at: "t" };
   assert.equal(stageOf(ask(permission("Bash", {}), first), { state: "sent", answer }).is, "answered"); // lesson 30
-  assert.equal(outcome(open, first.answer, first.by, false, null), "Answered elsewhere by bob: denied `Bash`");
+});
+
+test("a line is the hub's words, from where, and whether Claude has it", () => {
+  const settled = { ...ask(permission("Bash", {}), null), card: { headline: "Run `ls`?", outcome: { text: "bob denied `ls`", yours: "You denied `ls`" } } } as unknown as Ask;
+  const settlement: Answered = {
+    state: "answered",
+    answer: { allow: false, message: "", interrupt: false },
+    by: { kind: "person", name: "bob", seat: "" },
+    from: "telegram",
+    at: new Date().toISOString(),
+  };
+  assert.match(lineOf(settled, { is: "answered", settlement, delivered: true, trouble: null }), /^bob denied `ls` · telegram · .* · delivered$/);
+  assert.equal(lineOf(settled, { is: "open", trouble: null }), "Run `ls`?");
 });
 
 const PROMPT = (multi: boolean): Prompt => ({
@@ -123,17 +116,16 @@ test("a diff is read into rows and pairs", () => {
     ["hunk", "same", "gone", "added", "added", "same"],
   );
   assert.equal(pairUp(rows).length, 5);
-  assert.equal(isNew(rows), false);
 });
 
 test("numbers count people and rules apart", () => {
   const now = Date.parse("2026-01-02T12:00:00Z");
   const by = (kind: string): Settlement => ({ state: "answered", answer: { outline: true }, by: { kind, name: "x", rule: "r" } as never, from: "web", at: "2026-01-02T11:00:10Z" });
-  const told = { opened_at: "2026-01-02T11:00:00Z" };
+  const ask = { opened_at: "2026-01-02T11:00:00Z" };
   const numbers = count(
     [
-      { ...told, settlement: by("person") },
-      { ...told, settlement: by("rule") },
+      { ...ask, settlement: by("person") },
+      { ...ask, settlement: by("rule") },
     ] as unknown as Ask[],
     now,
   );

@@ -7,7 +7,7 @@ import { usesOf } from "../src/admin/uses";
 import type { Ask, Project, Session } from "../src/feed/model";
 import type { Entry } from "../src/generated/api";
 import { sameOf } from "../src/inbox/same";
-import { draftOf, inWords, missing, NO_RULE, subjectOf, toRules } from "../src/rules/draft";
+import { draftOf, missing, NO_RULE, sentenceOf, subjectOf, toRules } from "../src/rules/draft";
 import { compare, countSet, fits, NO_FILTERS } from "../src/sessions/filters";
 import { groupOf, stateOf } from "../src/sessions/state";
 
@@ -66,7 +66,7 @@ test("sessions are found by words, project, cost and age", () => {
 test("a row never lies", () => {
   const queued = session({ phase: "queued", created_at: "2026-01-01T11:00:00Z" });
   assert.equal(stateOf(queued, [], [queued, session({ phase: "queued" })], NOW), "queued behind 1");
-  assert.equal(stateOf(session({ stuck_since: "2026-01-01T11:59:30Z" }), [], [], NOW), "answered, Claude has not moved for 30 s");
+  assert.equal(stateOf(session({ stuck_since: "2026-01-01T11:59:30Z" }), [], [], NOW), "answered; no response from Claude for 30 s");
   const failed = session({ ended: { how: "failed", reason: "", at: "2026-01-01T11:00:00Z", exit_code: 1, by: null } });
   assert.equal(groupOf(failed, [], NOW), "failed");
   assert.equal(groupOf(failed, [], NOW + 3 * 86_400_000), "ended");
@@ -88,8 +88,8 @@ test("a rule is drafted from an ask, and said in words before it is granted", ()
   const draft = draftOf(ask, session({}), projects);
   assert.deepEqual(draft, { ...NO_RULE, tool: "Bash", commands: "npm run *\ntee *", project: "p" });
   assert.equal(
-    inWords(draft, () => "in the project shop"),
-    "Allow commands like `npm run *` and `tee *` in the project shop, without asking anybody.",
+    sentenceOf(draft, () => "in the project shop"),
+    "Allow commands like `npm run *` and `tee *` in the project shop without asking.",
   );
   assert.deepEqual(toRules(draft, NOW), [
     { decision: "allow", tool: "Bash", project: "p", command: "npm run *" },
@@ -97,8 +97,8 @@ test("a rule is drafted from an ask, and said in words before it is granted", ()
   ]);
   const deny = { ...draft, decision: "deny" as const, message: "No.", seconds: 3600 };
   assert.equal(
-    inWords(deny, () => "everywhere"),
-    "Deny commands like `npm run *` and `tee *` everywhere, and tell Claude: “No.”. Nobody is asked. It holds for 1 hour.",
+    sentenceOf(deny, () => "everywhere"),
+    "Deny commands like `npm run *` and `tee *` everywhere without asking, and tell Claude: “No.” Expires after 1 hour.",
   );
   assert.equal(toRules(deny, NOW)[0]?.expires_at, "2026-01-01T13:00:00.000Z");
   assert.ok(missing(NO_RULE));
@@ -106,7 +106,7 @@ test("a rule is drafted from an ask, and said in words before it is granted", ()
 
 test("what a rule is about cannot be mistaken for our own words", () => {
   assert.equal(subjectOf({ decision: "allow", command: "x` everywhere `y" }), "commands like `xˋ everywhere ˋy`");
-  assert.equal(subjectOf({ decision: "allow", tool: "mcp__x", server: "git\u202e" }), "the tool `mcp__x` of the server `git⟨U+202E⟩`, whatever its input,");
+  assert.equal(subjectOf({ decision: "allow", tool: "mcp__x", server: "git\u202e" }), "the tool `mcp__x` from the server `git⟨U+202E⟩` with any input");
 });
 
 test("a file's rule is drafted from its path inside the project", () => {

@@ -41,7 +41,7 @@ function texts(seed: number, count: number): string[] {
   return Array.from({ length: count }, () => Array.from({ length: Math.floor(next() * 24) }, () => PIECES[Math.floor(next() * PIECES.length)]).join(""));
 }
 
-test("what nobody changed comes back to the byte", () => {
+test("what was not changed comes back to the byte", () => {
   for (const text of texts(1, 4000)) assert.equal(fromField(toField(text), text), text);
 });
 

@@ -58,7 +58,7 @@ test("what the person scrolls is scrolled, and what moves by itself has moved", 
   assert.equal(compare(at(300), at(200), false), "moved");
 });
 
-test("a layout that changes while somebody scrolls has moved", () => {
+test("a layout that changes while the person scrolls has moved", () => {
   assert.equal(compare(at(300), at(200, [560, 600, 0]), true), "moved");
   assert.equal(compare(at(300), { ...at(200), controls: [40, 200, 120, 230] }, true), "moved");
 });

@@ -1,4 +1,4 @@
-/** What is settled stays settled, whatever is told again and in whatever order. */
+/** What is settled stays settled, whatever arrives again and in whatever order. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changeAsks, changeSessions, learnAsk, NO_ASKS } from "../src/feed/known";
@@ -17,11 +17,13 @@ test("a replay does not open an answered ask again", () => {
 });
 
 test("a settlement that is read before its ask is kept for it", () => {
-  let asks = changeAsks(NO_ASKS, item({ type: "ask.settled", ask: "a_1", settlement: ANSWERED }));
+  const outcome = { text: "ann asked for an outline first", yours: "You asked for an outline first" };
+  let asks = changeAsks(NO_ASKS, item({ type: "ask.settled", ask: "a_1", settlement: ANSWERED, outcome }));
   asks = changeAsks(asks, item({ type: "ask.delivered", ask: "a_1" }));
   asks = changeAsks(asks, item({ type: "ask.opened", ask: ASK }));
   assert.equal(asks.asks.get("a_1")?.state, "answered");
   assert.equal(asks.asks.get("a_1")?.delivered_at, "2026-01-01T00:00:01Z");
+  assert.deepEqual(asks.asks.get("a_1")?.card.outcome, outcome);
 });
 
 test("a late answer adds to an expiry, and nothing else changes one", () => {

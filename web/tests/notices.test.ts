@@ -7,7 +7,7 @@ import { isDelivered, isMeant, readNotice, truth, type AskNotice, type Offered }
 const OFFERED: Offered = { name: "yes", title: "Allow once", done: "Allowed", answer: { allow: true } };
 const NOTICE: AskNotice = { kind: "ask", device: "d_1", ask: "a_1", digest: "sha256:1", title: "Run npm test?", body: "", path: "/", waiting: 1, answers: [OFFERED] };
 const refused = (message: string, settlement: unknown = null) => ({ error: { code: "x", message, settlement } });
-const came = (status: number, told: unknown) => truth(NOTICE, OFFERED, status, told);
+const outcome = (status: number, reply: unknown) => truth(NOTICE, OFFERED, status, reply);
 
 test("what is not known is nothing", () => {
   assert.equal(readNotice(null), null);
@@ -17,28 +17,28 @@ test("what is not known is nothing", () => {
 });
 
 test("an answer that counted says whether Claude took it", () => {
-  assert.deepEqual(came(200, { delivered_at: null }), { title: "Allowed · waiting for Claude", body: "Run npm test?", settled: true });
-  assert.equal(came(200, { delivered_at: "2030-01-01T00:00:00Z" }).title, "Allowed · delivered");
-  assert.equal(came(202, {}).title, "Allowed, late · said to Claude as guidance");
+  assert.deepEqual(outcome(200, { delivered_at: null }), { title: "Allowed · waiting for Claude", body: "Run npm test?", settled: true });
+  assert.equal(outcome(200, { delivered_at: "2030-01-01T00:00:00Z" }).title, "Allowed · delivered");
+  assert.equal(outcome(202, {}).title, "Allowed, late · sent to Claude as a follow-up");
   assert.equal(isDelivered(null), false);
 });
 
-test("an answer that did not count says why, and whether somebody still waits", () => {
-  assert.deepEqual(came(409, refused("Ana was first.", { state: "answered" })), { title: "Already answered", body: "Ana was first. Yours was not used.", settled: true });
-  assert.deepEqual(came(409, refused("Look again.")), { title: "Not answered", body: "Look again. Tap to look at it.", settled: false });
-  assert.deepEqual(came(410, refused("No longer needed: stopped.")), { title: "No longer needed", body: "No longer needed: stopped. Yours was not used.", settled: true });
-  assert.equal(came(401, refused("Log in.")).title, "Not sent");
-  assert.equal(came(403, refused("Only approvers.")).body, "Only approvers. Tap to look at it.");
+test("an answer that did not count says why, and whether an answer is still needed", () => {
+  assert.deepEqual(outcome(409, refused("Ana was first.", { state: "answered" })), { title: "Already answered", body: "Ana was first. Your answer wasn't used.", settled: true });
+  assert.deepEqual(outcome(409, refused("Look again.")), { title: "Not answered", body: "Look again. Tap to review it.", settled: false });
+  assert.deepEqual(outcome(410, refused("No longer needed: stopped.")), { title: "No longer needed", body: "No longer needed: stopped. Your answer wasn't used.", settled: true });
+  assert.equal(outcome(401, refused("Log in.")).title, "Not sent");
+  assert.equal(outcome(403, refused("Only approvers.")).body, "Only approvers. Tap to review it.");
 });
 
 test("nothing is called done that the hub did not confirm", () => {
-  for (const [status, told] of [
+  for (const [status, reply] of [
     [0, null],
     [500, null],
     [502, "x"],
     [418, refused("?")],
   ] as [number, unknown][]) {
-    assert.deepEqual(came(status, told), { title: "Could not send it", body: "The hub did not confirm it. Tap to open it.", settled: false });
+    assert.deepEqual(outcome(status, reply), { title: "Couldn't send it", body: "The hub didn't confirm it. Tap to open it.", settled: false });
   }
 });
 

@@ -39,7 +39,7 @@ test("code is letters and colours", () => {
   for (const html of ["<b>", '<span class="hljs" onclick="x()">', '<span class="card">', '<span style="x">', "<span>", "</p>", "&#x202e;"]) assert.ok(!isColoured(html), html);
 });
 
-test("a long text is told as soon as a short one", () => {
+test("a long text is recognized as fast as a short one", () => {
   assert.ok(!isProse(`${"a".repeat(200_000)}<`));
   assert.ok(isProse("<p>a</p>".repeat(50_000)));
 });

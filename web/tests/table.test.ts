@@ -1,14 +1,24 @@
-/** The page's table of keys is the same as Python's. */
+/** The page's own keys are those of the table in Python; the keys of choices come with the card. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import cases from "../../tests/model/keys.json";
 import { keyed, TABLE } from "../src/cards/table";
 
-test("every key means on the page what it means elsewhere", () => assert.deepEqual(TABLE, cases));
+test("a key that every card knows means on the page what it means elsewhere", () => {
+  const shared = cases.filter((each) => each.on === "any").map(({ act, letter, weight }) => ({ act, letter, weight }));
+  assert.deepEqual(TABLE, shared);
+});
 
-test("a key is found by its letter and by its digit", () => {
-  assert.equal(keyed("permission", "w")?.act, "always");
-  assert.equal(keyed("plan", "5")?.act, "revise");
-  assert.equal(keyed("plan", "s"), undefined);
-  assert.equal(keyed("form", "j")?.act, "next");
+test("a key is found by its letter", () => {
+  assert.equal(keyed("v"), "read");
+  assert.equal(keyed("a"), undefined);
+});
+
+test("every choice of the table has its place on a card", () => {
+  const files = { permission: "PermissionCard", plan: "PlanCard", form: "FormCard", trust: "TrustCard" } as Record<string, string>;
+  for (const { on, act } of cases) {
+    const file = files[on];
+    if (file) assert.match(readFileSync(`src/cards/${file}.tsx`, "utf8"), new RegExp(`"${act}"|\\b${act}:`), `${on}: ${act}`);
+  }
 });

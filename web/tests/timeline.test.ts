@@ -61,7 +61,7 @@ test("history that is put first leaves the blocks that were drawn as they are", 
   whole.blocks.slice(-drawn.blocks.length).forEach((block, at) => assert.equal(block, drawn.blocks[at]));
 });
 
-test("history that completes an action draws that action anew, and nothing else", () => {
+test("history that completes an action draws that action again, and nothing else", () => {
   const older = [started("a"), text("before")];
   const newer = [text("one"), started("b"), ended("a"), text("two")];
   const drawn = new Timeline(newer);

@@ -1,6 +1,6 @@
-/** What the hub pushes to this device, and how the outcome of an answer is told. Pure; the hub's `surfaces/push/notices.py` writes it. */
+/** What the hub pushes to this device, and how the outcome of an answer is shown. Pure; the hub's `surfaces/push/notices.py` writes it. */
 import { attend, judge, see, type Weight } from "../src/intent";
-import { workerTexts as t } from "../src/texts";
+import { t } from "./texts";
 
 /** An answer on a button; `done` is what it is called once it was given. An older hub does not say what it does. */
 export interface Offered {
@@ -29,7 +29,7 @@ export type Notice =
   | { kind: "ended"; device: string; session: string; title: string; body: string; path: string }
   | { kind: "trial"; device: string; title: string; body: string; path: string };
 
-/** What stays on the screen after an answer: the truth about it. `settled`: nobody waits for it any more. */
+/** What stays on the screen after an answer. `settled`: no answer is needed any more. */
 export interface Truth {
   title: string;
   body: string;
@@ -39,49 +39,51 @@ export interface Truth {
 const KINDS = ["ask", "settled", "ended", "trial"];
 
 /** Nothing for what a newer hub may say. */
-export function readNotice(told: unknown): Notice | null {
-  return typeof told === "object" && told !== null && KINDS.includes((told as Notice).kind) ? (told as Notice) : null;
+export function readNotice(data: unknown): Notice | null {
+  return typeof data === "object" && data !== null && KINDS.includes((data as Notice).kind) ? (data as Notice) : null;
 }
 
-/** Whether a tap was meant for what is shown: not for what stood there a moment ago. Nobody knows when a notice of an older worker was shown. */
+/** Whether a tap was meant for what is shown: not for what was there a moment ago. A notice of an older worker has no time. */
 export function isMeant(offered: Offered, shownAt: unknown, at: number): boolean {
   const card = see(attend("push", typeof shownAt === "number" ? shownAt : at));
   return judge(card, { weight: offered.weight ?? "grant", at }) === "meant";
 }
 
-/** What the hub said to an answer; `told` is its body, as far as there was one. */
-export function truth(notice: AskNotice, offered: Offered, status: number, told: unknown): Truth {
-  const message = messageOf(told);
+/** What the hub replied to an answer; `reply` is its body, if there was one. */
+export function truth(notice: AskNotice, offered: Offered, status: number, reply: unknown): Truth {
+  const message = messageOf(reply);
   const body = notice.title;
   switch (status) {
     case 200:
-      return { title: isDelivered(told) ? t.delivered(offered.done) : t.underway(offered.done), body, settled: true };
+      return { title: isDelivered(reply) ? t("worker.delivered", { done: offered.done }) : t("worker.undelivered", { done: offered.done }), body, settled: true };
     case 202:
-      return { title: t.late(offered.done), body, settled: true };
+      return { title: t("worker.late", { done: offered.done }), body, settled: true };
     case 409:
-      return isSettled(told) ? { title: t.wasAnswered, body: `${message} ${t.notUsed}`, settled: true } : { title: t.notAnswered, body: `${message} ${t.look}`, settled: false };
+      return isSettled(reply)
+        ? { title: t("worker.already_answered"), body: t("worker.not_used", { message }), settled: true }
+        : { title: t("worker.not_answered"), body: t("worker.review", { message }), settled: false };
     case 410:
-      return { title: t.noLongerNeeded, body: `${message} ${t.notUsed}`, settled: true };
+      return { title: t("worker.no_longer_needed"), body: t("worker.not_used", { message }), settled: true };
     case 401:
-      return { title: t.notSent, body: t.loggedOut, settled: false };
+      return { title: t("worker.not_sent"), body: t("worker.signed_out"), settled: false };
     case 403:
     case 422:
-      return { title: t.notAnswered, body: `${message} ${t.look}`, settled: false };
+      return { title: t("worker.not_answered"), body: t("worker.review", { message }), settled: false };
     default:
-      return { title: t.unconfirmed, body: t.unconfirmedSays, settled: false };
+      return { title: t("worker.unconfirmed"), body: t("worker.unconfirmed_hint"), settled: false };
   }
 }
 
 /** Whether Claude has shown that it took the answer. */
-export function isDelivered(told: unknown): boolean {
-  return typeof (told as { delivered_at?: unknown } | null)?.delivered_at === "string";
+export function isDelivered(reply: unknown): boolean {
+  return typeof (reply as { delivered_at?: unknown } | null)?.delivered_at === "string";
 }
 
-function isSettled(told: unknown): boolean {
-  return Boolean((told as { error?: { settlement?: unknown } } | null)?.error?.settlement);
+function isSettled(reply: unknown): boolean {
+  return Boolean((reply as { error?: { settlement?: unknown } } | null)?.error?.settlement);
 }
 
-function messageOf(told: unknown): string {
-  const message = (told as { error?: { message?: unknown } } | null)?.error?.message;
+function messageOf(reply: unknown): string {
+  const message = (reply as { error?: { message?: unknown } } | null)?.error?.message;
   return typeof message === "string" ? message : "";
 }

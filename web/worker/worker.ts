@@ -1,6 +1,6 @@
-/** Works while no page is open: shows what the hub pushes, sends the answer that is given there, and tells what became of it. Keeps nothing. */
+/** Works while no page is open: shows what the hub pushes, sends the answer, and shows its outcome. Stores nothing. */
 import { describe } from "../src/device";
-import { workerTexts as t } from "../src/texts";
+import { learnLanguage, t } from "./texts";
 import { isDelivered, isMeant, readNotice, truth, type AskNotice, type Notice } from "./notices";
 
 declare const self: ServiceWorkerGlobalScope;
@@ -39,8 +39,9 @@ self.addEventListener("pushsubscriptionchange", (event) => (event as ExtendableE
 
 async function receive(data: PushMessageData | null): Promise<void> {
   const notice = readNotice(jsonOf(data));
-  // A newer hub may say what we do not know; that somebody is needed is what it is about.
-  if (!notice) return show({ title: t.needsYou, body: "", tag: "handraise", data: null });
+  // A newer hub may send what we don't know yet; a person is needed in any case.
+  if (!notice) await learnLanguage(read);
+  if (!notice) return show({ title: t("worker.needs_you"), body: "", tag: "handraise", data: null });
   if ("waiting" in notice) count(notice.waiting);
   switch (notice.kind) {
     case "ask":
@@ -65,9 +66,9 @@ async function showAsk(notice: AskNotice): Promise<void> {
 /** What was shown for this ask says how it ended, and goes. */
 async function takeBack(ask: string, title: string, body: string): Promise<void> {
   const shown = await self.registration.getNotifications({ tag: ask });
-  // Where somebody has just answered, the outcome of that stands there.
+  // The outcome of an answer that was just given stays.
   if (shown.some((each) => each.data?.answered)) return;
-  if (shown.length > 0 || STRICT) await showBriefly({ title: title || t.noLongerNeeded, body, tag: ask, data: null, silent: true });
+  if (shown.length > 0 || STRICT) await showBriefly({ title: title || t("worker.no_longer_needed"), body, tag: ask, data: null, silent: true });
 }
 
 async function click(data: unknown, action: string): Promise<void> {
@@ -84,18 +85,18 @@ async function answer(notice: AskNotice, action: string): Promise<void> {
   const offered = notice.answers.find((each) => each.name === action);
   if (!offered) return;
   const path = `/api/asks/${encodeURIComponent(notice.ask)}`;
-  const { status, told } = await ask("POST", `${path}/answer`, { answer: offered.answer, digest: notice.digest });
-  const came = truth(notice, offered, status, told);
-  const shown = { body: came.body, tag: notice.ask, data: { answered: true, notice }, silent: true };
-  await show({ ...shown, title: came.title });
-  if (came.settled) await tellClosed(notice);
+  const [{ status, reply }] = await Promise.all([ask("POST", `${path}/answer`, { answer: offered.answer, digest: notice.digest }), learnLanguage(read)]);
+  const outcome = truth(notice, offered, status, reply);
+  const shown = { body: outcome.body, tag: notice.ask, data: { answered: true, notice }, silent: true };
+  await show({ ...shown, title: outcome.title });
+  if (outcome.settled) await tellClosed(notice);
   if (status !== 200) return;
-  for (let look = 0, now = told; look < LOOKS; look += 1) {
-    if (isDelivered(now)) return showBriefly({ ...shown, title: t.delivered(offered.done) });
+  for (let look = 0, now = reply; look < LOOKS; look += 1) {
+    if (isDelivered(now)) return showBriefly({ ...shown, title: t("worker.delivered", { done: offered.done }) });
     await pause(LOOK_AGAIN);
-    now = (await ask("GET", path)).told;
+    now = (await ask("GET", path)).reply;
   }
-  await show({ ...shown, title: t.notTaken(offered.done) });
+  await show({ ...shown, title: t("worker.not_received", { done: offered.done }) });
 }
 
 /** The page, at the card. */
@@ -112,9 +113,9 @@ async function open(notice: Notice | null): Promise<void> {
   await page.focus().catch(() => undefined);
 }
 
-/** The browser gave this device another address: the hub is told, so that nothing is lost. */
+/** The browser gave this device another address: the hub learns it, so that nothing is lost. */
 async function move({ oldSubscription, newSubscription }: Moved): Promise<void> {
-  const push = (await ask("GET", "/api/push")).told as { key?: string | null } | null;
+  const push = (await ask("GET", "/api/push")).reply as { key?: string | null } | null;
   if (!push?.key) return;
   const fresh = newSubscription ?? (await self.registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: push.key }));
   const { endpoint, keys } = fresh.toJSON();
@@ -153,8 +154,8 @@ function count(waiting: number): void {
   badge.setAppBadge?.(waiting).catch(() => undefined);
 }
 
-/** What the hub said; status 0 is nobody. */
-async function ask(method: string, path: string, body?: unknown): Promise<{ status: number; told: unknown }> {
+/** The hub's reply; status 0 means that there was none. */
+async function ask(method: string, path: string, body?: unknown): Promise<{ status: number; reply: unknown }> {
   try {
     const response = await fetch(path, {
       method,
@@ -163,10 +164,16 @@ async function ask(method: string, path: string, body?: unknown): Promise<{ stat
       signal: AbortSignal.timeout(PATIENCE),
       ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
     });
-    return { status: response.status, told: await response.json().catch(() => null) };
+    return { status: response.status, reply: await response.json().catch(() => null) };
   } catch {
-    return { status: 0, told: null };
+    return { status: 0, reply: null };
   }
+}
+
+/** What the hub has there, or null. */
+async function read(path: string): Promise<unknown> {
+  const { status, reply } = await ask("GET", path);
+  return status === 200 ? reply : null;
 }
 
 function jsonOf(data: PushMessageData | null): unknown {

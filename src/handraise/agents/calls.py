@@ -1,10 +1,10 @@
-"""The counter: agents outside raise asks here and wait for them. Who goes away and does not come back has withdrawn."""
+"""The calls of external agents: each opens an ask and waits. An agent that doesn't come back has withdrawn."""
 
 import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from hashlib import sha256
 from types import TracebackType
@@ -19,22 +19,22 @@ from handraise.inbox.inbox import Inbox
 from handraise.model import ids
 from handraise.model.agent_replies import Reply
 from handraise.model.asks import Ask, Origin, Withdrawn
+from handraise.model.own_tools import ASK_USER
 from handraise.model.projects import Options
-from handraise.model.tools import ASK_USER
 
 GRACE = 10.0
-"""How long an asker may be gone: a relay comes back within a second of the hub."""
+"""How long an agent may be gone: a relay reconnects within a second."""
 _AFTER_RESTART = 3
-"""So many times as long after a restart of the hub: on a busy machine everybody is slow to come back."""
+"""How many times as long after a restart of the hub: on a busy machine everyone reconnects slowly."""
 _BETWEEN_POLLS = 6
 PROGRESS = 15.0
-"""How often a waiting agent hears that we still wait."""
+"""How often a waiting agent gets progress."""
 
 log = logging.getLogger("handraise.agents")
 
 
 class Caller(Struct, frozen=True):
-    """An agent outside. `conversation` is secret enough that nobody else finds its asks."""
+    """An external agent. `conversation` is secret, so that nobody else finds its asks."""
 
     conversation: str
     name: str
@@ -55,17 +55,17 @@ class DirectoryContext(NamedTuple):
 
 
 class HubContext(Struct, frozen=True):
-    """What the counter has to know of the rest of the hub."""
+    """What calls need from the rest of the hub."""
 
     clock: Callable[[], datetime]
     whereabouts: Callable[[str], Awaitable[DirectoryContext]]
     surroundings: Callable[[str, DirectoryContext], Surroundings]
     left_open: Callable[[], Awaitable[Sequence[Ask]]]
-    """The asks of agents outside that an earlier hub left open."""
+    """Asks of external agents that an earlier hub left open."""
 
 
 Waited = Callable[[float, float | None], Awaitable[None]]
-"""Is told how many seconds an agent has waited, and of how many."""
+"""Gets how many seconds an agent has waited, and the total."""
 
 
 class AgentCalls:
@@ -94,9 +94,10 @@ class AgentCalls:
         """The asks that are not settled, and whose each is; None where only an earlier hub knew."""
         self._withdrawing: set[asyncio.Task[None]] = set()
         self._closing = closing
+        self._listening = ExitStack()
 
     async def __aenter__(self) -> Self:
-        self._inbox.tell(None, self._told)
+        self._listening.enter_context(self._inbox.listening(self._ask_settled, None))
         for ask in await self._knowledge.left_open():
             self._open[ask.id] = None
             self._expect(ask.id, self._grace * _AFTER_RESTART)
@@ -106,7 +107,7 @@ class AgentCalls:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._closing.set()
-        self._inbox.tell_no_more(None)
+        self._listening.close()
         for timer in self._absent.values():
             timer.cancel()
         for task in self._withdrawing:
@@ -141,7 +142,7 @@ class AgentCalls:
             project=where.project,
             body=body,
             tool=tool_calls.subject(tool, arguments),
-            origin=Origin(f"{caller.conversation}/{reference}", request=tool_calls.keep(tool, arguments)),
+            origin=Origin(f"{caller.conversation}/{reference}", request=tool_calls.as_stored(tool, arguments)),
             opened_at=self._knowledge.clock(),
             asker="agent",
             agent=caller.name,
@@ -186,7 +187,7 @@ class AgentCalls:
         return found
 
     def seen(self, ask: str) -> None:
-        """Somebody asked for it and will ask again: the grace begins anew, and is longer."""
+        """An agent polled for it and will poll again: the grace period restarts, and is longer."""
         self._forget(ask)
         self._expect(ask, self._grace * _BETWEEN_POLLS)
 
@@ -233,7 +234,7 @@ class AgentCalls:
             if waited is not None:
                 await waited((self._knowledge.clock() - ask.opened_at).total_seconds(), total)
 
-    def _told(self, ask: Ask) -> None:
+    def _ask_settled(self, ask: Ask) -> None:
         self._forget(ask.id)
         self._open.pop(ask.id, None)
         for future in self._waiting.pop(ask.id, []):
@@ -263,7 +264,7 @@ class AgentCalls:
     def _withdrawn(self, task: asyncio.Task[None]) -> None:
         self._withdrawing.discard(task)
         if not task.cancelled() and task.exception() is not None:
-            log.error("an ask could not be withdrawn; it stays until its time is over", exc_info=task.exception())
+            log.error("could not withdraw an ask; it stays until it expires", exc_info=task.exception())
 
 
 def ask_id(caller: Caller, reference: str) -> str:

@@ -1,4 +1,4 @@
-"""Speaks MCP with agents outside, by the official SDK, on any pair of streams. Knows no socket and no HTTP."""
+"""Speaks MCP with external agents through the official SDK, on any pair of streams. Knows no sockets, no HTTP."""
 
 import json
 import logging
@@ -18,10 +18,10 @@ from handraise.agents.calls import AgentCalls, Caller
 from handraise.inbox.errors import InboxError
 from handraise.model.agent_replies import Reply
 from handraise.model.inputs import MalformedInput
-from handraise.model.tools import APPROVAL_PROMPT_TOOL, ASK_USER_TOOL, SERVER
+from handraise.model.own_tools import APPROVAL_PROMPT_TOOL, ASK_USER_TOOL, SERVER
 
 _TOOLS = tuple(types.Tool.model_validate(each) for each in (ASK_USER_TOOL, APPROVAL_PROMPT_TOOL))
-_FAULT = "The hub cannot ask anybody now; its log says why. Go on with your best judgement."
+_FAULT = "The hub can't ask anyone right now (see its log). Continue with your best judgment."
 
 log = logging.getLogger("handraise.agents")
 
@@ -29,7 +29,7 @@ Context = ServerRequestContext[Any, Any]
 
 
 class McpServer:
-    """`caller_of` tells who speaks; `reference_of` names a call, the same one whenever it is repeated."""
+    """`caller_of` says who calls; `reference_of` names a call, the same whenever it is repeated."""
 
     def __init__(
         self, agent_calls: AgentCalls, caller_of: Callable[[Context], Caller], reference_of: Callable[[Context], str]
@@ -59,18 +59,18 @@ class McpServer:
         caller = self._caller_of(context)
         try:
             if not await self._agent_calls.offers(caller, tool):
-                return tool_calls.refused(tool, f"{tool} is switched off in this project.")
+                return tool_calls.refused(tool, f"{tool} is turned off in this project.")
             return await self._agent_calls.call(caller, self._reference_of(context), tool, arguments, waited)
         except MalformedInput as error:
             return tool_calls.refused(tool, str(error))
         except InboxError as error:
             return tool_calls.refused(tool, str(error))
-        except Exception:  # the station's outer door: an agent reads a sentence, and nothing is allowed by accident
+        except Exception:  # the outer boundary: an agent gets a sentence, and nothing is allowed by accident
             log.exception("a call of %s failed", tool)
             return tool_calls.refused(tool, _FAULT)
 
     async def _watch(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """The SDK ends a cancelled call by itself; that nobody waits for the ask any more has to be said here."""
+        """The SDK ends a cancelled call by itself; its ask is withdrawn here."""
         if ctx.method == "notifications/cancelled":
             request = (ctx.params or {}).get("requestId")
             self._agent_calls.cancel(self._caller_of(ctx), spelled(request))
@@ -101,7 +101,7 @@ def read_line(line: bytes) -> SessionMessage | Exception:
 
 
 def write_line(message: SessionMessage) -> bytes:
-    """What the SDK says, as a line."""
+    """A message of the SDK as a line."""
     return message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
 
 

@@ -11,33 +11,47 @@ import sys
 import time
 from collections.abc import Callable
 
-from handraise.agents import chunks, run_file
-from handraise.agents.chunks import Answer, BadAnswer
+from handraise.agents import run_file
 from handraise.agents.relay_state import RelayState
 from handraise.agents.run_file import BadRunFile, Run
+from handraise.client.http import LAST_CHUNK, BadResponse, ResponseParser, chunk, request_head
+from handraise.client.state import state_folder
 
 PATH = "/mcp/lines"
 _USAGE = """Usage: handraise mcp [--state DIR]
 
 An MCP server on stdio with ask_user and approval_prompt, for any agent.
 
-  --state DIR  The hub's folder; $HANDRAISE_STATE, or the platform's place for state.
+  --state DIR  The hub's folder. Default: $HANDRAISE_STATE, or the platform's state folder.
 """
 _TRY_AGAIN = 0.25
 _STUCK = 30.0
 _PIECE = 65536
 _NO_HUB = (
-    "No hub of Handraise answers, so nobody can be asked. Go on with your best judgement; "
-    "the person can start one with: handraise serve"
+    "No Handraise hub is running, so nobody can be asked. Continue with your best judgment. "
+    "The user can start a hub with: handraise serve"
 )
 
 
-class HubGone(Exception):
-    """The agent closed its end, or we were told to stop."""
+class RelayEnded(Exception):
+    """The agent closed its end, or a signal came."""
+
+
+class LineBuffer:
+    """Takes bytes in any pieces, and gives whole lines."""
+
+    def __init__(self) -> None:
+        self.rest = b""
+        """What came without a newline behind it."""
+
+    def receive(self, piece: bytes) -> list[bytes]:
+        """The lines that this piece completes, but for blank ones."""
+        *lines, self.rest = (self.rest + piece).split(b"\n")
+        return [line + b"\n" for line in lines if line.strip()]
 
 
 class Relay:
-    """Reads what an agent says from one descriptor and writes what it hears to another. `clock` never goes back."""
+    """Reads an agent's lines from one descriptor and writes replies to another. `clock` is monotonic."""
 
     def __init__(
         self, state: str, run: Run | None, agent_in: int, agent_out: int, clock: Callable[[], float] = time.monotonic
@@ -48,10 +62,11 @@ class Relay:
         self._in = agent_in
         self._out = agent_out
         self._conversation = os.urandom(16).hex()
-        self._talk = RelayState()
+        self._memory = RelayState()
         self._hub: socket.socket | None = None
-        self._answer = Answer()
-        self._unread = b""
+        self._response = ResponseParser()
+        self._from_agent = LineBuffer()
+        self._from_hub = LineBuffer()
         self._next_try = 0.0
 
     def carry(self) -> None:
@@ -59,7 +74,7 @@ class Relay:
         try:
             while True:
                 self._wait()
-        except HubGone:
+        except RelayEnded:
             self._say_goodbye()
 
     def _wait(self) -> None:
@@ -67,61 +82,60 @@ class Relay:
         waiting.register(self._in, select.POLLIN | select.POLLHUP)
         if self._hub is not None:
             waiting.register(self._hub, select.POLLIN)
-        is_away = self._hub is None and self._talk.is_waiting
+        is_away = self._hub is None and self._memory.is_waiting
         ready = {number for number, _ in waiting.poll(_TRY_AGAIN * 1000 if is_away else None)}
         if self._in in ready:
             self._hear()
         if self._hub is not None and self._hub.fileno() in ready:
             self._receive(self._hub)
-        if self._hub is None and self._talk.is_waiting and self._clock() >= self._next_try and not self._connect():
-            self._write(self._talk.give_up(self._clock(), _NO_HUB))
+        if self._hub is None and self._memory.is_waiting and self._clock() >= self._next_try and not self._connect():
+            self._write(self._memory.give_up(self._clock(), _NO_HUB))
 
     def _hear(self) -> None:
         piece = os.read(self._in, _PIECE)
         if not piece:
-            raise HubGone
-        *lines, self._unread = (self._unread + piece).split(b"\n")
-        for line in lines:
-            if line.strip():
-                self._pass_on(line + b"\n")
+            raise RelayEnded
+        for line in self._from_agent.receive(piece):
+            self._pass_on(line)
 
     def _pass_on(self, line: bytes) -> None:
-        self._talk.hear(line, self._clock())
+        self._memory.hear(line, self._clock())
         if self._hub is None:
-            return  # whatever is open goes out with the next connection
+            return  # open calls go out with the next connection
         try:
-            self._hub.sendall(chunks.chunk(line))
+            self._hub.sendall(chunk(line))
         except OSError:
             self._lose()
         else:
-            self._talk.sent(line)
+            self._memory.sent(line)
 
     def _receive(self, hub: socket.socket) -> None:
         try:
             piece = hub.recv(_PIECE)
-            lines = self._answer.receive(piece)
-        except (OSError, BadAnswer):
+            lines = self._from_hub.receive(self._response.receive(piece))
+        except (OSError, BadResponse):
             self._lose()
             return
-        if self._answer.status not in (None, 200):
+        if self._response.status not in (None, 200):
             if not piece:
                 self._refused()
             return
-        told = [self._talk.tell(line) for line in lines]
-        self._write([line for line in told if line is not None])
-        if not piece or self._answer.has_ended:
+        heard = [self._memory.tell(line) for line in lines]
+        self._write([line for line in heard if line is not None])
+        if not piece or self._response.has_ended:
             self._lose()
 
     def _connect(self) -> bool:
-        """A hub that is there hears how the conversation began, and all that is open."""
+        """Connects, and sends how the conversation began and all open calls."""
         try:
             self._hub = self._reach()
-            self._answer = Answer()
-            # From here on there was a hub, also if it hangs up before it has heard a word.
-            opening = self._talk.begin()
-            self._hub.sendall(chunks.head(PATH, self._headers()))
+            self._response = ResponseParser()
+            self._from_hub = LineBuffer()
+            # From here on there was a hub, even if it hangs up at once.
+            opening = self._memory.begin()
+            self._hub.sendall(request_head("POST", PATH, self._headers()))
             for line in opening:
-                self._hub.sendall(chunks.chunk(line))
+                self._hub.sendall(chunk(line))
         except OSError:
             self._lose()
             return False
@@ -144,6 +158,8 @@ class Relay:
         headers = {
             "Host": "localhost",
             "Connection": "close",
+            "Transfer-Encoding": "chunked",
+            "Content-Type": "application/x-ndjson",
             "Handraise-Conversation": self._conversation,
             "Handraise-Directory": os.getcwdb().hex(),
         }
@@ -154,25 +170,25 @@ class Relay:
         return headers
 
     def _refused(self) -> None:
-        told = self._answer.rest.decode(errors="replace")
+        reason = self._from_hub.rest.decode(errors="replace")
         self._lose()
-        self._write(self._talk.give_up_all(f"The hub does not let this agent ask anybody: {told}"))
+        self._write(self._memory.give_up_all(f"The hub refused this agent: {reason}"))
 
     def _lose(self) -> None:
         if self._hub is not None:
             self._hub.close()
             self._hub = None
-            if self._answer.status is not None:
-                self._talk.lose(self._clock())
-        # Who is turned away at once again and again must not run in circles.
+            if self._response.status is not None:
+                self._memory.lose(self._clock())
+        # A relay that is refused again and again must not spin.
         self._next_try = self._clock() + _TRY_AGAIN
 
     def _say_goodbye(self) -> None:
-        """The end of the body says that we do not come back; then the hub has a moment to hear it."""
+        """Ends the body, which says that we won't come back, and gives the hub a moment to read it."""
         if self._hub is None:
             return
         try:
-            self._hub.sendall(chunks.END)
+            self._hub.sendall(LAST_CHUNK)
             self._hub.settimeout(1.0)
             while self._hub.recv(_PIECE):
                 pass
@@ -186,7 +202,7 @@ class Relay:
             while left:
                 left = left[os.write(self._out, left) :]
         except BrokenPipeError:
-            raise HubGone from None
+            raise RelayEnded from None
 
 
 def main(arguments: list[str]) -> int:
@@ -213,22 +229,10 @@ def main(arguments: list[str]) -> int:
         signal.signal(number, _stop)
     try:
         Relay(state or state_folder(), run, 0, 1).carry()
-    except HubGone:
+    except RelayEnded:
         pass
     return 0
 
 
-def state_folder() -> str:
-    """The same place as `platformdirs` names, which takes too long to import."""
-    named = os.environ.get("HANDRAISE_STATE")
-    if named:
-        return os.path.expanduser(named)
-    if sys.platform == "darwin":
-        return os.path.expanduser("~/Library/Application Support/handraise")
-    return os.path.join(
-        os.environ.get("XDG_STATE_HOME", "").strip() or os.path.expanduser("~/.local/state"), "handraise"
-    )
-
-
 def _stop(_number: int, _frame: object) -> None:
-    raise HubGone
+    raise RelayEnded

@@ -5,10 +5,10 @@ On the standard library alone: one relay runs for each agent, and has to start a
 
 import json
 
-from handraise.model.tools import APPROVAL_PROMPT, APPROVAL_PROMPT_TOOL, ASK_USER_TOOL, SERVER
+from handraise.model.own_tools import APPROVAL_PROMPT, APPROVAL_PROMPT_TOOL, ASK_USER_TOOL, SERVER
 
 LONGEST_AWAY = 600.0
-"""How long a call that the hub had taken waits for the next hub."""
+"""How long a call that a hub had received waits for the next hub."""
 SHORTLY_AWAY = 5.0
 """How long a call that came while the hub was away waits for it."""
 _METHOD_NOT_FOUND = -32601
@@ -27,7 +27,7 @@ class OpenCall:
 
 
 class RelayState:
-    """Lines go through it in both directions. A reply that nobody waits for is swallowed: it was given before."""
+    """Lines go through it in both directions. A reply to nothing open is dropped: the agent has it already."""
 
     def __init__(self) -> None:
         self._open: dict[str, OpenCall] = {}
@@ -40,7 +40,7 @@ class RelayState:
         return bool(self._open)
 
     def hear(self, line: bytes, now: float) -> None:
-        """The agent said this."""
+        """A line from the agent."""
         message = _read(line)
         method = message.get("method")
         if method == "notifications/initialized":
@@ -52,7 +52,7 @@ class RelayState:
             self._open[_key(message["id"])] = OpenCall(line, message, now)
 
     def begin(self) -> list[bytes]:
-        """What a hub has to hear first: how the conversation began, and what is still open."""
+        """What a hub needs first: how the conversation began, and open calls."""
         self._knew_a_hub = True
         before = [each for each in (self._hello, self._ready) if each is not None]
         for each in self._open.values():
@@ -60,13 +60,13 @@ class RelayState:
         return before + [each.line for each in self._open.values()]
 
     def sent(self, line: bytes) -> None:
-        """The hub has this line."""
+        """A line was sent to the hub."""
         for each in self._open.values():
             if each.line is line:
                 each.was_sent = True
 
     def tell(self, line: bytes) -> bytes | None:
-        """The hub says this; None if the agent has heard it already."""
+        """A line from the hub; None if the agent has it already."""
         message = _read(line)
         if "method" in message or "id" not in message:
             return line
@@ -78,19 +78,19 @@ class RelayState:
         return line
 
     def lose(self, now: float) -> None:
-        """The hub is gone: what it had taken waits from here on."""
+        """The hub is gone: calls that it had received wait from here on."""
         for each in self._open.values():
             if each.was_sent:
                 each.since = now
 
     def give_up(self, now: float, reason: str) -> list[bytes]:
-        """Our own replies to what has waited too long for a hub."""
+        """Our own replies to calls that have waited too long for a hub."""
         return self._give_up(
             [key for key, each in self._open.items() if now >= each.since + self._patience(each)], reason
         )
 
     def give_up_all(self, reason: str) -> list[bytes]:
-        """The hub does not want us: nothing waits any longer."""
+        """The hub refuses us: replies to all open calls."""
         return self._give_up(list(self._open), reason)
 
     def _give_up(self, keys: list[str], reason: str) -> list[bytes]:
@@ -124,13 +124,13 @@ def _key(request_id: object) -> str:
 
 
 def _reply(asked: OpenCall, reason: str) -> bytes:
-    """Without a hub we greet, show the tools, and say of each call why nobody is asked."""
+    """Without a hub: greets, lists the tools, and says for each call why nobody is asked."""
     request_id, method = asked.message["id"], asked.message["method"]
     params = asked.message.get("params")
-    told = params if isinstance(params, dict) else {}
+    arguments = params if isinstance(params, dict) else {}
     match method:
         case "initialize":
-            version = told.get("protocolVersion")
+            version = arguments.get("protocolVersion")
             about = {"name": SERVER, "version": "0"}
             result: dict[str, object] = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": about}
         case "tools/list":
@@ -138,7 +138,7 @@ def _reply(asked: OpenCall, reason: str) -> bytes:
         case "ping":
             result = {}
         case "tools/call":
-            result = _refused(told.get("name"), reason)
+            result = _refused(arguments.get("name"), reason)
         case _:
             error = {"code": _METHOD_NOT_FOUND, "message": reason}
             return _line({"jsonrpc": "2.0", "id": request_id, "error": error})

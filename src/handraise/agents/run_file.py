@@ -7,7 +7,7 @@ import json
 import os
 import stat
 
-from handraise.model.tools import ASK_USER_LEAST, ASK_USER_MOST, ASK_USER_SECONDS
+from handraise.model.own_tools import ASK_USER_LEAST, ASK_USER_MOST, ASK_USER_SECONDS
 
 VARIABLE = "ASK_USER_CONFIG"
 _HOSTS = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "[::1]": "::1"}
@@ -54,37 +54,37 @@ def load(path: str) -> Run:
             if not stat.S_ISREG(about.st_mode):
                 raise BadRunFile(f"{VARIABLE} names {path}, which is not a file.")
             if about.st_uid != os.getuid():
-                raise BadRunFile(f"{path} belongs to somebody else, who could have written it; make it your own.")
+                raise BadRunFile(f"{path} belongs to another user. Make it your own.")
             if stat.S_IMODE(about.st_mode) & 0o077:
-                raise BadRunFile(f"Others can read {path}; make it yours alone (chmod 600 {path}).")
+                raise BadRunFile(f"Other users can read {path}. Make it private: chmod 600 {path}")
             text = file.read(_LARGEST + 1)
     except (OSError, ValueError) as error:
-        told = error.strerror if isinstance(error, OSError) else "there is no such name"
-        raise BadRunFile(f"{VARIABLE} names {path!r}, which cannot be read: {told}.") from error
+        reason = error.strerror if isinstance(error, OSError) else "not a valid path"
+        raise BadRunFile(f"{VARIABLE} names {path!r}, which cannot be read: {reason}.") from error
     if len(text) > _LARGEST:
-        raise BadRunFile(f"{path} is too large for the configuration of a run.")
+        raise BadRunFile(f"{path} is too large for a run's configuration.")
     return read(text)
 
 
 def read(text: bytes) -> Run:
     """What the text says; raises BadRunFile. Unknown fields are left alone: the file may be shared with others."""
     try:
-        told = json.loads(text)
+        fields = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise BadRunFile("The run's configuration is not JSON.") from error
-    if not isinstance(told, dict):
+    if not isinstance(fields, dict):
         raise BadRunFile("The run's configuration is not a JSON object.")
-    socket = _socket(told.get("socket"))
-    host, port = _address(told.get("apiUrl"), is_spare=socket is not None)
-    if not isinstance(told.get("csrfToken", ""), str):
-        raise BadRunFile("csrfToken must be a text.")
+    socket = _socket(fields.get("socket"))
+    host, port = _address(fields.get("apiUrl"), is_spare=socket is not None)
+    if not isinstance(fields.get("csrfToken", ""), str):
+        raise BadRunFile("csrfToken must be text.")
     return Run(
         host,
         port,
-        _stream_token(told.get("streamToken")),
-        _number("userId", told.get("userId")),
-        _project(told.get("projectId")),
-        _timeout(told.get("timeout", ASK_USER_SECONDS)),
+        _stream_token(fields.get("streamToken")),
+        _number("userId", fields.get("userId")),
+        _project(fields.get("projectId")),
+        _timeout(fields.get("timeout", ASK_USER_SECONDS)),
         socket,
     )
 
@@ -111,7 +111,7 @@ def _address(url: object, *, is_spare: bool) -> tuple[str, int]:
     """Where the hub is. A spare address is not used, and may be one that only others can speak to."""
     schemes = ("http://", "https://") if is_spare else ("http://",)
     if not isinstance(url, str) or not url.startswith(schemes):
-        raise BadRunFile("apiUrl must be an address such as http://127.0.0.1:8420.")
+        raise BadRunFile("apiUrl must be an address, for example http://127.0.0.1:8420.")
     place, _, path = url.partition("://")[2].partition("/")
     host, colon, port = place.rpartition(":") if not place.endswith("]") else (place, "", "")
     if not colon:
@@ -119,7 +119,7 @@ def _address(url: object, *, is_spare: bool) -> tuple[str, int]:
     if host.lower() not in _HOSTS or path:
         raise BadRunFile(f"apiUrl must name this machine (127.0.0.1, localhost or [::1]), not {url!r}.")
     if not port.isascii() or not port.isdigit() or len(port) > _PORT or not 0 < int(port) < 65536:
-        raise BadRunFile(f"apiUrl has no port that can be used: {url!r}.")
+        raise BadRunFile(f"apiUrl has no valid port: {url!r}.")
     return _HOSTS[host.lower()], int(port)
 
 

@@ -1,6 +1,6 @@
-"""The runs of agents outside: a private file for each, by which the agent's MCP server reaches the hub.
+"""Runs of external agents: each has a private file, by which the agent's MCP server reaches the hub.
 
-The file is the record: a stream token is good as long as its file is there.
+The file is the record: a stream token is valid while its file exists.
 """
 
 import asyncio
@@ -16,10 +16,10 @@ from uuid import UUID
 from handraise.agents import run_file
 from handraise.agents.calls import Caller
 from handraise.agents.run_file import BadRunFile, Run
-from handraise.model.tools import ASK_USER_SECONDS
+from handraise.model.own_tools import ASK_USER_SECONDS
 
 STALE = 3600.0
-"""How long a run that nobody hears of is kept, in seconds."""
+"""After how many seconds without a sign of life a run is removed."""
 
 
 class Runs:
@@ -34,13 +34,13 @@ class Runs:
         self._entropy = entropy
         self._now = now
         self._alive: dict[str, set[asyncio.Event]] = defaultdict(set)
-        """What tells those who are connected that their run has ended."""
+        """Set for each connection when its run ends."""
 
     def open(self, project: str, timeout: int | None = None) -> tuple[str, Path]:
         """A new run: its stream token, and the file to name in `ASK_USER_CONFIG`. Raises BadRunFile."""
         self.sweep()
         token = str(UUID(bytes=self._entropy(16), version=4))
-        told = {
+        fields = {
             "apiUrl": self._api_url,
             "streamToken": token,
             "userId": os.getuid(),
@@ -49,7 +49,7 @@ class Runs:
             "timeout": timeout or ASK_USER_SECONDS,
             "socket": str(self._socket),
         }
-        text = json.dumps(told)
+        text = json.dumps(fields)
         run_file.read(text.encode())
         self._folder.mkdir(mode=0o700, exist_ok=True)
         path = self._path(token)
@@ -59,7 +59,7 @@ class Runs:
         return token, path
 
     def find(self, token: object) -> Run | None:
-        """The run that a stream token belongs to; None if there is none, or none any more. It is heard of by this."""
+        """The run of a stream token; None if there is none. Counts as a sign of life."""
         if not run_file.is_stream_token(token):
             return None
         self.sweep()
@@ -82,9 +82,9 @@ class Runs:
 
     @contextmanager
     def alive(self, token: str) -> Iterator[asyncio.Event]:
-        """Somebody of this run is connected as long as this is entered: it does not become stale.
+        """A connection of this run is open while this is entered: the run doesn't become stale.
 
-        What is given is set when the run ends.
+        The event is set when the run ends.
         """
         path = self._path(token)
         ended = asyncio.Event()
@@ -100,7 +100,7 @@ class Runs:
                 del self._alive[path.name]
 
     def sweep(self) -> None:
-        """Removes what was left behind; who is connected to a run that somebody else has removed is told."""
+        """Removes stale runs; ends the connections of runs whose file is gone."""
         for name in list(self._alive):
             path = self._folder / name
             self._hear(path)

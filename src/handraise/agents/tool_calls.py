@@ -1,4 +1,4 @@
-"""What an agent outside calls, as an ask's body; and a settlement as the result that it reads. Pure; errors deny."""
+"""An external agent's call as an ask's body, and a settlement as the call's result. Pure; errors deny."""
 
 import json
 from typing import Any, assert_never
@@ -16,11 +16,12 @@ from handraise.model.agent_replies import (
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise, Trusting
 from handraise.model.asks import Answered, Ask, Body, Expired, Permission, Question, Withdrawn
 from handraise.model.inputs import MalformedInput, read_ask_user, read_plan, read_questions
-from handraise.model.tools import APPROVAL_PROMPT, ASK_USER
+from handraise.model.own_tools import APPROVAL_PROMPT, ASK_USER
+from handraise.model.tools import tool_named
 
 
 def read_call(tool: str, arguments: dict[str, Any]) -> Body:
-    """What to put to people; raises Malformed."""
+    """What to ask people; raises MalformedInput."""
     match tool:
         case "ask_user":
             return read_ask_user(arguments)
@@ -35,8 +36,8 @@ def subject(tool: str, arguments: dict[str, Any]) -> str:
     return str(arguments["tool_name"]) if tool == APPROVAL_PROMPT else tool
 
 
-def keep(tool: str, arguments: dict[str, Any]) -> str:
-    """A call as it is kept with its ask, to make the result of."""
+def as_stored(tool: str, arguments: dict[str, Any]) -> str:
+    """A call as it is stored with its ask, to make the result from."""
     return json.dumps({"tool": tool, "arguments": arguments})
 
 
@@ -58,18 +59,18 @@ def refused(tool: str, reason: str) -> Reply:
 
 
 def _read_approval(arguments: dict[str, Any]) -> Body:
-    name, told = arguments.get("tool_name"), arguments.get("input", {})
+    name, tool_input = arguments.get("tool_name"), arguments.get("input", {})
     if not isinstance(name, str) or not name.strip():
-        raise MalformedInput("`tool_name` must name the tool that is to be used.")
-    if not isinstance(told, dict):
+        raise MalformedInput("`tool_name` must name a tool.")
+    if not isinstance(tool_input, dict):
         raise MalformedInput(f"The input of {name} is not an object.")
-    match name:
-        case "AskUserQuestion":
-            return read_questions(told)
-        case "ExitPlanMode":
-            return read_plan(told)
+    match tool_named(name).kind:
+        case "question":
+            return read_questions(tool_input)
+        case "plan":
+            return read_plan(tool_input)
         case _:
-            return Permission(tool=name, input=told)
+            return Permission(tool=name, input=tool_input)
 
 
 def _as_block(result: dict[str, Any]) -> Reply:
@@ -84,7 +85,7 @@ def _permission_result(ask: Ask, asked: dict[str, Any]) -> dict[str, Any]:
         case Expired():
             return _deny(NOBODY if isinstance(ask.body, Question) else NOBODY_ALLOWED)
         case Withdrawn(reason=reason):
-            return _deny(f"This was withdrawn, so it was not allowed: {reason}.")
+            return _deny(f"Withdrawn, so not allowed: {reason}.")
         case None:
             return _deny("Nobody has decided yet.")
         case _:
@@ -94,7 +95,7 @@ def _permission_result(ask: Ask, asked: dict[str, Any]) -> dict[str, Any]:
 def _decided(ask: Ask, asked: dict[str, Any], answer: Answer) -> dict[str, Any]:
     match answer:
         case Choices(answers):
-            return _allow({**asked, "answers": _said(ask, answers)})
+            return _allow({**asked, "answers": _answers(ask, answers)})
         case Allow(input=changed):
             return _allow(changed if changed is not None else asked)
         case Approve(mode, plan):
@@ -107,12 +108,12 @@ def _decided(ask: Ask, asked: dict[str, Any], answer: Answer) -> dict[str, Any]:
         case Outline():
             return _deny(OUTLINE)
         case Filled() | Trusting():
-            return _deny("The answer does not fit what was asked.")
+            return _deny("The answer doesn't fit the request.")
         case _:
             assert_never(answer)
 
 
-def _said(ask: Ask, choices: tuple[Choice, ...]) -> dict[str, str]:
+def _answers(ask: Ask, choices: tuple[Choice, ...]) -> dict[str, str]:
     prompts = ask.body.questions if isinstance(ask.body, Question) else ()
     return {prompt.question: in_words(choice) for prompt, choice in zip(prompts, choices, strict=True)}
 

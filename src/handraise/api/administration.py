@@ -1,4 +1,4 @@
-"""Administration over HTTP: projects, rules, trust, tokens and the audit; and their shapes."""
+"""Administration over HTTP: projects, rules, trust, tokens and the audit log, with their types."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -21,38 +21,38 @@ from handraise.model.trust import DirectoryTrust
 _ENTRIES = 500
 _TOKEN_STATES = ("good", "gone")
 _LINES = "application/x-ndjson"
-_LIMIT = Parameter("limit", "how many", "integer", least=1, most=10_000)
-_AFTER = Parameter("after", "entries after this number; the `next` of the page before", "integer")
+_LIMIT = Parameter("limit", "How many to return", "integer", least=1, most=10_000)
+_AFTER = Parameter("after", "Entries after this number: the `next` of the previous page", "integer")
 _BEFORE = Parameter(
-    "before", "entries before this number; the `next` of the page before, with `order=newest`", "integer"
+    "before", "Entries before this number: with `order=newest`, the `next` of the previous page", "integer"
 )
 _WHICH_TOKENS = (
-    Parameter("state", "`gone`: revoked or expired, for 90 days; else the good ones", choices=_TOKEN_STATES),
+    Parameter("state", "`gone`: revoked or expired in the last 90 days. Default: valid tokens", choices=_TOKEN_STATES),
 )
-_WHICH_DIRECTORY = (Parameter("directory", "the absolute path of a directory"),)
+_WHICH_DIRECTORY = (Parameter("directory", "Absolute path of a directory"),)
 _AUDIT = (
     _AFTER,
     _BEFORE,
-    Parameter("since", "from this time on", form="date-time"),
-    Parameter("until", "before this time", form="date-time"),
+    Parameter("since", "Entries at or after this time", form="date-time"),
+    Parameter("until", "Entries before this time", form="date-time"),
     ORDER,
-    Parameter("session", "a session's id"),
-    Parameter("ask", "an ask's id"),
-    Parameter("by", "a name"),
-    Parameter("what", "what was done", choices=get_args(What)),
+    Parameter("session", "A session's ID"),
+    Parameter("ask", "An ask's ID"),
+    Parameter("by", "Who did it"),
+    Parameter("what", "What was done", choices=get_args(What)),
     _LIMIT,
-    Parameter("as", "`lines` for JSON lines", choices=("lines",)),
+    Parameter("as", "`lines` returns JSON lines", choices=("lines",)),
 )
 
 
 class Projects(Struct, frozen=True):
-    """All of them, by name."""
+    """All projects, by name."""
 
     projects: list[Project]
 
 
 class NewProject(Struct, frozen=True, forbid_unknown_fields=True):
-    """A directory, perhaps with a name and options."""
+    """A directory, with an optional name and options."""
 
     path: str
     name: str | None = None
@@ -60,20 +60,20 @@ class NewProject(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ProjectChange(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is to be another one; what is left out stays."""
+    """What changes. Fields that are left out stay the same."""
 
     name: str | None = None
     options: Options | None = None
 
 
 class Rules(Struct, frozen=True):
-    """In the order in which they are tried."""
+    """All rules, in the order they are tried."""
 
     rules: list[Rule]
 
 
 class Trusts(Struct, frozen=True):
-    """What was decided about directories, by directory."""
+    """Decisions about directories, by directory."""
 
     trust: list[DirectoryTrust]
 
@@ -97,7 +97,7 @@ class NewRule(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TokenSchema(Struct, frozen=True):
-    """A token, without what makes it one."""
+    """A token, without its secret."""
 
     id: str
     name: str
@@ -111,13 +111,13 @@ class TokenSchema(Struct, frozen=True):
 
 
 class Tokens(Struct, frozen=True):
-    """Oldest first."""
+    """Tokens, oldest first."""
 
     tokens: list[TokenSchema]
 
 
 class NewToken(Struct, frozen=True, forbid_unknown_fields=True):
-    """A name, a role, and perhaps an end; for an agent, perhaps the project that it works in."""
+    """A name, a role, an optional expiry date and, for an agent, an optional project."""
 
     name: Name
     role: Role
@@ -129,14 +129,14 @@ class NewToken(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MadeToken(Struct, frozen=True):
-    """The secret is shown this once."""
+    """A new token. Its secret is shown only once."""
 
     token: TokenSchema
     secret: str
 
 
 class Audit(Struct, frozen=True):
-    """In order; `next` goes on from here."""
+    """Entries in order. `next` continues from here."""
 
     entries: list[Entry]
     next: int | None
@@ -182,7 +182,7 @@ async def list_trust(request: ApiRequest) -> Response:
 async def revoke_trust(request: ApiRequest) -> Response:
     directory = request.text("directory")
     if directory is None:
-        raise BadRequest("Name the directory.", 422, "invalid")
+        raise BadRequest("`directory` is required.", 422, "invalid")
     await request.desk.revoke_trust(directory)
     return answer(Done())
 
@@ -195,9 +195,9 @@ async def list_tokens(request: ApiRequest) -> Response:
 async def make_token(request: ApiRequest) -> Response:
     wanted = request.body(NewToken)
     if wanted.expires_at is not None and wanted.expires_at <= request.auth.now():
-        raise BadRequest("This token would have expired already.", 422, "invalid")
+        raise BadRequest("The expiry date is in the past.", 422, "invalid")
     if wanted.project is not None and wanted.role != "agent":
-        raise BadRequest("Only an agent's token can be bound to a project.", 422, "invalid")
+        raise BadRequest("Only agent tokens can be limited to a project.", 422, "invalid")
     made = await request.auth.make(
         wanted.name,
         wanted.role,
@@ -226,7 +226,7 @@ async def audit(request: ApiRequest) -> Response:
 
 
 async def _lines(search: "_Search", limit: int | None) -> AsyncIterator[bytes]:
-    """All of them, a page at a time, up to the limit if there is one."""
+    """All entries, a page at a time, up to the limit if there is one."""
     left, last = limit, None
     while left is None or left > 0:
         page = await search.read(last, _ENTRIES if left is None else min(left, _ENTRIES))
@@ -238,7 +238,7 @@ async def _lines(search: "_Search", limit: int | None) -> AsyncIterator[bytes]:
 
 
 class _Search(Struct, frozen=True):
-    """The entries that are wanted, from either end."""
+    """A search in the audit log, from either end."""
 
     desk: Desk
     after: int
@@ -247,7 +247,7 @@ class _Search(Struct, frozen=True):
     filters: dict[str, Any]
 
     async def read(self, last: int | None, limit: int) -> list[Entry]:
-        """The next ones behind the last that was read."""
+        """The entries that follow the last one read."""
         after, before = self.after, self.before
         if last is not None:
             after, before = (after, last) if self.newest_first else (last, before)
@@ -263,7 +263,7 @@ def _search(request: ApiRequest) -> _Search:
 
 
 async def _project(request: ApiRequest, named: str | None) -> str | None:
-    """The id of the project that is named by its id, name or path."""
+    """The ID of a project that is named by its ID, name or path."""
     if named is None:
         return None
     for key in ("id", "name", "path"):
@@ -295,25 +295,31 @@ def _check(options: Options | None) -> None:
 
 
 ROUTES = (
-    Route("GET", "/api/projects", "viewer", list_projects, "The projects", returns=Projects, compress=True),
-    Route("POST", "/api/projects", "admin", add_project, "Add one", NewProject, Project, 201),
-    Route("PATCH", "/api/projects/{id}", "admin", change_project, "Change one", ProjectChange, Project),
-    Route("GET", "/api/rules", "viewer", list_rules, "The rules, in order", returns=Rules, compress=True),
-    Route("POST", "/api/rules", "admin", add_rule, "Add one", NewRule, Rule, 201),
-    Route("DELETE", "/api/rules/{id}", "admin", revoke_rule, "Revoke one", returns=Done),
-    Route("GET", "/api/trust", "viewer", list_trust, "Which directories are trusted", returns=Trusts, compress=True),
+    Route("GET", "/api/projects", "viewer", list_projects, "List projects", returns=Projects, compress=True),
+    Route("POST", "/api/projects", "admin", add_project, "Add a project", NewProject, Project, 201),
+    Route("PATCH", "/api/projects/{id}", "admin", change_project, "Change a project", ProjectChange, Project),
+    Route("GET", "/api/rules", "viewer", list_rules, "List rules in order", returns=Rules, compress=True),
+    Route("POST", "/api/rules", "admin", add_rule, "Add a rule", NewRule, Rule, 201),
+    Route("DELETE", "/api/rules/{id}", "admin", revoke_rule, "Revoke a rule", returns=Done),
+    Route("GET", "/api/trust", "viewer", list_trust, "List decisions about directories", returns=Trusts, compress=True),
     Route(
-        "DELETE", "/api/trust", "admin", revoke_trust, "Ask about one again", returns=Done, parameters=_WHICH_DIRECTORY
+        "DELETE",
+        "/api/trust",
+        "admin",
+        revoke_trust,
+        "Forget the decision about a directory",
+        returns=Done,
+        parameters=_WHICH_DIRECTORY,
     ),
-    Route("GET", "/api/tokens", "admin", list_tokens, "The tokens", returns=Tokens, parameters=_WHICH_TOKENS),
-    Route("POST", "/api/tokens", "admin", make_token, "Make one", NewToken, MadeToken, 201),
-    Route("DELETE", "/api/tokens/{id}", "admin", revoke_token, "Revoke one, at once", returns=Done),
+    Route("GET", "/api/tokens", "admin", list_tokens, "List tokens", returns=Tokens, parameters=_WHICH_TOKENS),
+    Route("POST", "/api/tokens", "admin", make_token, "Create a token", NewToken, MadeToken, 201),
+    Route("DELETE", "/api/tokens/{id}", "admin", revoke_token, "Revoke a token immediately", returns=Done),
     Route(
         "GET",
         "/api/audit",
         "admin",
         audit,
-        "Who did what",
+        "List who did what",
         returns=Audit,
         parameters=_AUDIT,
         alternate_media=_LINES,

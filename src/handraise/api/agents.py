@@ -1,4 +1,4 @@
-"""Every way by which agents outside come in, and what stands behind each."""
+"""The routes of external agents: MCP over HTTP, relays, and runs."""
 
 import asyncio
 import importlib
@@ -23,9 +23,9 @@ from handraise.hub.hub import Hub, now
 from handraise.inbox.considering import Surroundings
 from handraise.inbox.errors import NoSuchAsk
 from handraise.model.asks import Ask
+from handraise.model.own_tools import ASK_USER_LEAST, ASK_USER_MOST
 from handraise.model.projects import innermost
 from handraise.model.tokens import Token
-from handraise.model.tools import ASK_USER_LEAST, ASK_USER_MOST
 from handraise.session import surroundings
 
 if TYPE_CHECKING:
@@ -33,42 +33,42 @@ if TYPE_CHECKING:
 
 _LARGEST_CALL = 16 * 1024 * 1024
 _SWEEPS = 6
-"""How often a run is looked at before it is stale."""
+"""How often a run is checked before it is stale."""
 _NOWHERE = "/dev/null"
-"""Where agents work of whom nobody knows it: nothing is inside, so that nothing there is read unasked."""
+"""The directory of agents whose directory is unknown: it holds nothing that could be read unasked."""
 
 
 class NewRun(Struct, frozen=True, forbid_unknown_fields=True):
-    """A run of an agent in a project; `timeout` is how long `ask_user` waits there, in seconds."""
+    """A run of an agent in a project. `timeout`: how long `ask_user` waits, in seconds."""
 
     project: str
     timeout: Annotated[int, Meta(ge=ASK_USER_LEAST, le=ASK_USER_MOST)] | None = None
 
 
 class IssuedRun(Struct, frozen=True):
-    """Start the agent with `ASK_USER_CONFIG` set to `path`; the file is removed when the run ends."""
+    """Start the agent with `ASK_USER_CONFIG` set to `path`. The file is removed when the run ends."""
 
     path: str
     stream_token: str = msgspec.field(name="streamToken")
 
 
 class AgentRoutes:
-    """Entered with `async with`, inside the hub's own. `closing` is set before any connection is ended."""
+    """Entered with `async with`, inside the hub. `closing` is set before any connection is ended."""
 
     def __init__(self, hub: Hub, state: Path, base: str, closing: asyncio.Event, *, grace: float = GRACE) -> None:
         self._hub = hub
         self._closing = closing
         self.agent_calls = AgentCalls(hub.inbox, self._knowledge(), closing, grace=grace)
         self._runs = Runs(state / "runs", base, state / "hub.sock", os.urandom, time.time)
-        self.relaying = AskUserEndpoints(self.agent_calls, self._runs, self._directory_of, _chance, self._left)
+        self.ask_user = AskUserEndpoints(self.agent_calls, self._runs, self._directory_of, _random_name, self._left)
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
         self._runs.sweep()
         await self._stack.enter_async_context(self.agent_calls)
-        self._later = _Later(self.agent_calls, self._closing)
-        self._stack.push_async_callback(self._later.close)
-        sweeping = asyncio.create_task(self._sweep_for_ever())
+        self._sdk_loader = _SdkLoader(self.agent_calls, self._closing)
+        self._stack.push_async_callback(self._sdk_loader.close)
+        sweeping = asyncio.create_task(self._sweep_regularly())
         self._stack.callback(sweeping.cancel)
         return self
 
@@ -76,14 +76,14 @@ class AgentRoutes:
         await self._stack.aclose()
 
     def routes(self) -> tuple[Route, ...]:
-        p = Parameter("p", "a project: its id, name or path")
+        p = Parameter("p", "A project: its ID, name or path")
         return (
             Route(
                 "POST",
                 "/mcp",
                 "agent",
                 self.call,
-                "MCP over HTTP",
+                "Call an MCP tool over HTTP",
                 parameters=(p,),
                 largest=_LARGEST_CALL,
                 long_lived=True,
@@ -93,7 +93,7 @@ class AgentRoutes:
                 "/mcp",
                 "agent",
                 self.resume,
-                "Goes on with a call",
+                "Continue a call with `Last-Event-ID`",
                 parameters=(p,),
                 media="text/event-stream",
                 long_lived=True,
@@ -108,31 +108,35 @@ class AgentRoutes:
                 long_lived=True,
                 authenticates_itself=True,
             ),
-            Route("POST", "/api/runs", "admin", self.open_run, "Begin a run", NewRun, IssuedRun, 201),
+            Route(
+                "POST", "/api/runs", "admin", self.open_run, "Start a run of an external agent", NewRun, IssuedRun, 201
+            ),
             Route("DELETE", "/api/runs/{id}", "admin", self.close_run, "End a run", returns=schemas.Done),
-            *self.relaying.routes(),
+            *self.ask_user.routes(),
         )
 
     async def call(self, request: ApiRequest) -> Response:
         caller = await self._caller_by_token(request)
-        return (await self._later.sdk()).exchange(caller, request.content, _chance())
+        return (await self._sdk_loader.sdk()).exchange(caller, request.content, _random_name())
 
     async def resume(self, request: ApiRequest) -> Response:
         event = request.http.headers.get("last-event-id")
         if not event:
-            raise BadRequest("There is nothing to follow here; POST a call.", 405, "method_not_allowed")
-        sdk = await self._later.sdk()
+            raise BadRequest(
+                "Nothing to continue without Last-Event-ID. Send a call with POST.", 405, "method_not_allowed"
+            )
+        sdk = await self._sdk_loader.sdk()
         try:
             return await sdk.resume(await self._caller_by_token(request), event)
         except NoSuchAsk as error:
             raise NotFound(str(error)) from error
 
     async def carry(self, request: ApiRequest) -> Response:
-        """For processes of this machine's owner, and for runs; an agent's token is good, too."""
+        """For this machine's owner, runs, and agent tokens."""
         caller = await self._caller_by_lines(request)
         stream = request.http.headers.get("handraise-stream")
         alive = self._runs.alive(stream) if stream is not None else nullcontext()
-        return (await self._later.sdk()).lines(caller, alive)
+        return (await self._sdk_loader.sdk()).lines(caller, alive)
 
     async def open_run(self, request: ApiRequest) -> Response:
         wanted = request.body(NewRun)
@@ -143,7 +147,7 @@ class AgentRoutes:
         try:
             token, path = self._runs.open(project.id, timeout)
         except BadRunFile as error:
-            raise BadRequest(f"No run could reach this hub: {error}", 409, "unreachable") from error
+            raise BadRequest(f"A run can't reach this hub: {error}", 409, "unreachable") from error
         return answer(IssuedRun(str(path), token), 201)
 
     async def close_run(self, request: ApiRequest) -> Response:
@@ -160,7 +164,7 @@ class AgentRoutes:
         return Caller(f"http/{owner}", request.principal.person.name, await self._named(request), comes_back=False)
 
     async def _named(self, request: ApiRequest) -> str:
-        """The directory of the project that the token is bound to; otherwise, of the one that `p` names."""
+        """The directory of the token's project; otherwise, of the project that `p` names."""
         bound = request.principal.token.project if request.principal.token else None
         named = request.text("p") or bound
         if named is None:
@@ -169,14 +173,14 @@ class AgentRoutes:
         if project is None:
             raise NotFound(f"There is no project {named}.")
         if bound not in (None, project.id):
-            raise BadRequest("This token is bound to another project.", 403, "not_allowed")
+            raise BadRequest("This token is limited to another project.", 403, "not_allowed")
         return project.path
 
     async def _caller_by_lines(self, request: ApiRequest) -> Caller:
         headers = request.http.headers
         conversation = headers.get("handraise-conversation", "")
         if len(conversation) != 32 or not conversation.isalnum():
-            raise BadRequest("The conversation has no name.")
+            raise BadRequest("The Handraise-Conversation header is missing or invalid.")
         directory = _unhex(headers.get("handraise-directory", ""))
         stream = headers.get("handraise-stream")
         if stream is not None:
@@ -190,7 +194,7 @@ class AgentRoutes:
             directory = await self._named(request)
         return Caller(f"lines/{conversation}", f"an agent in {directory}", directory)
 
-    async def _sweep_for_ever(self) -> None:
+    async def _sweep_regularly(self) -> None:
         while True:
             await asyncio.sleep(STALE / _SWEEPS)
             self._runs.sweep()
@@ -208,12 +212,12 @@ class AgentRoutes:
     def _knowledge(self) -> HubContext:
         return HubContext(
             clock=now,
-            whereabouts=self._whereabouts,
+            whereabouts=self._context_of,
             surroundings=self._around,
             left_open=self._left_open,
         )
 
-    async def _whereabouts(self, directory: str) -> DirectoryContext:
+    async def _context_of(self, directory: str) -> DirectoryContext:
         project = innermost(await self._hub.store.projects(), directory)
         root = project.path if project else directory
         named = project.id if project else None if directory == _NOWHERE else directory
@@ -227,8 +231,8 @@ class AgentRoutes:
         return [ask for ask in await self._hub.store.asks(state="open") if ask.session is None]
 
 
-class _Later:
-    """The SDK is imported when the first agent comes; most hubs never need it."""
+class _SdkLoader:
+    """Imports the SDK when the first agent calls: it takes a second and 40 MB, and most hubs never need it."""
 
     def __init__(self, agent_calls: AgentCalls, closing: asyncio.Event) -> None:
         self._agent_calls = agent_calls
@@ -268,5 +272,5 @@ def _unhex(spelled: str) -> str:
     return os.path.realpath(directory) if os.path.isabs(directory) and "\0" not in directory else _NOWHERE
 
 
-def _chance() -> str:
+def _random_name() -> str:
     return os.urandom(16).hex()

@@ -29,7 +29,7 @@ class WebApp:
     ) -> None:
         self.streams = streams
         self.answered: Counter[int] = Counter()
-        """How many answers had which status."""
+        """How many responses had which status."""
         self.routes: tuple[Route, ...] = (
             *login.routes(),
             *sessions.ROUTES,
@@ -37,7 +37,7 @@ class WebApp:
             *streams.routes(),
             *administration.ROUTES,
             *more,
-            Route("GET", "/api/openapi.json", None, self._openapi, "This document", compress=True),
+            Route("GET", "/api/openapi.json", None, self._openapi, "Get this document", compress=True),
         )
         self._guard = guard
         self._page = page
@@ -52,21 +52,21 @@ class WebApp:
                 self.answered[message["status"]] += 1
             await send(message)
 
-        if self._is_called_by_its_name(scope):
+        if self._is_for_us(scope):
             await self._app(scope, receive, send_counted)
         else:
-            told = failed(421, "wrong_host", "This hub is not called by that name; see [web] allowed_hosts.")
-            await told(scope, receive, send_counted)
+            response = failed(421, "wrong_host", "Unknown host name. Add it to [web] allowed_hosts.")
+            await response(scope, receive, send_counted)
 
-    def _is_called_by_its_name(self, scope: Scope) -> bool:
-        """Before anything else: under a name that somebody pointed at us, there is not even a page."""
+    def _is_for_us(self, scope: Scope) -> bool:
+        """Checked first: under a host name that isn't ours (DNS rebinding) there isn't even a page."""
         if "handraise.peer" in scope.get("extensions", {}):
             return True
-        named = Request(scope).headers.getlist("host")
-        return len(named) == 1 and origins.host_is_ours(named[0], self._guard.hosts)
+        hosts = Request(scope).headers.getlist("host")
+        return len(hosts) == 1 and origins.host_is_ours(hosts[0], self._guard.hosts)
 
     async def _otherwise(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Anything that is no route: a file of the page, or any address that the page itself makes sense of."""
+        """Anything that isn't a route: a file of the page, or an address that the page itself handles."""
         path = scope["path"].removeprefix("/")
         response: Response | None = None
         if scope["method"] in ("GET", "HEAD"):
@@ -74,19 +74,19 @@ class WebApp:
             response = self._page.find(path, accepts)
             if response is None and not path.startswith("api/"):
                 response = self._page.index(accepts=accepts)
-        response = response or failed(404, "not_found", "There is nothing here.")
+        response = response or failed(404, "not_found", "There is nothing at this address.")
         await response(scope, receive, send)
 
     async def _no_such_route(self, request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
         if status != 405:
-            return failed(status, "not_found", "There is nothing here.")
-        response = failed(405, "method_not_allowed", f"{request.method} does nothing at {request.url.path[:200]}.")
+            return failed(status, "not_found", "There is nothing at this address.")
+        response = failed(405, "method_not_allowed", f"{request.method} isn't supported at {request.url.path[:200]}.")
         response.headers["allow"] = ", ".join(self._methods(request.scope["path"]))
         return response
 
     def _methods(self, path: str) -> list[str]:
-        """All that can be done at a path: several routes may have it, each with a method of its own."""
+        """All methods of a path: several routes may share it, each with its own method."""
         return sorted({name for each in self.served if each.path_regex.match(path) for name in each.methods or ()})
 
     async def _openapi(self, _: ApiRequest) -> Response:
@@ -95,7 +95,7 @@ class WebApp:
 
 def _route(guard: ApiGuard, route: Route) -> routing.Route:
     made = routing.Route(route.path, _behind(guard, route), methods=[route.method])
-    # What only wants to look at the head of an answer must not spend a one-time code, nor hold a stream open.
+    # HEAD must not spend a one-time code, nor hold a stream open.
     made.methods = {route.method}
     return made
 

@@ -22,51 +22,51 @@ from handraise.model.answers import Choice, Choices
 from handraise.model.asks import Answered, Ask, Expired, Question, Withdrawn
 from handraise.model.inputs import MalformedInput
 from handraise.model.items import Item
-from handraise.model.tools import ASK_USER
+from handraise.model.own_tools import ASK_USER
 
 _LARGEST = 1024 * 1024
 _LONGEST_HOLD = 60
-_WAIT = Parameter("wait", "how many seconds to hold the request", "integer", most=_LONGEST_HOLD)
+_WAIT = Parameter("wait", "How many seconds to wait for the answer", "integer", most=_LONGEST_HOLD)
 _NO_OPTIONS = "This question has no options to choose from."
-_P = Parameter("p", "the project of the run")
+_P = Parameter("p", "The run's project")
 
 
 class Forbidden(BadRequest):
     """The stream is not active, or not this project's."""
 
     def __init__(self) -> None:
-        super().__init__("This stream is not active here.", 403, "not_allowed")
+        super().__init__("This stream isn't active.", 403, "not_allowed")
 
 
 class AskUserEndpoints:
-    """`directory_of` names the directory of a project; `chance` gives a name to what has none."""
+    """`directory_of` names the directory of a project; `new_reference` names a question that has no name."""
 
     def __init__(
         self,
         agent_calls: AgentCalls,
         runs: Runs,
         directory_of: Callable[[str], Awaitable[str]],
-        chance: Callable[[], str],
+        new_reference: Callable[[], str],
         left: Callable[[str], Awaitable[list[Ask]]],
     ) -> None:
         self._agent_calls = agent_calls
         self._runs = runs
         self._directory_of = directory_of
-        self._chance = chance
+        self._new_reference = new_reference
         self._left = left
 
     async def relay_question(self, request: ApiRequest) -> Response:
-        """Puts a question to people. Who sends it shows the stream's token, and no cookie speaks for anybody."""
-        told = _object(await receive_body(request.http, _LARGEST, json_only=False))
-        run = self._run(request, told.get("streamToken"))
-        arguments = {key: told[key] for key in ("question", "options", "multiSelect") if told.get(key) is not None}
-        reference = _name(told.get("reference"))
+        """Asks people a question. The body must hold the stream token; cookies don't count."""
+        body = _object(await receive_body(request.http, _LARGEST, json_only=False))
+        run = self._run(request, body.get("streamToken"))
+        arguments = {key: body[key] for key in ("question", "options", "multiSelect") if body.get(key) is not None}
+        reference = _name(body.get("reference"))
         caller = await self._caller(run)
         if not await self._agent_calls.offers(caller, ASK_USER):
-            raise BadRequest("ask_user is switched off in this project.", 403, "not_allowed")
+            raise BadRequest("ask_user is turned off in this project.", 403, "not_allowed")
         try:
             ask = await self._agent_calls.raise_ask(
-                caller, self._chance() if reference is None else reference, ASK_USER, arguments
+                caller, self._new_reference() if reference is None else reference, ASK_USER, arguments
             )
         except MalformedInput as error:
             raise BadRequest(str(error)) from error
@@ -86,22 +86,22 @@ class AskUserEndpoints:
             return answer({"status": "waiting"}, 202)
         if not await self._agent_calls.hand_over(ask):
             return answer({"status": "waiting"}, 202)
-        return answer({**_told(ask), "askId": ask.id})
+        return answer({**_result(ask), "askId": ask.id})
 
     async def submit_answer(self, request: ApiRequest) -> Response:
-        """What the page of the specification sends; whoever is at it is let in as everywhere else."""
-        told = _object(request.content)
-        run = self._run(request, told.get("streamToken"))
-        named = _name(told.get("askId"))
-        ask = await self._asked(run, named, newest=False)
+        """An answer from the page of the specification, whose user signs in as everywhere else."""
+        body = _object(request.content)
+        run = self._run(request, body.get("streamToken"))
+        ask_id = _name(body.get("askId"))
+        ask = await self._asked(run, ask_id, newest=False)
         if ask is None:
-            raise BadRequest("There is no question of this stream to answer.", 404, "not_found")
-        chosen = _choices(ask, told, is_named=named is not None)
+            raise BadRequest("This stream has no open question.", 404, "not_found")
+        choices = _choices(ask, body, has_id=ask_id is not None)
         try:
-            given = await request.desk.answer(ask.id, chosen)
+            settled = await request.desk.answer(ask.id, choices)
         except Unfit as error:
             raise BadRequest(str(error)) from error
-        return answer({"status": "ok", "askId": ask.id, "late": given.late}, 202 if given.late else 200)
+        return answer({"status": "ok", "askId": ask.id, "late": settled.late}, 202 if settled.late else 200)
 
     def as_event(self, item: Item) -> bytes:
         """The event that the page of the specification waits for, for a question of a run that is still open."""
@@ -114,26 +114,26 @@ class AskUserEndpoints:
         if token is None:
             return b""
         [prompt] = ask["body"]["questions"]
-        told = {
+        question = {
             "question": prompt["question"],
             "options": [{key: option[key] for key in ("label", "description")} for option in prompt["options"]],
             "multiSelect": prompt["multi_select"],
             "streamToken": token,
             "askId": ask["id"],
         }
-        event = json.dumps({"type": "ask_user_question", "data": told})
+        event = json.dumps({"type": "ask_user_question", "data": question})
         return f"event: ask_user_question\ndata: {event}\n\n".encode()
 
     def routes(self) -> tuple[Route, ...]:
-        token = Parameter("streamToken", "the stream's token")
-        ask = Parameter("askId", "which question; without it, the newest")
+        token = Parameter("streamToken", "The run's stream token")
+        ask = Parameter("askId", "Which question. Default: the newest")
         return (
             Route(
                 "POST",
                 "/claude/relay-question",
                 None,
                 self.relay_question,
-                "Relay a question of a run",
+                "Ask a question from a run",
                 parameters=(_P,),
                 authenticates_itself=True,
             ),
@@ -142,11 +142,18 @@ class AskUserEndpoints:
                 "/claude/poll-answer",
                 None,
                 self.poll_answer,
-                "The answer to it, once",
+                "Get the answer to a question, once",
                 parameters=(_P, token, ask, _WAIT),
                 long_lived=True,
             ),
-            Route("POST", "/claude/submit-answer", "approver", self.submit_answer, "Answer it", parameters=(_P,)),
+            Route(
+                "POST",
+                "/claude/submit-answer",
+                "approver",
+                self.submit_answer,
+                "Answer a question of a run",
+                parameters=(_P,),
+            ),
         )
 
     def _run(self, request: ApiRequest, token: object) -> Run:
@@ -172,7 +179,7 @@ class AskUserEndpoints:
             return ask
         asks = [ask for ask in await self._left(prefix) if newest or ask.settlement is None]
         if len(asks) > 1 and not newest:
-            raise BadRequest("Several questions of this stream are open: name one by its askId.")
+            raise BadRequest("This stream has several open questions. Choose one with askId.")
         return asks[-1] if asks else None
 
     async def _hold(self, run: Run, ask: Ask, seconds: float) -> Ask:
@@ -189,48 +196,47 @@ class AskUserEndpoints:
                 await asyncio.gather(awaited, over, return_exceptions=True)
 
 
-def _object(sent: bytes) -> dict[str, Any]:
+def _object(content: bytes) -> dict[str, Any]:
     try:
-        told = json.loads(sent)
+        body = json.loads(content)
     except (ValueError, RecursionError):
         raise BadRequest("The body is not valid JSON.") from None
-    if not isinstance(told, dict):
+    if not isinstance(body, dict):
         raise BadRequest("The body must be a JSON object.")
-    return told
+    return body
 
 
-def _name(told: object) -> str | None:
-    """What something is called, if that is a text; half of an emoji, which is none, becomes a question mark."""
-    return told.encode(errors="replace").decode() if isinstance(told, str) else None
+def _name(value: object) -> str | None:
+    """A text; half of an emoji in it becomes a question mark. None for anything else."""
+    return value.encode(errors="replace").decode() if isinstance(value, str) else None
 
 
-def _choices(ask: Ask, told: dict[str, Any], *, is_named: bool) -> Choices:
-    """Options come by their place, or as the words of one; whatever else was said is free text.
+def _choices(ask: Ask, body: dict[str, Any], *, has_id: bool) -> Choices:
+    """Options come by number or by label; anything else is free text.
 
-    Who does not name the question must say by words what was chosen by its place: a page that shows an older one
-    says something else.
+    Without the question's ID, a number must come with its label: a page that shows an older question sends another.
     """
     if not isinstance(ask.body, Question):
         raise BadRequest("This is not a question.")
     labels = [option.label for option in ask.body.questions[0].options]
-    places, said = told.get("selectedOptions") or [], told.get("answer") or ""
-    if not isinstance(said, str) or not isinstance(places, list):
+    places, text = body.get("selectedOptions") or [], body.get("answer") or ""
+    if not isinstance(text, str) or not isinstance(places, list):
         raise BadRequest("answer must be text, and selectedOptions a list of whole numbers.")
     if not all(type(each) is int and 0 <= each < len(labels) for each in places):
-        raise BadRequest(f"selectedOptions must be places from 0 to {len(labels) - 1}." if labels else _NO_OPTIONS)
-    said = said.strip()
-    chosen = [labels[each] for each in dict.fromkeys(places)] or [label for label in labels if label == said]
+        raise BadRequest(f"selectedOptions must be numbers from 0 to {len(labels) - 1}." if labels else _NO_OPTIONS)
+    text = text.strip()
+    chosen = [labels[each] for each in dict.fromkeys(places)] or [label for label in labels if label == text]
     words, rest = ", ".join(chosen), ""
-    if said.startswith(words):
-        rest = said.removeprefix(words).lstrip(", ")
-    elif is_named or not chosen:
-        rest = said
-    elif said:
-        raise BadRequest("answer and selectedOptions say different things: name the question by its askId.")
+    if text.startswith(words):
+        rest = text.removeprefix(words).lstrip(", ")
+    elif has_id or not chosen:
+        rest = text
+    elif text:
+        raise BadRequest("answer and selectedOptions don't match. Choose the question with askId.")
     return Choices((Choice(tuple(chosen), rest or None),))
 
 
-def _told(ask: Ask) -> dict[str, Any]:
+def _result(ask: Ask) -> dict[str, Any]:
     match ask.settlement:
         case Answered(answer=Choices((choice, *_))) if isinstance(ask.body, Question):
             labels = [option.label for option in ask.body.questions[0].options]

@@ -1,29 +1,30 @@
 """Asks over HTTP: the inbox, the answer, and their shapes in the OpenAPI document."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct, field
 from starlette.responses import Response
 
-from handraise.api.requests import ORDER, ApiRequest, BadRequest, Parameter, Route, answer
+from handraise.api.requests import ORDER, ApiRequest, BadRequest, Parameter, Route, answer, wrong_role
 from handraise.api.schemas import AnAnswer, AnAsk, ASettlement
 from handraise.desk.interface import Unfit
 from handraise.model import answers, asks
 from handraise.model.actors import Actor
 from handraise.model.answers import Answer, Misfit, Trusting, read_answer
-from handraise.model.asks import KINDS, STATES, Kind, State, ask_as_json
+from handraise.model.asks import KINDS, STATES, Kind, State
 from handraise.model.tokens import may
 from handraise.model.trust import Trust
+from handraise.present.cards import Card
 
 _PAGE = 2_000
 _DEEPEST = 64
-_LIMIT = Parameter("limit", "how many", "integer", least=1, most=10_000)
+_LIMIT = Parameter("limit", "How many to return", "integer", least=1, most=10_000)
 _FILTERS = (
-    Parameter("state", "open, answered, expired or withdrawn", choices=STATES),
-    Parameter("kind", "question, permission, plan, form or trust", choices=KINDS),
-    Parameter("session", "a session's id"),
-    Parameter("after", "the `next` of the page before"),
+    Parameter("state", "Only asks in this state", choices=STATES),
+    Parameter("kind", "Only asks of this kind", choices=KINDS),
+    Parameter("session", "A session's ID"),
+    Parameter("after", "The `next` of the previous page"),
     _LIMIT,
     ORDER,
 )
@@ -69,7 +70,7 @@ class AnsweredSchema(Struct, frozen=True, tag_field="state", tag="answered"):
 
 
 class ExpiredSchema(Struct, frozen=True, tag_field="state", tag="expired"):
-    """Patience ran out; a late answer was said to Claude as guidance."""
+    """Patience ran out; a late answer was sent to Claude as a follow-up."""
 
     at: datetime
     late: AnsweredSchema | None
@@ -96,13 +97,15 @@ class AskSchema(Struct, frozen=True, kw_only=True):
     tool_use: str | None
     """The action that it stands at, by the id that `action.started` has."""
     digest: str
+    card: Card
+    """What people read about it, in the language of the hub."""
     why: str
     opened_at: datetime
     expires_at: datetime | None
     settlement: ASettlement | None
     delivered_at: datetime | None
     late: bool = False
-    """Set in the reply to an answer that came too late for the request itself, and was said to Claude as guidance."""
+    """True if the ask had expired, and the answer was sent to Claude as a follow-up."""
 
 
 class QuestionAsk(AskSchema, frozen=True, kw_only=True):
@@ -156,7 +159,7 @@ class Answering(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 UNIONS: dict[str, tuple[type[Struct], ...]] = {
-    "AskSchema": (QuestionAsk, PermissionAsk, PlanAsk, FormAsk, TrustAsk),
+    "Ask": (QuestionAsk, PermissionAsk, PlanAsk, FormAsk, TrustAsk),
     "Settlement": (AnsweredSchema, ExpiredSchema, WithdrawnSchema),
     "Answer": (
         answers.Choices,
@@ -185,34 +188,34 @@ async def list_all(request: ApiRequest) -> Response:
     )
     page = found[:limit]
     more = page[-1].id if len(found) > limit else None
-    return answer({"asks": [ask_as_json(ask) for ask in page], "next": more, "cursor": cursor})
+    shown = await request.cards.asks(page, request.desk)
+    return answer({"asks": shown, "next": more, "cursor": cursor})
 
 
 async def look(request: ApiRequest) -> Response:
-    return answer(ask_as_json(await request.desk.ask(request.path("id"))))
+    return answer(await request.cards.ask(await request.desk.ask(request.path("id")), request.desk))
 
 
 async def give_answer(request: ApiRequest) -> Response:
     wanted = request.body(Answering)
     if _is_deeper(wanted.answer, _DEEPEST):
-        raise BadRequest(f"An answer is nested at most {_DEEPEST} deep.", 422, "invalid")
+        raise BadRequest(f"An answer can be nested {_DEEPEST} levels deep at most.", 422, "invalid")
     ask = await request.desk.ask(request.path("id"))
     try:
         read = read_answer(ask.kind, wanted.answer)
     except Misfit as error:
         raise Unfit(str(error)) from error
     await _check_trust(request, read, ask.id)
-    given = await request.desk.answer(ask.id, read, wanted.digest)
-    told: dict[str, Any] = ask_as_json(given.ask)
-    return answer({**told, "late": True}, 202) if given.late else answer(told)
+    settled = await request.desk.answer(ask.id, read, wanted.digest)
+    shown = await request.cards.ask(settled.ask, request.desk)
+    return answer({**shown, "late": True}, 202) if settled.late else answer(shown)
 
 
 async def _check_trust(request: ApiRequest, read: Answer, ask: str) -> None:
     """Who trusts a directory lets its code run unasked, now and later: that is for who administers the hub."""
     if isinstance(read, Trusting) and read.trust == "exactly" and not may(request.principal.role, "admin"):
         await request.auth.refused("trust a directory", request.principal, request.desk.source, ask=ask)
-        role = request.principal.role
-        raise BadRequest(f"Trusting a directory requires the admin role (yours: {role}).", 403, "not_allowed")
+        raise BadRequest(wrong_role("admin", request.principal.role), 403, "not_allowed")
 
 
 def _is_deeper(value: object, levels: int) -> bool:
@@ -232,14 +235,14 @@ def _is_deeper(value: object, levels: int) -> bool:
 
 
 ROUTES = (
-    Route("GET", "/api/asks", "viewer", list_all, "The inbox", returns=Asks, parameters=_FILTERS, compress=True),
-    Route("GET", "/api/asks/{id}", "viewer", look, "One ask", returns=AskSchema, compress=True),
+    Route("GET", "/api/asks", "viewer", list_all, "List asks", returns=Asks, parameters=_FILTERS, compress=True),
+    Route("GET", "/api/asks/{id}", "viewer", look, "Get an ask", returns=AskSchema, compress=True),
     Route(
         "POST",
         "/api/asks/{id}/answer",
         "approver",
         give_answer,
-        "Settle it, if nobody was first",
+        "Answer an ask",
         Answering,
         AskSchema,
     ),

@@ -11,10 +11,10 @@ from handraise.api.requests import BadRequest
 SLOW = 30.0
 """How long a client may send nothing."""
 _LEAST_SPEED = 64 * 1024
-"""Bytes a second, over all of the largest body that there may be."""
+"""Bytes per second, on average, for the largest body."""
 
 LEAST = 2048
-"""Shorter ones are not worth it."""
+"""Shorter responses aren't worth compressing."""
 _AT_ONCE = 64 * 1024
 _GZIP = 16 + zlib.MAX_WBITS
 _LEVEL = 3
@@ -24,13 +24,13 @@ async def receive_body(request: Request, largest: int, *, json_only: bool) -> by
     """The whole body; raises BadRequest."""
     if request.method in ("GET", "HEAD"):
         return b""
-    told = request.headers.get("content-length", "")
-    if told.isascii() and told.isdigit() and int(told[:20]) > largest:
+    length = request.headers.get("content-length", "")
+    if length.isascii() and length.isdigit() and int(length[:20]) > largest:
         raise _too_large(largest)
     body = await _collect(request, largest)
     if json_only and body and not _is_json(request.headers.get("content-type", "")):
-        # A form on a hostile page can send any text, but not with this type unless it asks first.
-        raise BadRequest("Send JSON, with the content-type application/json.", 415, "not_json")
+        # A form on a hostile page can send any text, but not with this type without a preflight.
+        raise BadRequest("Send JSON with the content type application/json.", 415, "not_json")
     return body
 
 
@@ -52,7 +52,7 @@ async def _collect(request: Request, largest: int) -> bytes:
     except ClientDisconnect as error:
         raise BadRequest("The body ended early.") from error
     except TimeoutError as error:
-        raise BadRequest("The body took too long.", 408, "too_slow") from error
+        raise BadRequest("The body took too long to arrive.", 408, "too_slow") from error
 
 
 def _is_json(content_type: str) -> bool:
@@ -64,12 +64,12 @@ def _too_large(largest: int) -> BadRequest:
 
 
 async def squeeze(response: Response, accepts: str) -> Response:
-    """The same answer; `accepts` is what the client says of it (Accept-Encoding)."""
+    """The response, compressed if `accepts` (Accept-Encoding) allows it."""
     response.headers.append("vary", "accept-encoding")
     body = bytes(response.body)
     if response.status_code != 200 or len(body) < LEAST or not is_accepted("gzip", accepts):
         return response
-    # The loop has others to serve; zlib lets go of the interpreter while it works.
+    # In a thread: zlib releases the interpreter, and the loop serves others meanwhile.
     squeezed = _squeezed(body) if len(body) < _AT_ONCE else await asyncio.to_thread(_squeezed, body)
     response.body = squeezed
     response.headers["content-length"] = str(len(squeezed))

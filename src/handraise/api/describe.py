@@ -16,12 +16,12 @@ from handraise.api.stream import Streams
 
 
 def main() -> None:
-    # Nobody enters here, so that no door and no bell is needed.
+    # Nobody calls these routes, so that no guard and no notifier is needed.
     page, cookie = StaticPage(), "handraise"
     login = LoginRoutes(page, secure=False, base="", cookie=cookie)
     app = WebApp(cast(ApiGuard, None), login, Streams(), page, DeviceRoutes(cast(DeviceNotifier, None)).routes())
-    told = msgspec.json.encode(document(app.routes, handraise.__version__, cookie))
-    sys.stdout.buffer.write(msgspec.json.format(told))
+    content = msgspec.json.encode(document(app.routes, handraise.__version__, cookie))
+    sys.stdout.buffer.write(msgspec.json.format(content))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Devices over HTTP: browsers that get notifications while the page is closed; and their shapes."""
+"""Devices over HTTP: browsers that get notifications while the page is closed; and their types."""
 
 from datetime import datetime
 from typing import Annotated, Protocol
@@ -15,7 +15,7 @@ _LARGEST = 16 * 1024
 
 
 class Push(Struct, frozen=True):
-    """Whether devices are told at all, and the key that browsers bind themselves to (`applicationServerKey`)."""
+    """Whether push is on, and the public key for browsers (`applicationServerKey`)."""
 
     enabled: bool
     key: str | None
@@ -29,19 +29,19 @@ class DeviceKeys(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class NewDevice(Struct, frozen=True, forbid_unknown_fields=True):
-    """A browser that is to be told; `replaces` is the endpoint that it had, `made_for` the key it has of the hub."""
+    """A browser that wants notifications. `replaces`: its previous endpoint; `made_for`: the hub's key that it used."""
 
     endpoint: Annotated[str, Meta(max_length=2048)]
     keys: DeviceKeys
     label: Name
     kinds: tuple[NoticeKind, ...] | None = None
-    """What it is told of; without it everything, or what it was told of before."""
+    """What it is notified of. Default: everything, or the same as before."""
     made_for: Annotated[str, Meta(max_length=200)] | None = None
     replaces: Annotated[str, Meta(max_length=2048)] | None = None
 
 
 class DeviceSchema(Struct, frozen=True):
-    """A browser that is told; `trouble` is why the last message could not be sent."""
+    """A browser that gets notifications. `trouble`: why the last one failed."""
 
     id: str
     label: str
@@ -52,26 +52,26 @@ class DeviceSchema(Struct, frozen=True):
 
 
 class DevicesSchema(Struct, frozen=True):
-    """Your own, oldest first."""
+    """Your devices, oldest first."""
 
     devices: list[DeviceSchema]
 
 
 class Tried(Struct, frozen=True):
-    """Whether its push service took it, and why not."""
+    """Whether its push service accepted the notification, or why not."""
 
     sent: bool
     trouble: str | None
 
 
 class ClosedNotice(Struct, frozen=True, forbid_unknown_fields=True):
-    """The ask that a device no longer shows."""
+    """An ask that a device no longer shows."""
 
     ask: Annotated[str, Meta(max_length=200)]
 
 
 class DeviceNotifier(Protocol):
-    """Whoever tells the devices."""
+    """Sends notifications to devices."""
 
     @property
     def enabled(self) -> bool: ...
@@ -90,7 +90,7 @@ class DeviceNotifier(Protocol):
 
 
 class DeviceRoutes:
-    """The ways to a bell."""
+    """The routes of devices."""
 
     def __init__(self, notifier: DeviceNotifier) -> None:
         self._notifier = notifier
@@ -135,27 +135,27 @@ class DeviceRoutes:
     def routes(self) -> tuple[Route, ...]:
         one = "/api/push/devices/{id}"
         return (
-            Route("GET", "/api/push", "viewer", self.look, "What a browser needs to be switched on", returns=Push),
-            Route("GET", "/api/push/devices", "viewer", self.list_all, "Your devices", returns=DevicesSchema),
+            Route("GET", "/api/push", "viewer", self.look, "Get what a browser needs to subscribe", returns=Push),
+            Route("GET", "/api/push/devices", "viewer", self.list_all, "List your devices", returns=DevicesSchema),
             Route(
                 "POST",
                 "/api/push/devices",
                 "viewer",
                 self.add,
-                "Switch one on; the same endpoint again brings it up to date",
+                "Turn a device on. The same endpoint again updates it",
                 NewDevice,
                 DeviceSchema,
                 201,
                 largest=_LARGEST,
             ),
-            Route("DELETE", one, "viewer", self.remove, "Tell one nothing more", returns=Done),
-            Route("POST", f"{one}/test", "viewer", self.try_out, "Send one something to see", returns=Tried),
+            Route("DELETE", one, "viewer", self.remove, "Turn a device off", returns=Done),
+            Route("POST", f"{one}/test", "viewer", self.try_out, "Send a test notification", returns=Tried),
             Route(
                 "POST",
                 f"{one}/closed",
                 "viewer",
                 self.closed,
-                "It shows this ask no longer",
+                "Report that a device no longer shows an ask",
                 ClosedNotice,
                 Done,
                 largest=_LARGEST,

@@ -1,4 +1,4 @@
-"""The door: who somebody is, whether they may, and how a refusal is told. Nothing inside is reached past it."""
+"""Guards every route: who is calling, whether they may, and how a refusal reads."""
 
 import asyncio
 import logging
@@ -12,15 +12,15 @@ from starlette.responses import Response
 
 from handraise.api import origins, schemas
 from handraise.api.bodies import receive_body, squeeze
+from handraise.api.cards import AskCards
 from handraise.api.limits import Guesses
-from handraise.api.long_requests import LongRequest, LongRequests, while_let_in
+from handraise.api.long_requests import LongRequest, LongRequests, while_allowed
 from handraise.api.origins import HEADER, address_of, client_of, spelled
-from handraise.api.requests import ApiRequest, BadRequest, Route, answer, failed
+from handraise.api.requests import ApiRequest, BadRequest, Route, answer, failed, wrong_role
 from handraise.auth.auth import Auth, Principal
 from handraise.desk import interface
 from handraise.hub.desk import LocalDesk
 from handraise.model.actors import Person, seat_of
-from handraise.model.asks import ask_as_json
 from handraise.model.tokens import Role, hash_of, may
 
 OWNER = "owner"
@@ -30,7 +30,7 @@ log = logging.getLogger("handraise.api")
 
 _LONGEST_SURFACE = 40
 _LONGEST_NAME = 200
-_OUR_OWN = ("hub", "rule", "start")
+_RESERVED = ("hub", "rule", "start")
 _STATUS: dict[type[interface.DeskError], int] = {
     interface.NotFound: 404,
     interface.Refused: 409,
@@ -43,12 +43,12 @@ _STATUS: dict[type[interface.DeskError], int] = {
 
 
 def seat_cookie(cookie: str) -> str:
-    """The name of the cookie that tells one browser from another, whoever is logged in there."""
+    """The name of the cookie that tells one browser from another, whoever is signed in there."""
     return f"{cookie}-seat"
 
 
 class AccessDenied(Exception):
-    """Not from here, or not by you."""
+    """Not from there, or not by this caller."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(message)
@@ -57,7 +57,7 @@ class AccessDenied(Exception):
 
 
 class TrustedProxy(Struct, frozen=True):
-    """A reverse proxy, known by its addresses, that says who somebody is, if it has a header for that."""
+    """A reverse proxy, known by its addresses. Its header, if it has one, says who is calling."""
 
     header: str | None
     addresses: frozenset[str]
@@ -65,7 +65,7 @@ class TrustedProxy(Struct, frozen=True):
 
 
 class ApiGuard(Struct, frozen=True):
-    """`is_agent` tells by both ends of a TCP connection whether a Claude that we run, or its kin, may be at it."""
+    """`is_agent` says, by both ends of a TCP connection, whether one of our Claudes or its children opened it."""
 
     desk: LocalDesk
     auth: Auth
@@ -74,35 +74,43 @@ class ApiGuard(Struct, frozen=True):
     proxy: TrustedProxy | None = None
     cookie: str = "handraise"
     secure: bool = False
-    """Whether browsers come by TLS."""
+    """Whether browsers use TLS."""
     troubles: tuple[type[Exception], ...] = ()
-    """What the parts behind the desk raise when they cannot work for now; the text is a sentence."""
+    """Errors of the parts behind the desk that mean "try again later"; the text is a sentence."""
     stays: LongRequests = field(default_factory=LongRequests)
     guesses: Guesses = field(default_factory=Guesses)
+    cards: AskCards = field(default_factory=AskCards)
 
     async def enter(self, route: Route, request: Request) -> Response:
-        """Performs a way for whoever may, and says why to whoever may not."""
+        """Performs a route for those who may, and says why to those who may not."""
         try:
             response = await self._perform(route, request)
         except (AccessDenied, BadRequest) as error:
             response = failed(error.status, error.code, str(error))
         except interface.DeskError as error:
-            response = _told(error)
+            response = await self._refusal(error)
         except self.troubles as error:
             log.error("%s %s: %s", request.method, route.path, type(error).__name__)  # noqa: TRY400 (known trouble)
             response = failed(503, "unavailable", str(error))
         except MsgspecError:
-            log.exception("%s %s: something that is kept cannot be read", request.method, route.path)
-            why = "Something in the database can't be read. Run `handraise doctor`, and restore a backup."
+            log.exception("%s %s: something in the database cannot be read", request.method, route.path)
+            why = "Something in the database can't be read. Run `handraise doctor` and restore a backup."
             response = failed(503, "unavailable", why)
-        except Exception:  # the outer door: whatever else goes wrong is ours, and is told without its text
+        except Exception:  # the outer boundary: any other error is ours, and its text stays inside
             log.exception("%s %s failed", request.method, route.path)
-            response = failed(500, "fault", "Something went wrong inside the hub; its log says what.")
-        # What is shown here is for who asked, at this moment.
+            response = failed(500, "fault", "Internal error. See the hub's log.")
+        # The response is for this caller, at this moment.
         response.headers.setdefault("cache-control", "no-store")
-        # The way and not the address: that may hold a code, and is as long as somebody likes.
+        # The route, not the address: an address may hold a code and can be of any length.
         log.info("%s %s", request.method, route.path, extra={"status": response.status_code})
         return response
+
+    async def _refusal(self, error: interface.DeskError) -> Response:
+        status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 400)
+        ask = getattr(error, "ask", None)
+        shown = await self.cards.ask(ask, self.desk) if ask is not None else None
+        problem = schemas.Problem(error.code, str(error), shown["settlement"] if shown else None, shown)
+        return answer(schemas.FailedSchema(problem), status)
 
     async def _perform(self, route: Route, request: Request) -> Response:
         principal, source, by_cookie = await self._recognise(route, request)
@@ -111,11 +119,11 @@ class ApiGuard(Struct, frozen=True):
         _check_query(route, request)
         if principal is not _NOBODY:
             request.scope["extensions"]["handraise.let_in"]()
-        sent = b""
+        content = b""
         if not route.authenticates_itself:
             self._check_page(request, source, by_cookie=by_cookie)
-            async with while_let_in(principal):
-                sent = await receive_body(request, route.largest, json_only=by_cookie)
+            async with while_allowed(principal):
+                content = await receive_body(request, route.largest, json_only=by_cookie)
         request.scope["extensions"]["handraise.heard"]()
         seat = (
             request.cookies.get(seat_cookie(self.cookie), "")
@@ -124,7 +132,7 @@ class ApiGuard(Struct, frozen=True):
         )
         person = Person(principal.person.name, seat_of(seat[:_LONGEST_NAME]))
         desk = self.desk.seat(person, source if by_cookie else _surface(request) or source)
-        api_request = ApiRequest(request, principal, desk, self.auth, sent)
+        api_request = ApiRequest(request, principal, desk, self.auth, content, self.cards)
         response = await (self._stay(route, api_request) if route.long_lived else route.endpoint(api_request))
         if route.compress and source != "terminal" and type(response) is Response:
             response = await squeeze(response, request.headers.get("accept-encoding", ""))
@@ -134,17 +142,17 @@ class ApiGuard(Struct, frozen=True):
         with ExitStack() as held:
             if api_request.principal is not _NOBODY:
                 held.enter_context(self.stays.hold(api_request.principal))
-            async with while_let_in(api_request.principal):
+            async with while_allowed(api_request.principal):
                 response = await route.endpoint(api_request)
             return (
                 response if type(response) is Response else LongRequest(response, api_request.principal, held.pop_all())
             )
 
     async def _recognise(self, route: Route, request: Request) -> tuple[Principal, str, bool]:
-        """Who it is, from where, and whether only a cookie or a proxy says so."""
+        """Who is calling, from where, and whether only a cookie or a proxy says so."""
         peer = request.scope.get("extensions", {}).get("handraise.peer")
         if peer is not None:
-            return _neighbour(*peer), "terminal", False
+            return _local_process(*peer), "terminal", False
         bearer = request.headers.get("authorization", "")
         if bearer[:7].lower() == "bearer ":
             sender = await self._bearer(request, bearer[7:].strip())
@@ -157,7 +165,7 @@ class ApiGuard(Struct, frozen=True):
         return (await self._by_tcp(request, proxied) if proxied else _NOBODY), "web", True
 
     async def _bearer(self, request: Request, secret: str) -> Principal:
-        """Who sends this token. Who sends one wrong token after the other has to wait, as with logins."""
+        """Who has this token. After too many wrong tokens a client has to wait, as with sign-ins."""
         client = self._client(request)
         now = asyncio.get_running_loop().time()
         hashed = hash_of(secret)
@@ -178,10 +186,10 @@ class ApiGuard(Struct, frozen=True):
         return client_of(address_of(request.client.host, request.headers.getlist(HEADER), proxies))
 
     async def _by_tcp(self, request: Request, principal: Principal) -> Principal:
-        """A process of this machine that descends from a Claude is an agent, whatever token or cookie it has found."""
+        """A local process that is a child of a Claude is an agent, whatever token or cookie it has found."""
         if principal.role == "agent" or request.client is None:
             return principal
-        # Of a connection it is asked once: whoever opened it stays who they are.
+        # Once per connection: the process that opened it stays the same.
         known = request.scope["extensions"]["handraise.known"]
         if "agent" not in known:
             client, server = (request.client.host, request.client.port), request.scope.get("server")
@@ -205,53 +213,43 @@ class ApiGuard(Struct, frozen=True):
         if not origins.may_change(
             request.method, request.headers, by_cookie=by_cookie, allowed=self.hosts, secure=self.secure
         ):
-            raise AccessDenied(403, "foreign_page", "Only the hub's own page may change something.")
+            raise AccessDenied(403, "foreign_page", "Changes are only accepted from the hub's own page.")
 
     async def _check_role(self, route: Route, request: Request, principal: Principal, source: str) -> None:
         if route.role is not None and not may(principal.role, route.role):
             tried = f"{request.method} {route.path}"
             await self.auth.refused(tried, principal, source, **_about(route, request))
-            raise AccessDenied(
-                403, "not_allowed", f"The role {principal.role!r} may not do this; it takes {route.role!r}."
-            )
+            raise AccessDenied(403, "not_allowed", wrong_role(route.role, principal.role))
 
 
 _NOBODY = Principal(Person("nobody"), "viewer")
 
 
-def _neighbour(process: int, is_agent: bool) -> Principal:
-    """On the Unix socket: the owner, unless the process descends from a Claude or cannot be told."""
+def _local_process(process: int, is_agent: bool) -> Principal:
+    """On the Unix socket: the owner, unless the process is a child of a Claude or unknown."""
     if is_agent:
         return Principal(Person(f"process {process}, a tool of Claude"), "agent")
     return Principal(Person(OWNER), "admin")
 
 
-def _told(error: interface.DeskError) -> Response:
-    status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 400)
-    ask = getattr(error, "ask", None)
-    told = ask_as_json(ask) if ask is not None else None
-    problem = schemas.Problem(error.code, str(error), told["settlement"] if told else None, told)
-    return answer(schemas.FailedSchema(problem), status)
-
-
 def _check_login(route: Route, principal: Principal) -> None:
     if route.role is not None and principal is _NOBODY:
-        raise AccessDenied(401, "login_needed", "Log in first: open the link that the hub printed, or send a token.")
+        raise AccessDenied(401, "login_needed", "Sign in first: open the link that the hub printed, or send a token.")
 
 
 def _check_query(route: Route, request: Request) -> None:
     known = [each.name for each in route.parameters]
     for name in request.query_params:
         if name not in known:
-            there_is = f"there is {', '.join(known)}" if known else "there is none"
-            raise BadRequest(f"There is no parameter {name[:100]!r} here; {there_is}.", 422, "invalid")
+            hint = f"Use: {', '.join(known)}." if known else "This route has none."
+            raise BadRequest(f"Unknown parameter {name[:100]!r}. {hint}", 422, "invalid")
 
 
 def _surface(request: Request) -> str | None:
-    """What a client that is no browser calls itself; the hub's own names are not for others."""
+    """The surface that a client other than a browser names; the hub's own names are reserved."""
     named = request.headers.get("handraise-surface", "")
     is_name = len(named) <= _LONGEST_SURFACE and named.isascii() and named.isidentifier()
-    return named.lower() if is_name and named.lower() not in _OUR_OWN else None
+    return named.lower() if is_name and named.lower() not in _RESERVED else None
 
 
 def _about(route: Route, request: Request) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 TRIES = 10
 WINDOW = 60.0
 SPARE = 20.0
-"""Tries a second that are looked at beyond the limit, of all clients together."""
+"""How many attempts per second are checked beyond the limit, for all clients together."""
 _REMEMBERED = 10_000
 
 Leave = Literal["free", "beyond", "none"]
@@ -16,8 +16,8 @@ Leave = Literal["free", "beyond", "none"]
 class Attempts:
     """Ten failures a minute for each client; the oldest clients are forgotten first.
 
-    Beyond that a try is still looked at while there is some to spare: whoever shares an address with somebody who
-    guesses, and has a good secret, is not shut out. Everybody else is told to wait.
+    Beyond that, some attempts are still checked: a client with a valid secret isn't
+    shut out by others at its address. Everyone else has to wait.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class Attempts:
         self._at = 0.0
 
     def begin(self, client: str, now: float) -> Leave:
-        """Whether one more try is looked at. It counts from here, so that many at once are no way around the limit."""
+        """Whether one more attempt is checked. It counts from here, so that many at once don't get around the limit."""
         recent = [at for at in self._tried.pop(client, []) if now - at < WINDOW]
         is_free = len(recent) < TRIES
         self._tried[client] = [*recent, now] if is_free else recent
@@ -37,7 +37,7 @@ class Attempts:
         return "beyond" if self._take_spare(now) else "none"
 
     def forgive(self, client: str, at: float) -> None:
-        """That try was none: it was a good one."""
+        """That attempt succeeded, and doesn't count."""
         tried = self._tried.get(client, [])
         if at in tried:
             tried.remove(at)
@@ -52,7 +52,7 @@ class Attempts:
 
 
 class Guesses:
-    """Wrong tokens: counted as failed logins are. A token that was let in lately is looked up whatever others send."""
+    """Wrong tokens, counted like failed sign-ins. A token that was valid lately is always looked up."""
 
     def __init__(self) -> None:
         self._attempts = Attempts()
@@ -63,7 +63,7 @@ class Guesses:
         return "free" if hashed in self._known else self._attempts.begin(client, now)
 
     def admit(self, client: str, hashed: str, now: float) -> None:
-        """It was a good one."""
+        """The token is valid."""
         if hashed not in self._known:
             self._attempts.forgive(client, now)
         self._known[hashed] = None
@@ -72,21 +72,21 @@ class Guesses:
             self._known.popitem(last=False)
 
     def refuse(self, hashed: str) -> None:
-        """It is not known, or no longer."""
+        """The token is unknown, revoked or expired."""
         self._known.pop(hashed, None)
 
 
 class Connected(Protocol):
-    """A connection; known by itself, and not by what it holds."""
+    """A connection, compared by identity."""
 
     def cut_off(self) -> None: ...
 
 
 class ConnectionLimit:
-    """Connections of which nobody has shown who they are can be ended at any time, the oldest first.
+    """Ends connections when there are too many: unauthenticated ones first, the oldest of them first.
 
-    So whoever opens many, and says nothing or says it slowly, shuts nobody out. When no stranger is left, those have to
-    go who were let in and have not said all yet: a good token is no way to shut others out either.
+    So nobody shuts others out with many silent or slow connections. When none of these is left, authenticated clients
+    that are still sending go next: a valid token is no way to shut others out either.
     """
 
     def __init__(self, most: int) -> None:
@@ -96,7 +96,7 @@ class ConnectionLimit:
         self._speakers: dict[Connected, None] = {}
 
     def enter(self, guest: Connected) -> None:
-        """As a stranger; somebody else has to go, if need be, or the new one if everybody else may stay."""
+        """A new, unauthenticated connection. At the limit another one is ended, or this one if all others may stay."""
         if len(self._all) >= self._most:
             oldest = next(chain(self._strangers, self._speakers, (guest,)))
             self.leave(oldest)
@@ -107,16 +107,16 @@ class ConnectionLimit:
         self._strangers[guest] = None
 
     def know(self, guest: Connected) -> None:
-        """Somebody was let in, who has more to say."""
+        """The client is authenticated, and still sending."""
         if self._strangers.pop(guest, self) is None:
             self._speakers[guest] = None
 
     def hear(self, guest: Connected) -> None:
-        """All was said: they stay as long as the answer takes."""
+        """The request is complete: the client stays as long as the response takes."""
         self._speakers.pop(guest, None)
 
     def forget(self, guest: Connected) -> None:
-        """The request is answered: the next one has to show again who it is."""
+        """The response is sent: the next request has to authenticate again."""
         if guest in self._all:
             self._strangers.pop(guest, None)
             self._speakers.pop(guest, None)

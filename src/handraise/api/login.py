@@ -1,4 +1,4 @@
-"""Logging in and out: by the link that the hub printed, or by pasting a token."""
+"""Signing in and out: with the link that the hub printed, or with a token."""
 
 import asyncio
 from collections.abc import Collection
@@ -9,6 +9,7 @@ from urllib.parse import quote
 from starlette.responses import RedirectResponse, Response
 
 import handraise
+from handraise import texts
 from handraise.api import schemas
 from handraise.api.guard import AccessDenied, seat_cookie
 from handraise.api.limits import Attempts
@@ -21,13 +22,12 @@ from handraise.model.tokens import Role
 
 _LARGEST_LOGIN = 4096
 _SEAT_LIFE = 400 * 24 * 3600
-"""Seconds; no browser keeps a cookie for longer."""
-_ONE_TIME = (Parameter("code", "the one-time code"),)
+"""Seconds. Browsers keep no cookie longer."""
+_ONE_TIME = (Parameter("code", "The one-time code"),)
 
 
 class LoginRoutes:
-    """Counts tries, so that nobody can guess for long. `secure` is for hubs that speak TLS; what `proxies` say of where
-    a request comes from is believed."""
+    """Limits failed attempts. `secure` is for hubs with TLS; `proxies` are trusted to name a request's address."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class LoginRoutes:
         proxies: Collection[str] = frozenset(),
         no_sandbox: str = "",
     ) -> None:
-        """`no_sandbox` says why Claudes cannot be sandboxed, where they cannot."""
+        """`no_sandbox` says why there is no sandbox; empty where there is one."""
         self._attempts = Attempts()
         self._proxies = proxies
         self._page = page
@@ -51,9 +51,11 @@ class LoginRoutes:
     async def by_link(self, request: ApiRequest) -> Response:
         code = request.text("code")
         if code is None:
-            return self._page.index() or failed(401, "login_needed", "Open the link that the hub printed.")
+            return self._page.index() or failed(
+                401, "login_needed", "Sign in first: open the link that the hub printed."
+            )
         try:
-            made = await self._login(request, code)
+            made = await self._login(request, code, "This link has expired or was already used.")
         except AccessDenied as error:
             return self._page.index(error.status) or failed(error.status, error.code, str(error))
         response = RedirectResponse("/", 303)
@@ -62,8 +64,9 @@ class LoginRoutes:
         return response
 
     async def by_secret(self, request: ApiRequest) -> Response:
-        made = await self._login(request, request.body(schemas.Login).secret.strip())
-        response = self._told(request, made.token.name, made.token.role, "web")
+        secret = request.body(schemas.Login).secret.strip()
+        made = await self._login(request, secret, "This token or link is unknown, expired or already used.")
+        response = self._me(request, made.token.name, made.token.role, "web")
         self._remember(response, made.secret, request.auth.seconds_left(made.token))
         return response
 
@@ -74,7 +77,10 @@ class LoginRoutes:
         return response
 
     async def me(self, request: ApiRequest) -> Response:
-        return self._told(request, request.desk.person.name, request.principal.role, request.desk.source)
+        return self._me(request, request.desk.person.name, request.principal.role, request.desk.source)
+
+    async def texts(self, _: ApiRequest) -> Response:
+        return answer(texts.whole())
 
     async def health(self, _: ApiRequest) -> Response:
         return answer(schemas.Health(ok=True, version=handraise.__version__, sandbox=not self._no_sandbox))
@@ -90,7 +96,7 @@ class LoginRoutes:
                 "/login",
                 None,
                 self.by_link,
-                "Log in by a one-time link; without a code, the page to log in at",
+                "Sign in with a one-time link. Without a code: the sign-in page",
                 status=303,
                 alternate_status=200,
                 parameters=_ONE_TIME,
@@ -101,26 +107,27 @@ class LoginRoutes:
                 "/api/login",
                 None,
                 self.by_secret,
-                "Log in by a token or code",
+                "Sign in with a token or a one-time code",
                 schemas.Login,
                 schemas.Me,
                 largest=_LARGEST_LOGIN,
             ),
-            Route("POST", "/api/logout", "viewer", self.leave, "Log out", returns=schemas.Done),
-            Route("GET", "/api/health", None, self.health, "The hub is up", returns=schemas.Health),
-            Route("GET", "/api/me", "viewer", self.me, "Who I am here", returns=schemas.Me),
+            Route("POST", "/api/logout", "viewer", self.leave, "Sign out", returns=schemas.Done),
+            Route("GET", "/api/health", None, self.health, "Check that the hub is up", returns=schemas.Health),
+            Route("GET", "/api/texts", "viewer", self.texts, "Get every text, by its key", compress=True),
+            Route("GET", "/api/me", "viewer", self.me, "Get your name, role and seat", returns=schemas.Me),
             Route(
                 "POST",
                 "/api/login-link",
                 "admin",
                 self.make_link,
-                "A link that logs one browser in",
+                "Create a one-time sign-in link",
                 returns=schemas.Link,
                 status=201,
             ),
         )
 
-    async def _login(self, request: ApiRequest, secret: str) -> IssuedToken:
+    async def _login(self, request: ApiRequest, secret: str, wrong: str) -> IssuedToken:
         address = self._address(request)
         client = client_of(address)
         now = asyncio.get_running_loop().time()
@@ -131,14 +138,14 @@ class LoginRoutes:
             return made
         await request.auth.refused("to log in", request.principal, "web", address=address)
         if leave != "free":
-            raise AccessDenied(429, "too_many_tries", "Too many failed logins; wait a minute.")
-        raise AccessDenied(401, "unknown_token", "This link or token is not good, or was used before.")
+            raise AccessDenied(429, "too_many_tries", "Too many failed sign-ins. Wait a minute.")
+        raise AccessDenied(401, "unknown_token", wrong)
 
-    def _told(self, request: ApiRequest, name: str, role: Role, source: str) -> Response:
-        """Who somebody is here. A browser that has no seat yet gets one."""
+    def _me(self, request: ApiRequest, name: str, role: Role, source: str) -> Response:
+        """Who the caller is. A browser without a seat gets one."""
         fresh = "" if request.desk.person.seat or source != "web" else token_urlsafe(16)
         seat = request.desk.person.seat or seat_of(fresh)
-        response = answer(schemas.Me(name, role, source, seat, self._no_sandbox))
+        response = answer(schemas.Me(name, role, source, seat, self._no_sandbox, texts.language()))
         self._give_seat(response, fresh)
         return response
 
@@ -159,11 +166,11 @@ class LoginRoutes:
     def _set(self, response: Response, name: str, value: str, seconds: int) -> None:
         cookie: SimpleCookie = SimpleCookie()
         cookie[name] = quote(value)
-        kept = cookie[name]
-        kept["path"] = "/"
-        kept["httponly"] = True
-        kept["samesite"] = "lax"
-        kept["max-age"] = seconds
+        attributes = cookie[name]
+        attributes["path"] = "/"
+        attributes["httponly"] = True
+        attributes["samesite"] = "lax"
+        attributes["max-age"] = seconds
         if self._secure:
-            kept["secure"] = True
+            attributes["secure"] = True
         response.headers.append("set-cookie", cookie.output(header="").strip())

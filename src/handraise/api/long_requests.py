@@ -1,4 +1,4 @@
-"""Requests that go on for long: they end when who made them may no longer be here, and nobody has too many of them."""
+"""Long-lived requests: they end when the caller's access does, and each caller has a limited number."""
 
 import asyncio
 from collections import Counter
@@ -17,28 +17,29 @@ MOST = 100
 
 A browser has six connections to a hub, however many tabs are open; a script has one for each follower, an agent one for
 each call that waits. So it is enough for sixteen browsers that share a token, and a fraction of the room that there is
-for all (see `room.py`): a token in the wrong hands takes no place away from the others.
+for all (see `room` in `serving/serve.py`): a token in the wrong hands takes no place away from the others.
 """
 _FAREWELL = 1.0
 
 
 class TooManyRequests(BadRequest):
-    """This token has as many requests open as it may."""
+    """This token has too many open requests."""
 
     def __init__(self, most: int) -> None:
-        message = f"This token has {most} requests open, which is as many as it may have; close some of them first."
+        requests = "request" if most == 1 else "requests"
+        message = f"This token already has {most} open {requests}. Close some first."
         super().__init__(message, 429, "too_many_open")
 
 
 class AccessRevoked(BadRequest):
-    """The token was revoked or has expired in the meantime."""
+    """The token was revoked or has expired since the request began."""
 
     def __init__(self) -> None:
-        super().__init__("This token is not known, or no longer good.", 401, "unknown_token")
+        super().__init__("This token is unknown, revoked or expired.", 401, "unknown_token")
 
 
 class LongRequests:
-    """Counts what is open, for everybody but this machine's owner."""
+    """Counts open requests of everyone but this machine's owner."""
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
@@ -46,7 +47,7 @@ class LongRequests:
 
     @contextmanager
     def hold(self, principal: Principal) -> Iterator[None]:
-        """One more is open as long as this is entered; raises TooMany."""
+        """One more is open while this is entered; raises TooManyRequests."""
         name = _name(principal)
         if name is None:
             yield
@@ -63,8 +64,8 @@ class LongRequests:
 
 
 @asynccontextmanager
-async def while_let_in(principal: Principal) -> AsyncIterator[None]:
-    """Cancels what is inside when the visitor may no longer be here; raises NoLongerLetIn."""
+async def while_allowed(principal: Principal) -> AsyncIterator[None]:
+    """Cancels what is inside when the principal's access ends; raises AccessRevoked."""
     try:
         async with asyncio.timeout(principal.seconds) as stay:
             with principal.left.ending(stay) if principal.left is not None else nullcontext():
@@ -76,16 +77,16 @@ async def while_let_in(principal: Principal) -> AsyncIterator[None]:
 
 
 class LongRequest(Response):
-    """Another answer, for as long as its visitor is let in; `held` is left when it is over.
+    """Another response, for as long as its principal has access; `held` is left when it is over.
 
-    Events have no end of their own, so that their stream can just end. Whatever else is cut off must not look whole.
+    A stream of events can end anywhere. Any other response that is cut off must not look complete.
     """
 
     def __init__(self, inside: Response, principal: Principal, held: AbstractContextManager[object]) -> None:
         super().__init__(status_code=inside.status_code)
         self.raw_headers = inside.raw_headers
         self._inside = inside
-        self._visitor = principal
+        self._principal = principal
         self._held = held
         self._begun: MutableMapping[str, Any] | None = None
 
@@ -96,7 +97,7 @@ class LongRequest(Response):
 
         with self._held:
             try:
-                async with while_let_in(self._visitor):
+                async with while_allowed(self._principal):
                     await self._inside(scope, receive, send_noted)
             except AccessRevoked as error:
                 if self._begun is None:
@@ -108,7 +109,7 @@ class LongRequest(Response):
 
 
 async def end(scope: Scope, send: Send) -> None:
-    """Ends an answer that has begun, so that the client knows it; who does not read is cut off."""
+    """Ends a response that has begun; a client that doesn't read is cut off."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_FAREWELL):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -117,12 +118,12 @@ async def end(scope: Scope, send: Send) -> None:
 
 
 def cut_off(scope: Scope) -> None:
-    """At once: what was sent and not read is not kept."""
+    """Closes the connection at once, and drops what the client hasn't read."""
     scope["extensions"]["handraise.cut_off"]()
 
 
 def is_event_stream(begun: MutableMapping[str, Any]) -> bool:
-    """Whether an answer that begins like this is a stream of events."""
+    """Whether a response that begins like this is a stream of events."""
     return any(
         name.lower() == b"content-type" and value.startswith(b"text/event-stream")
         for name, value in begun.get("headers", [])
@@ -130,7 +131,7 @@ def is_event_stream(begun: MutableMapping[str, Any]) -> bool:
 
 
 def _name(principal: Principal) -> str | None:
-    """By which somebody is counted: tools of Claude together, whichever process they are; the owner not at all."""
+    """The name that requests count for: all of Claude's tools together, the owner not at all."""
     if principal.token is not None:
         return f"token {principal.token.id}"
     if principal.role == "agent":

@@ -1,4 +1,4 @@
-"""MCP over streamable HTTP: the official SDK behind our door, and calls that outlive the hub.
+"""MCP over streamable HTTP: the official SDK behind our API, and calls that outlive the hub.
 
 A call's stream begins with an event that names its ask. A hub that stops ends the stream cleanly; the agent comes back
 with that name as `Last-Event-ID`, and the next hub takes the wait up.
@@ -30,7 +30,7 @@ _EVENT_STREAM = [(b"content-type", b"text/event-stream"), (b"cache-control", b"n
 
 
 @asynccontextmanager
-async def speaking(agent_calls: AgentCalls) -> AsyncIterator[StreamableHTTPSessionManager]:
+async def session_manager(agent_calls: AgentCalls) -> AsyncIterator[StreamableHTTPSessionManager]:
     """The SDK's own manager, which keeps nothing between two requests."""
     mcp_server = McpServer(agent_calls, lambda context: _call(context)[0], lambda context: _call(context)[1])
     manager = StreamableHTTPSessionManager(mcp_server.server, stateless=True)
@@ -46,20 +46,20 @@ class Exchange(Response):
         manager: StreamableHTTPSessionManager,
         caller: Caller,
         reference: str,
-        sent: bytes,
+        content: bytes,
         closing: asyncio.Event,
     ) -> None:
         super().__init__()
         self._manager = manager
         self._caller = caller
         self._reference = reference
-        self._sent = sent
+        self._content = content
         self._closing = closing
         self._begun = False
         self._streams = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body: list[MutableMapping[str, Any]] = [{"type": "http.request", "body": self._sent, "more_body": False}]
+        body: list[MutableMapping[str, Any]] = [{"type": "http.request", "body": self._content, "more_body": False}]
 
         async def receive_again() -> MutableMapping[str, Any]:
             return body.pop() if body else await receive()
@@ -87,7 +87,7 @@ class Exchange(Response):
             await self._end(send)
 
     async def _end(self, send: Send) -> None:
-        """The hub stops: the agent is told where to go on, and the stream has an end."""
+        """The hub stops: the agent learns where to continue, and the stream has an end."""
         if not self._begun:
             await send({"type": "http.response.start", "status": 200, "headers": _EVENT_STREAM})
             await send(self._name())
@@ -95,7 +95,7 @@ class Exchange(Response):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def _name(self) -> MutableMapping[str, Any]:
-        event = f"id: {event_id(self._caller, self._reference, self._sent)}\nretry: {_RETRY}\ndata: \n\n"
+        event = f"id: {event_id(self._caller, self._reference, self._content)}\nretry: {_RETRY}\ndata: \n\n"
         return {"type": "http.response.body", "body": event.encode(), "more_body": True}
 
 
@@ -136,8 +136,8 @@ class Resumption(Response):
         result = {"content": [{"type": "text", "text": reply.text}], "isError": reply.is_error}
         return json.dumps({"jsonrpc": "2.0", "id": read_event_id(self._event)[1], "result": result})
 
-    def _piece(self, told: str) -> bytes:
-        return f"id: {self._event}\nretry: {_RETRY}\ndata: {told}\n\n".encode()
+    def _piece(self, content: str) -> bytes:
+        return f"id: {self._event}\nretry: {_RETRY}\ndata: {content}\n\n".encode()
 
 
 async def resume(agent_calls: AgentCalls, caller: Caller, event: str, closing: asyncio.Event) -> Response:
@@ -149,20 +149,20 @@ async def resume(agent_calls: AgentCalls, caller: Caller, event: str, closing: a
     return Resumption(agent_calls, ask, event, closing)
 
 
-def reference_of(sent: bytes, chance: str) -> str:
-    """What a call is called: by the conversation's own name for it, where Claude says it, else by chance."""
+def reference_of(content: bytes, fallback: str) -> str:
+    """The name of a call: Claude's own, where it sends one, else the fallback."""
     try:
-        message = json.loads(sent)
+        message = json.loads(content)
         named = message["params"]["_meta"]["claudecode/toolUseId"]
     except _UNREADABLE:
-        return chance
-    return f"{named}/{json.dumps(message.get('id'))}" if isinstance(named, str) else chance
+        return fallback
+    return f"{named}/{json.dumps(message.get('id'))}" if isinstance(named, str) else fallback
 
 
-def event_id(caller: Caller, reference: str, sent: bytes) -> str:
+def event_id(caller: Caller, reference: str, content: bytes) -> str:
     """Names a call's ask, and the id that its result has to carry."""
     try:
-        request_id = json.loads(sent)["id"]
+        request_id = json.loads(content)["id"]
     except _UNREADABLE:
         request_id = None
     spelled = urlsafe_b64encode(json.dumps(request_id).encode()).decode().rstrip("=")

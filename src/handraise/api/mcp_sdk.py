@@ -1,4 +1,4 @@
-"""Everything that needs the official SDK, behind one door: importing it takes a second and 40 MB."""
+"""Everything that needs the official SDK, in one module: importing it takes a second and 40 MB."""
 
 import asyncio
 from contextlib import AbstractContextManager, AsyncExitStack
@@ -20,7 +20,7 @@ class McpSdk:
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        self._manager = await self._stack.enter_async_context(mcp.speaking(self._agent_calls))
+        self._manager = await self._stack.enter_async_context(mcp.session_manager(self._agent_calls))
         return self
 
     async def __aexit__(self, *raised: object) -> None:
@@ -30,11 +30,11 @@ class McpSdk:
         """A connection of a relay; `alive` is entered as long as it lasts."""
         return RelayConnection(self._agent_calls, caller, self._closing, alive)
 
-    def exchange(self, caller: Caller, sent: bytes, chance: str) -> Response:
-        """A POST; `chance` names the call where it has no name of its own."""
-        reference = mcp.reference_of(sent, chance)
-        return mcp.Exchange(self._manager, caller, reference, sent, self._closing)
+    def exchange(self, caller: Caller, content: bytes, fallback: str) -> Response:
+        """A POST; `fallback` names a call that has no name of its own."""
+        reference = mcp.reference_of(content, fallback)
+        return mcp.Exchange(self._manager, caller, reference, content, self._closing)
 
     async def resume(self, caller: Caller, event: str) -> Response:
-        """A GET that goes on with a call; raises NoSuchAsk."""
+        """A GET that continues a call; raises NoSuchAsk."""
         return await mcp.resume(self._agent_calls, caller, event, self._closing)

@@ -1,4 +1,4 @@
-"""Metrics over HTTP: gathered when Prometheus asks, but for times to answer, which are noted as they pass."""
+"""Metrics over HTTP: collected when Prometheus asks, except times to answer, which are recorded as they happen."""
 
 import asyncio
 import importlib
@@ -22,11 +22,11 @@ from handraise.model.items import Item
 from handraise.model.sessions import PHASES, Phase, Session
 
 SECONDS = (1, 5, 15, 30, 60, 120, 300, 900, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600)
-"""Up to which a time to answer is counted together with others."""
+"""The upper bounds of the histogram of times to answer."""
 
 _MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 _FOLLOWED: tuple[Phase, ...] = ("starting", "idle", "working", "parking", "stopping")
-# The type stands first in what an item holds; nothing else of the many that pass needs to be read.
+# The type comes first in an item, so that other items needn't be decoded.
 _OPENED = b'{"type":"ask.opened"'
 _SETTLED = b'{"type":"ask.settled"'
 
@@ -50,7 +50,7 @@ class Counted(Struct, frozen=True):
     open_asks: Mapping[str, int]
     sessions: Mapping[str, int]
     lag: int
-    """Bytes that Claude has said, and the hub has not taken in."""
+    """Bytes that Claude has written and the hub hasn't read."""
     streams: int
     statuses: Mapping[int, int]
     waits: Mapping[str, Waits]
@@ -62,7 +62,7 @@ class _Ask(Struct, frozen=True):
     opened_at: datetime
 
 
-class _Opened(Struct, frozen=True):
+class _AskOpened(Struct, frozen=True):
     ask: _Ask
 
 
@@ -71,7 +71,7 @@ class _Settlement(Struct, frozen=True):
     at: datetime
 
 
-class _Settled(Struct, frozen=True):
+class _AskSettled(Struct, frozen=True):
     ask: str
     settlement: _Settlement
 
@@ -88,7 +88,7 @@ class Metrics:
         self._waits: dict[str, Waits] = {}
 
     async def __aenter__(self) -> Self:
-        self._hub.store.listen(self._heard)
+        self._hub.store.listen(self._committed)
         for ask in await self._hub.store.asks(state="open"):
             self._opened[ask.id] = _Ask(ask.id, ask.kind, ask.opened_at)
         return self
@@ -97,7 +97,7 @@ class Metrics:
         """The store forgets its listeners when it is closed."""
 
     def route(self) -> Route:
-        return Route("GET", "/metrics", "viewer", self._show, "For Prometheus", media="text/plain")
+        return Route("GET", "/metrics", "viewer", self._show, "Get metrics for Prometheus", media="text/plain")
 
     async def _show(self, _: ApiRequest) -> Response:
         sessions = await self._hub.store.sessions()
@@ -111,15 +111,15 @@ class Metrics:
             waits=self._waits,
         )
         page = await asyncio.to_thread(importlib.import_module, "handraise.api.prometheus")
-        return Response(page.written(counted), media_type=_MEDIA)
+        return Response(page.render(counted), media_type=_MEDIA)
 
-    def _heard(self, items: Sequence[Item]) -> None:
+    def _committed(self, items: Sequence[Item]) -> None:
         for item in items:
             if item.content.startswith(_OPENED):
-                ask = msgspec.json.decode(item.content, type=_Opened).ask
+                ask = msgspec.json.decode(item.content, type=_AskOpened).ask
                 self._opened[ask.id] = ask
             elif item.content.startswith(_SETTLED):
-                settled = msgspec.json.decode(item.content, type=_Settled)
+                settled = msgspec.json.decode(item.content, type=_AskSettled)
                 known = self._opened.pop(settled.ask, None)
                 if known is not None and settled.settlement.state == "answered":
                     waited = (settled.settlement.at - known.opened_at).total_seconds()
@@ -127,19 +127,19 @@ class Metrics:
                     waits.note(max(0.0, waited))
 
     async def _lag(self, running: Sequence[Session]) -> int:
-        """What Claude has said, and the hub has not taken in."""
+        """Bytes that Claude has written and the hub hasn't read."""
         behind = 0
         for session in running:
             journal = self._state / "sessions" / session.id / str(session.run) / "out.ndjson"
-            behind += max(0, await asyncio.to_thread(_size, journal) - await self._taken_in(session))
+            behind += max(0, await asyncio.to_thread(_size, journal) - await self._read_so_far(session))
         return behind
 
-    async def _taken_in(self, session: Session) -> int:
+    async def _read_so_far(self, session: Session) -> int:
         runner = self._hub.pool.runner(session.id)
         if runner is not None and runner.session.run == session.run:
             return runner.heard
-        place = await self._hub.store.place(session.id)
-        return place.offset if place and place.run == session.run else 0
+        checkpoint = await self._hub.store.checkpoint(session.id)
+        return checkpoint.offset if checkpoint and checkpoint.run == session.run else 0
 
 
 def _each(names: Iterable[str], found: Iterable[str]) -> dict[str, int]:

@@ -9,10 +9,9 @@ from handraise.api import schemas
 from handraise.api.asks import UNIONS
 from handraise.api.requests import Route
 from handraise.api.schemas import REFERENCE
-from handraise.desk.interface import Partial
 from handraise.model import asks, items
 
-_IN_FEED = (*get_args(items.Content), *get_args(asks.Body), Partial, schemas.Reset)
+_IN_FEED = (*get_args(items.Content), *get_args(asks.Body), items.Preview, schemas.Reset)
 """What items and the bodies of asks are made of; their names begin with `Feed`."""
 
 
@@ -59,7 +58,9 @@ def _without_suffix(value: Any) -> Any:  # noqa: ANN401 (any part of a JSON docu
 def _feed_components() -> dict[str, Any]:
     _, in_feed = msgspec.json.schema_components(_IN_FEED, ref_template=f"{REFERENCE}Feed{{name}}")
     in_feed["AskOpened"]["properties"]["ask"] = {"$ref": f"{REFERENCE}Ask"}
-    in_feed["AskSettled"]["properties"]["settlement"] = {"$ref": f"{REFERENCE}Settlement"}
+    settled = in_feed["AskSettled"]["properties"]
+    settled["settlement"] = {"$ref": f"{REFERENCE}Settlement"}
+    settled["outcome"] = {"$ref": f"{REFERENCE}CardOutcome"}
     return {f"Feed{name}": schema for name, schema in in_feed.items()}
 
 
@@ -80,16 +81,19 @@ def _operation(route: Route, by_shape: dict[Any, Any]) -> dict[str, Any]:
     content = {route.media: {"schema": by_shape[route.returns]} if route.returns else {}}
     if route.alternate_media:
         content[route.alternate_media] = {}
-    refusal = {"description": "why not", "content": {"application/json": {"schema": by_shape[schemas.FailedSchema]}}}
+    refusal = {"description": "Error", "content": {"application/json": {"schema": by_shape[schemas.FailedSchema]}}}
     operation: dict[str, Any] = {
         "summary": route.summary,
         "operationId": f"{route.method.lower()}{route.path.replace('/', '_').replace('{', '').replace('}', '')}",
         "parameters": parameters,
-        "responses": {str(route.status): {"description": "done", "content": content}, "default": refusal},
+        "responses": {str(route.status): {"description": "Success", "content": content}, "default": refusal},
         "x-role": route.role,
     }
     if route.alternate_status is not None:
-        operation["responses"][str(route.alternate_status)] = {"description": "the page", "content": {route.media: {}}}
+        operation["responses"][str(route.alternate_status)] = {
+            "description": "The sign-in page",
+            "content": {route.media: {}},
+        }
     if route.body is not None:
         operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": by_shape[route.body]}}}
     if route.role is not None:

@@ -82,10 +82,10 @@ def address_of(peer: str, forwarded: Sequence[str], trusted: Collection[str]) ->
     for hop in reversed(hops):
         if nearest not in trusted:
             break
-        said = _plain(hop)
-        if said is None:
+        address = _plain(hop)
+        if address is None:
             break
-        nearest = said
+        nearest = address
     return nearest
 
 
@@ -102,9 +102,9 @@ def client_of(address: str) -> str:
     return str(IPv6Network((plain, _ONE_CLIENT), strict=False))
 
 
-def _plain(told: str) -> str | None:
+def _plain(address: str) -> str | None:
     """Without port and brackets; None if it is no IP address."""
-    text = told.strip()
+    text = address.strip()
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:

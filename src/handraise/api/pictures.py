@@ -1,4 +1,4 @@
-"""The way to the pictures that people sent along with what they said. Never gives anything else that was said."""
+"""The images that people sent with messages. Never returns anything else of a message."""
 
 from base64 import b64decode
 from binascii import Error
@@ -10,7 +10,7 @@ from handraise.api.requests import ApiRequest, Route
 from handraise.desk.interface import NotFound
 from handraise.store.interface import Store
 
-# What a browser shows as a picture and never runs.
+# Types that a browser shows as images and never runs.
 _TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _HEADERS = {
     "cache-control": "private, max-age=86400, immutable",
@@ -20,7 +20,7 @@ _HEADERS = {
 
 
 class Pictures:
-    """Reads them from the store, where what was said is kept."""
+    """Reads images from the messages in the store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -28,10 +28,10 @@ class Pictures:
     async def show(self, request: ApiRequest) -> Response:
         session, name, number = request.path("id"), request.path("say"), request.path("number")
         says = await self._store.says(session, waiting=False)
-        said = next((each.content for each in says if each.id == name), "")
-        pictures = [each for each in said if not isinstance(each, str) and each.get("type") == "image"]
+        content = next((each.content for each in says if each.id == name), "")
+        pictures = [each for each in content if not isinstance(each, str) and each.get("type") == "image"]
         if not number.isascii() or not number.isdigit() or len(number) > 4 or int(number) >= len(pictures):
-            raise NotFound("There is no such picture.")
+            raise NotFound("There is no such image.")
         return _shown(pictures[int(number)])
 
     def route(self) -> Route:
@@ -40,7 +40,7 @@ class Pictures:
             "/api/sessions/{id}/says/{say}/pictures/{number}",
             "viewer",
             self.show,
-            "A picture that went along with what was said, counted from 0",
+            "Get an image sent with a message, counted from 0",
             media="image/*",
         )
 
@@ -49,9 +49,9 @@ def _shown(block: dict[str, Any]) -> Response:
     source = block.get("source")
     kind = source.get("media_type") if isinstance(source, dict) else None
     if not isinstance(source, dict) or kind not in _TYPES:
-        raise NotFound("This picture is of a kind that is not shown.")
+        raise NotFound("This type of image isn't supported.")
     try:
         data = b64decode(str(source.get("data")), validate=True)
     except (Error, ValueError) as error:
-        raise NotFound("This picture cannot be read.") from error
+        raise NotFound("This image can't be read.") from error
     return Response(data, media_type=str(kind), headers=_HEADERS)

@@ -10,8 +10,8 @@ from prometheus_client.registry import Collector
 from handraise.api.metrics import SECONDS, Counted, Waits
 
 
-def written(counted: Counted) -> bytes:
-    """All that was counted, as Prometheus reads it."""
+def render(counted: Counted) -> bytes:
+    """All metrics in the format of Prometheus."""
     registry = CollectorRegistry()
     registry.register(_Gathered(list(_families(counted))))
     return generate_latest(registry)
@@ -26,19 +26,21 @@ class _Gathered(Collector):
 
 
 def _families(counted: Counted) -> Iterator[Metric]:
-    yield _gauges("handraise_asks_open", "Asks that wait for somebody", "kind", counted.open_asks)
-    yield _gauges("handraise_sessions", "Sessions, by phase", "phase", counted.sessions)
-    yield GaugeMetricFamily("handraise_journal_lag_bytes", "Said by Claude, not yet taken in", value=counted.lag)
-    yield GaugeMetricFamily("handraise_streams_open", "Clients that follow the feed", value=counted.streams)
-    family = CounterMetricFamily("handraise_http_responses", "Answers over HTTP, by status", labels=["status"])
+    yield _gauges("handraise_asks_open", "Open asks", "kind", counted.open_asks)
+    yield _gauges("handraise_sessions", "Sessions by phase", "phase", counted.sessions)
+    yield GaugeMetricFamily(
+        "handraise_journal_lag_bytes", "Bytes written by Claude and not yet read", value=counted.lag
+    )
+    yield GaugeMetricFamily("handraise_streams_open", "Clients following the feed", value=counted.streams)
+    family = CounterMetricFamily("handraise_http_responses", "HTTP responses by status", labels=["status"])
     for status, count in counted.statuses.items():
         family.add_metric([str(status)], count)
     yield family
     yield _answers(counted.waits)
 
 
-def _gauges(name: str, says: str, label: str, counts: Mapping[str, int]) -> Metric:
-    family = GaugeMetricFamily(name, says, labels=[label])
+def _gauges(name: str, description: str, label: str, counts: Mapping[str, int]) -> Metric:
+    family = GaugeMetricFamily(name, description, labels=[label])
     for each, count in counts.items():
         family.add_metric([each], count)
     return family
@@ -46,7 +48,7 @@ def _gauges(name: str, says: str, label: str, counts: Mapping[str, int]) -> Metr
 
 def _answers(waits: Mapping[str, Waits]) -> Metric:
     name = "handraise_answer_seconds"
-    family = HistogramMetricFamily(name, "How long an ask waited for its answer", labels=["kind"])
+    family = HistogramMetricFamily(name, "Time from an ask to its answer", labels=["kind"])
     bounds = [*(str(float(bound)) for bound in SECONDS), "+Inf"]
     for kind, each in waits.items():
         family.add_metric([kind], list(zip(bounds, accumulate(each.counts), strict=True)), each.seconds)

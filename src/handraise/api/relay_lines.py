@@ -16,7 +16,7 @@ from handraise.agents.calls import AgentCalls, Caller
 
 LONGEST_LINE = 64 * 1024 * 1024
 _AHEAD = 16
-"""How many messages may wait in each direction; then whoever sends has to wait, too."""
+"""How many messages may wait in each direction; then the sender waits, too."""
 
 
 class RelayConnection(Response):
@@ -47,22 +47,22 @@ class RelayConnection(Response):
 
     async def _carry(self, receive: Receive, send: Send, ended: asyncio.Event | None) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        said, heard = anyio.create_memory_object_stream[SessionMessage | Exception](_AHEAD)
-        told, replies = anyio.create_memory_object_stream[SessionMessage](_AHEAD)
-        async with said, heard, told, replies, anyio.create_task_group() as tasks:
-            tasks.start_soon(self._read, receive, said)
+        incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](_AHEAD)
+        outgoing, replies = anyio.create_memory_object_stream[SessionMessage](_AHEAD)
+        async with incoming, received, outgoing, replies, anyio.create_task_group() as tasks:
+            tasks.start_soon(self._read, receive, incoming)
             tasks.start_soon(_write, replies, send)
             for over in (self._closing, ended):
                 if over is not None:
                     tasks.start_soon(_close, over, tasks.cancel_scope)
-            await mcp_server.serve(mcp_server.server_for_lines(self._agent_calls), heard, told, self._caller)
+            await mcp_server.serve(mcp_server.server_for_lines(self._agent_calls), received, outgoing, self._caller)
             tasks.cancel_scope.cancel()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _read(self, receive: Receive, said: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+    async def _read(self, receive: Receive, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         # Looked through only where it is new: a long line in small pieces would take ever longer.
         begun = bytearray()
-        async with said:
+        async with incoming:
             while True:
                 event: MutableMapping[str, Any] = await receive()
                 if event["type"] == "http.disconnect":
@@ -73,7 +73,7 @@ class RelayConnection(Response):
                     *lines, begun = begun.split(b"\n")
                     for line in lines:
                         if line.strip():
-                            await said.send(mcp_server.read_line(bytes(line)))
+                            await incoming.send(mcp_server.read_line(bytes(line)))
                 if not event.get("more_body"):
                     self._agent_calls.leave(self._caller)
                     return

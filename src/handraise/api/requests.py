@@ -10,6 +10,7 @@ from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 
+from handraise.api.cards import AskCards
 from handraise.api.schemas import FailedSchema, Moment, Problem
 from handraise.auth.auth import Auth, Principal
 from handraise.desk.interface import Desk
@@ -22,14 +23,14 @@ _EXAMPLE = "2030-01-31T18:00:00Z"
 
 
 def explain(error: msgspec.ValidationError, shape: type[Struct]) -> str:
-    """The error as a sentence, with the nearest known key."""
-    told = str(error)
-    if not told.startswith(_UNKNOWN):
-        return f"{told}."
-    name, _, place = told.removeprefix(_UNKNOWN).partition("`")
-    meant = get_close_matches(name, sorted(set(_keys(shape))), 1, cutoff=0.0)
-    hint = f" Perhaps `{meant[0]}` was meant." if meant else ""
-    return f"There is no key `{name[:100]}`{place}.{hint}"
+    """The error as a sentence, with the most similar field."""
+    message = str(error)
+    if not message.startswith(_UNKNOWN):
+        return f"{message}."
+    name, _, place = message.removeprefix(_UNKNOWN).partition("`")
+    similar = get_close_matches(name, sorted(set(_keys(shape))), 1, cutoff=0.0)
+    hint = f" Did you mean `{similar[0]}`?" if similar else ""
+    return f"Unknown field `{name[:100]}`{place}.{hint}"
 
 
 def _keys(shape: type[Struct]) -> Iterator[str]:
@@ -42,7 +43,7 @@ def _keys(shape: type[Struct]) -> Iterator[str]:
 
 
 class BadRequest(Exception):
-    """What was sent cannot be understood. The text is a sentence."""
+    """The request can't be used. The text is a sentence."""
 
     def __init__(self, message: str, status: int = 400, code: str = "bad_request") -> None:
         super().__init__(message)
@@ -51,16 +52,17 @@ class BadRequest(Exception):
 
 
 class ApiRequest(Struct, frozen=True):
-    """What an act gets."""
+    """What an endpoint gets."""
 
     http: Request
     principal: Principal
     desk: Desk
     auth: Auth
     content: bytes
+    cards: AskCards
 
     def body(self, shape: type[S]) -> S:
-        """What was sent, as our type; raises BadRequest with what is wrong."""
+        """The body as our type; raises BadRequest with what is wrong."""
         try:
             return msgspec.json.decode(self.content or b"{}", type=shape)
         except msgspec.ValidationError as error:
@@ -91,12 +93,14 @@ class ApiRequest(Struct, frozen=True):
         return int(value)
 
     def moment(self, name: str) -> datetime | None:
-        """A query parameter that is a time, with its zone."""
+        """A query parameter that is a time with a time zone."""
         value = self.text(name)
         try:
             return None if value is None else msgspec.convert(value, Moment)
         except msgspec.ValidationError as error:
-            raise BadRequest(f"{name!r} must be a time with its zone, such as {_EXAMPLE}.", 422, "invalid") from error
+            raise BadRequest(
+                f"{name!r} must be a time with a time zone, for example {_EXAMPLE}.", 422, "invalid"
+            ) from error
 
     def newest_first(self) -> bool:
         return bool(self.choice(ORDER.name, ORDER.choices) == "newest")
@@ -106,29 +110,29 @@ Endpoint = Callable[[ApiRequest], Awaitable[Response]]
 
 
 class Parameter(Struct, frozen=True):
-    """A query parameter; one that a way does not name is refused there."""
+    """A query parameter. A route refuses parameters that it doesn't name."""
 
     name: str
     description: str
     kind: str = "string"
     choices: tuple[str, ...] = ()
     form: str | None = None
-    """What a text must look like, in the words of JSON Schema."""
+    """The format of a text, as JSON Schema names it."""
     least: int = 0
     most: int = 2**62
     """The bounds of a whole number."""
 
 
-ORDER = Parameter("order", "which come first; the oldest, unless it says otherwise", choices=("oldest", "newest"))
+ORDER = Parameter("order", "Which come first. Default: oldest", choices=("oldest", "newest"))
 
 
 class Route(Struct, frozen=True):
-    """One route: who may use it, what it takes and gives. The table of these is the API."""
+    """One route: who may use it, what it takes and returns. The table of routes is the API."""
 
     method: str
     path: str
     role: Role | None
-    """None: for everybody, without a login."""
+    """None: for everyone, without signing in."""
     endpoint: Endpoint
     summary: str
     body: type[Struct] | None = None
@@ -139,20 +143,26 @@ class Route(Struct, frozen=True):
     """How many bytes a body may have."""
     media: str = "application/json"
     alternate_media: str | None = None
-    """What it gives to who wants it so."""
+    """Another media type that it can return."""
     compress: bool = False
-    """Whether long answers may be compressed: none that shows a secret."""
+    """Whether long responses may be compressed. Never for a response with a secret."""
     long_lived: bool = False
-    """Whether its answer may be long in coming or go on for long: it ends when who asked may no longer be here."""
+    """Whether its response may take long. It ends when the caller's access does."""
     alternate_status: int | None = None
-    """The status of its other answer, where it has two that are no refusal."""
+    """The status of its other successful response, where it has two."""
     authenticates_itself: bool = False
-    """The act itself reads what was sent, and lets in who shows a secret there; no cookie speaks for anybody."""
+    """The endpoint reads the body and checks a secret in it. Cookies don't count."""
 
 
 def answer(value: object, status: int = 200) -> Response:
-    """JSON, in the shape that the API promises."""
+    """A JSON response."""
     return Response(msgspec.json.encode(value), status, media_type="application/json")
+
+
+def wrong_role(needed: Role, role: Role) -> str:
+    """The sentence for somebody whose role isn't enough."""
+    article = "a" if role == "viewer" else "an"
+    return f"Requires the {needed} role (you are {article} {role})."
 
 
 def failed(status: int, code: str, message: str) -> Response:

@@ -1,4 +1,4 @@
-"""The shapes that all of HTTP shares; those of one noun are beside it. The OpenAPI document is made of them."""
+"""Types that several routes share; the others are beside their routes. The OpenAPI document is made of them."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
@@ -12,27 +12,27 @@ AnAnswer = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": f"{REFERENC
 ASettlement = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": f"{REFERENCE}Settlement"})]
 AnAsk = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": f"{REFERENCE}Ask"})]
 Moment = Annotated[datetime, Meta(tz=True)]
-"""With a time zone: without one nobody knows when it is."""
+"""Always with a time zone."""
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 def check_time(moment: datetime | None) -> None:
-    """At the end of time a zone leads beyond it: what is kept must be a time in every zone. Raises ValueError."""
+    """Raises ValueError for a time that does not exist in UTC: at either end of the calendar a zone leads beyond it."""
     try:
         if moment is not None:
             moment.astimezone(UTC)
     except OverflowError:
-        raise ValueError("This time is too far away") from None
+        raise ValueError("This time is out of range") from None
 
 
 class Done(Struct, frozen=True):
-    """It is done, or on its way."""
+    """Done, or in progress."""
 
     done: Literal[True] = True
 
 
 class Link(Struct, frozen=True):
-    """A link that logs one browser in, once."""
+    """A one-time sign-in link for one browser."""
 
     link: str
 
@@ -49,19 +49,21 @@ class Health(Struct, frozen=True):
     ok: bool
     version: str
     sandbox: bool = True
-    """Whether Claudes are kept from the hub's own files."""
+    """Whether Claude runs in a sandbox, away from the hub's files."""
 
 
 class Me(Struct, frozen=True, omit_defaults=True):
-    """Who the hub takes the caller for."""
+    """Who you are to the hub."""
 
     name: str
     role: Role
     source: str
     seat: str = ""
-    """Which browser or terminal this is: what was done from here has the same `seat` in its `by`."""
+    """Your browser or terminal. What you do from here has the same `seat` in its `by`."""
     no_sandbox: str = ""
-    """Why Claudes cannot be sandboxed on this machine; empty where they can."""
+    """Why there is no sandbox on this machine. Empty if there is one."""
+    language: str = ""
+    """The hub's language. If it isn't `en`, `/api/texts` has its catalogue."""
 
 
 class Problem(Struct, frozen=True, omit_defaults=True):
@@ -80,7 +82,7 @@ class FailedSchema(Struct, frozen=True):
 
 
 class Reset(Struct, frozen=True):
-    """The place in the feed is gone: read a snapshot, and follow from its cursor."""
+    """The cursor no longer exists: read a list, and follow from its cursor."""
 
     kind: Literal["reset"] = field(default="reset")
     oldest: int = 0

@@ -1,4 +1,4 @@
-"""Listens: on TCP for browsers and scripts, on a Unix socket for this machine's owner. Knows the other end."""
+"""Listens on TCP for browsers and scripts, and on a Unix socket for this machine's owner."""
 
 import asyncio
 import contextlib
@@ -36,7 +36,7 @@ _SO_PEERPIDFD = 77
 
 
 def _anybody(_: int) -> bool:
-    """Who is not told who somebody is takes them for an agent."""
+    """The default: every process counts as an agent."""
     return True
 
 
@@ -45,7 +45,7 @@ class HeadTooLarge(Exception):
 
 
 class CannotListen(Exception):
-    """There is no listening there. The text says why."""
+    """The address can't be used. The text says why."""
 
 
 class PortTaken(CannotListen):
@@ -83,7 +83,7 @@ class Listener:
             loop="none",
             access_log=False,
             log_config=None,
-            # By the server and not by the application, so that they are also on what never reaches it.
+            # By the server, so that responses that never reach the application have them, too.
             headers=list(origins.HEADERS.items()),
             server_header=False,
             date_header=False,
@@ -105,7 +105,7 @@ class Listener:
 def listen_on_socket(path: Path) -> socket.socket:
     """A Unix socket that only we can open; an old one that nobody listens on is replaced."""
     if len(os.fsencode(path)) > _SOCKET_PATH:
-        raise CannotListen(f"The path {path} is too long for a socket; choose a shorter state folder (--state).")
+        raise CannotListen(f"The path {path} is too long for a socket. Choose a shorter one with --state.")
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
@@ -119,7 +119,7 @@ def listen_on_socket(path: Path) -> socket.socket:
 
 
 def listen_on_port(host: str, port: int) -> socket.socket:
-    """A TCP socket; raises CannotListen, where the port is taken for one."""
+    """A TCP socket; raises CannotListen, for example where the port is in use."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family, backlog=512)
@@ -127,7 +127,7 @@ def listen_on_port(host: str, port: int) -> socket.socket:
         why = getattr(error, "strerror", None) or "no such address"
         if getattr(error, "errno", None) == errno.EADDRINUSE:
             raise PortTaken(f"Port {port} is in use. Use --port to choose another.") from error
-        raise CannotListen(f"{host}:{port} cannot be used: {why}. Choose another with --host and --port.") from error
+        raise CannotListen(f"Can't listen on {host}:{port}: {why}. Choose another with --host and --port.") from error
     listener.setblocking(False)
     return listener
 
@@ -148,8 +148,8 @@ class _Connection(HttpToolsProtocol):
     _unread = 0
     _reads: asyncio.TimerHandle | None = None
 
-    def __init__(self, *given: Any, room: ConnectionLimit, is_agent: Callable[[int], bool], **named: Any) -> None:  # noqa: ANN401
-        super().__init__(*given, **named)
+    def __init__(self, *arguments: Any, room: ConnectionLimit, is_agent: Callable[[int], bool], **named: Any) -> None:  # noqa: ANN401
+        super().__init__(*arguments, **named)
         self._room = room
         self._is_agent = is_agent
         self._known: dict[str, Any] = {}
@@ -160,7 +160,7 @@ class _Connection(HttpToolsProtocol):
         self._room.enter(self)
         end = transport.get_extra_info("socket")
         if end.family == socket.AF_UNIX:
-            # Now, while it is surely still there: its number may be somebody else's when the first request comes.
+            # Now, while it surely exists: another process may have its pid when the first request comes.
             self._peer = _peer(end, self._is_agent)
         else:
             # Head and body are two writes: without this the second waits for the client, 40 ms on most.
@@ -223,7 +223,7 @@ class _Connection(HttpToolsProtocol):
         """Asking for a WebSocket is no event; the request is answered as any other."""
 
     def cut_off(self) -> None:
-        """At once: what was sent and not read is not kept, by us or by the system."""
+        """Closes the connection at once, and drops what the client hasn't read."""
         end = self.transport.get_extra_info("socket")
         end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.transport.abort()
@@ -264,7 +264,7 @@ class _Connection(HttpToolsProtocol):
         self._refuse(431, "too_large", f"The address and headers are larger than {LARGEST_HEAD} bytes.")
 
     def _refuse(self, status: int, code: str, message: str) -> None:
-        """Before there is a request: told as any other refusal."""
+        """Before there is a request, in the shape of every other error."""
         response = failed(status, code, message)
         head = [*self.server_state.default_headers, *response.raw_headers, (b"connection", b"close")]
         lines = [b"HTTP/1.1 %d -\r\n" % status, *(b"%s: %s\r\n" % each for each in head), b"\r\n"]

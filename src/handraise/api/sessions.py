@@ -1,4 +1,4 @@
-"""Sessions over HTTP: start, look, say, steer; and their shapes."""
+"""Sessions over HTTP: start, list, send messages, steer; with their types."""
 
 from base64 import b64decode
 from binascii import Error
@@ -16,18 +16,18 @@ from handraise.desk.interface import Refused, SessionSummary
 from handraise.model.actors import Actor
 from handraise.model.sessions import Ended, Phase, state_of
 
-_SAYING = 40 * 1024 * 1024
+_LARGEST_MESSAGE = 40 * 1024 * 1024
 _PAGE = 200
 _ITEMS = 500
-_MOST_SESSIONS = Parameter("limit", "how many", "integer", least=1, most=1000)
-_MOST_ITEMS = Parameter("limit", "how many", "integer", least=1, most=5000)
-_AFTER = Parameter("after", "the first ones after this cursor", "integer")
-_BEFORE = Parameter("before", "the last ones before this cursor", "integer")
+_MOST_SESSIONS = Parameter("limit", "How many to return", "integer", least=1, most=1000)
+_MOST_ITEMS = Parameter("limit", "How many to return", "integer", least=1, most=5000)
+_AFTER = Parameter("after", "Items after this cursor, first ones first", "integer")
+_BEFORE = Parameter("before", "The last items before this cursor", "integer")
 _SEARCH = (
-    Parameter("project", "an id or a directory"),
-    Parameter("state", "a state or phase"),
-    Parameter("q", "words in the title or directory"),
-    Parameter("after", "the `next` of the page before"),
+    Parameter("project", "A project's ID or directory"),
+    Parameter("state", "A state or phase"),
+    Parameter("q", "Text in the title, directory or ID"),
+    Parameter("after", "The `next` of the previous page"),
     _MOST_SESSIONS,
 )
 _PLACE = (
@@ -35,11 +35,11 @@ _PLACE = (
     _BEFORE,
     _MOST_ITEMS,
 )
-_PLACE_OF_ALL = (*_PLACE, Parameter("session", "only this session's"))
+_PLACE_OF_ALL = (*_PLACE, Parameter("session", "Only this session"))
 
 
 class ImageSchema(Struct, frozen=True, forbid_unknown_fields=True):
-    """A picture to go along with what is said."""
+    """An image to send with a message."""
 
     media_type: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
     data: str
@@ -56,7 +56,7 @@ class TextBlockSchema(Struct, frozen=True, forbid_unknown_fields=True, tag_field
 
 
 class SourceSchema(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="base64"):
-    """What a block carries, as Base64."""
+    """The content of a block, as Base64."""
 
     media_type: str
     data: str
@@ -66,7 +66,7 @@ class SourceSchema(Struct, frozen=True, forbid_unknown_fields=True, tag_field="t
 
 
 class ImageBlockSchema(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="image"):
-    """A picture."""
+    """An image."""
 
     source: SourceSchema
 
@@ -81,7 +81,7 @@ Blocks = tuple[TextBlockSchema | ImageBlockSchema | DocumentBlockSchema, ...]
 
 
 class NewSession(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a new session is to be; with `resume` or `fork`, what it goes on from."""
+    """A new session. With `resume` or `fork`, the session that it continues."""
 
     say: str | Blocks
     project: str | None = None
@@ -94,7 +94,7 @@ class NewSession(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SessionSchema(Struct, frozen=True):
-    """A session; `state` is what a person would say of it."""
+    """A session. `state` is its phase in plain words."""
 
     id: str
     project: str | None
@@ -114,11 +114,11 @@ class SessionSchema(Struct, frozen=True):
     stuck_since: datetime | None
     forked_from: str | None
     last_line: str
-    """What Claude said or did last; empty, if it has not done anything."""
+    """The last thing that Claude said or did. Empty at first."""
 
 
 class Sessions(Struct, frozen=True):
-    """A page. `cursor` is the place in the feed that it was read at."""
+    """A page of sessions. Follow the feed from `cursor`."""
 
     sessions: list[SessionSchema]
     next: str | None
@@ -126,7 +126,7 @@ class Sessions(Struct, frozen=True):
 
 
 class Words(Struct, frozen=True, forbid_unknown_fields=True):
-    """Something to say: text, pictures, or blocks as the Messages API takes them. `id` makes it idempotent."""
+    """A message: text and images, or blocks as in the Messages API. A repeated `id` is sent once."""
 
     text: str | None = None
     content: Blocks | None = None
@@ -135,14 +135,14 @@ class Words(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MaybeWords(Struct, frozen=True, forbid_unknown_fields=True):
-    """Perhaps something to say."""
+    """An optional message."""
 
     say: str | Blocks | None = None
     images: tuple[ImageSchema, ...] = ()
 
 
 class SaidSchema(Struct, frozen=True):
-    """It is stored, and on its way."""
+    """A stored message, on its way to Claude."""
 
     say: str
     session: str
@@ -152,25 +152,25 @@ class SaidSchema(Struct, frozen=True):
 
 
 class Mode(Struct, frozen=True, forbid_unknown_fields=True):
-    """A permission mode, by Claude's own name for it."""
+    """A permission mode, as Claude names it."""
 
     mode: Name
 
 
 class Model(Struct, frozen=True, forbid_unknown_fields=True):
-    """A model, by Claude's own name for it."""
+    """A model, as Claude names it."""
 
     model: Name
 
 
 class Title(Struct, frozen=True, forbid_unknown_fields=True):
-    """What a session is called."""
+    """A session's title."""
 
     title: str
 
 
 class Items(Struct, frozen=True):
-    """Entries of a timeline, each with `cursor`, `session`, `at`, `type` and what belongs to the type."""
+    """Items of a timeline, each with `cursor`, `session`, `at`, `type` and the fields of its type."""
 
     items: list[dict[str, Any]]
     next: int | None
@@ -178,13 +178,13 @@ class Items(Struct, frozen=True):
 
 
 def _check(data: str) -> None:
-    """What cannot be read would stand in the conversation for good, and every turn of it would fail."""
+    """An unreadable attachment would stay in the conversation, and every turn would fail."""
     try:
         if b64decode(data, validate=True):
             return
     except (Error, ValueError):
         pass
-    raise ValueError("What is sent along must be Base64, and not empty")
+    raise ValueError("Attachments must be Base64 and not empty")
 
 
 async def start(request: ApiRequest) -> Response:
@@ -192,7 +192,7 @@ async def start(request: ApiRequest) -> Response:
     words = _words(wanted.say, wanted.images)
     desk = request.desk
     if wanted.resume and wanted.fork:
-        raise BadRequest("A session is resumed or forked, not both.", 422, "invalid")
+        raise BadRequest("Use `resume` or `fork`, not both.", 422, "invalid")
     if wanted.resume:
         seen = await desk.resume(wanted.resume, words)
     elif wanted.fork:
@@ -200,7 +200,7 @@ async def start(request: ApiRequest) -> Response:
     elif wanted.project:
         seen = await desk.start(words, wanted.project, mode=wanted.mode, model=wanted.model, title=wanted.title)
     else:
-        raise BadRequest("Name a project: an id, a name or an absolute path.", 422, "invalid")
+        raise BadRequest("`project` is required: an ID, a name or an absolute path.", 422, "invalid")
     return answer(_session(seen), 201)
 
 
@@ -230,8 +230,8 @@ async def say(request: ApiRequest) -> Response:
     if wanted.content and (wanted.text or wanted.images):
         raise BadRequest("Send `text` and `images`, or `content`, not both.", 422, "invalid")
     words = _words(wanted.content or wanted.text or "", wanted.images)
-    said = await request.desk.say(request.path("id"), words, str(wanted.id) if wanted.id else None)
-    return answer(SaidSchema(said.id, said.session, said.by, said.source, said.at), 202)
+    stored = await request.desk.say(request.path("id"), words, str(wanted.id) if wanted.id else None)
+    return answer(SaidSchema(stored.id, stored.session, stored.by, stored.source, stored.at), 202)
 
 
 async def interrupt(request: ApiRequest) -> Response:
@@ -263,7 +263,7 @@ async def resume(request: ApiRequest) -> Response:
 async def fork(request: ApiRequest) -> Response:
     wanted = request.body(MaybeWords)
     if not wanted.say and not wanted.images:
-        raise Refused("A fork begins with something to say.")
+        raise Refused("A fork needs a message.")
     return answer(_session(await request.desk.fork(request.path("id"), _words(wanted.say or "", wanted.images))), 202)
 
 
@@ -279,25 +279,26 @@ async def _page(request: ApiRequest, session: str | None) -> Response:
     limit = request.number(_MOST_ITEMS) or _ITEMS
     cursor = await request.desk.newest()
     before, after = request.number(_BEFORE), request.number(_AFTER)
-    # Up to the cursor that is told, so that who follows from there gets nothing twice.
+    # Up to the cursor in the response, so that a client that follows from there gets nothing twice.
     before = min(cursor + 1, cursor + 1 if before is None else before)
     found = await request.desk.items(session, after=after, before=before, limit=limit + 1)
     backwards = after is None
     page = (found[-limit:] if backwards else found[:limit]) if len(found) > limit else found
     more = (page[0].cursor if backwards else page[-1].cursor) if len(found) > limit else None
-    inside = b",".join(item.as_json() for item in page)
+    inside = b",".join(await request.cards.items(page, request.desk))
     body = b'{"items":[%s],"next":%s,"cursor":%d}' % (inside, msgspec.json.encode(more), cursor)
     return Response(body, media_type="application/json")
 
 
-def _words(said: str | Blocks, images: tuple[ImageSchema, ...]) -> str | tuple[dict[str, Any], ...]:
-    if not images and isinstance(said, str) and said.strip():
-        return said
+def _words(content: str | Blocks, images: tuple[ImageSchema, ...]) -> str | tuple[dict[str, Any], ...]:
+    if not images and isinstance(content, str) and content.strip():
+        return content
     pictures = tuple(ImageBlockSchema(SourceSchema(each.media_type, each.data)) for each in images)
-    text = (TextBlockSchema(said),) if isinstance(said, str) and said.strip() else ()
-    blocks: tuple[dict[str, Any], ...] = msgspec.to_builtins((*(text if isinstance(said, str) else said), *pictures))
+    if isinstance(content, str):
+        content = (TextBlockSchema(content),) if content.strip() else ()
+    blocks: tuple[dict[str, Any], ...] = msgspec.to_builtins((*content, *pictures))
     if not blocks:
-        raise BadRequest("There is nothing to say.", 422, "invalid")
+        raise BadRequest("The message is empty.", 422, "invalid")
     return blocks
 
 
@@ -345,33 +346,33 @@ ROUTES = (
         NewSession,
         SessionSchema,
         201,
-        largest=_SAYING,
+        largest=_LARGEST_MESSAGE,
     ),
     Route(
         "GET",
         "/api/sessions",
         "viewer",
         list_all,
-        "The sessions, newest first",
+        "List sessions, newest first",
         returns=Sessions,
         parameters=_SEARCH,
         compress=True,
     ),
-    Route("GET", "/api/sessions/{id}", "viewer", look, "One session", returns=SessionSchema),
-    Route("PATCH", "/api/sessions/{id}", "approver", rename, "Give it another title", Title, SessionSchema),
+    Route("GET", "/api/sessions/{id}", "viewer", look, "Get a session", returns=SessionSchema),
+    Route("PATCH", "/api/sessions/{id}", "approver", rename, "Rename a session", Title, SessionSchema),
     Route(
         "POST",
         "/api/sessions/{id}/say",
         "approver",
         say,
-        "Say something; during a turn it steers",
+        "Send a message. During a turn it steers Claude",
         Words,
         SaidSchema,
         202,
-        largest=_SAYING,
+        largest=_LARGEST_MESSAGE,
     ),
-    Route("POST", "/api/sessions/{id}/interrupt", "approver", interrupt, "End the turn", None, Done, 202),
-    Route("POST", "/api/sessions/{id}/stop", "admin", stop, "End Claude; it can be resumed", None, Done, 202),
+    Route("POST", "/api/sessions/{id}/interrupt", "approver", interrupt, "End the current turn", None, Done, 202),
+    Route("POST", "/api/sessions/{id}/stop", "admin", stop, "Stop a session. It can be resumed", None, Done, 202),
     Route(
         "POST",
         "/api/sessions/{id}/mode",
@@ -388,29 +389,29 @@ ROUTES = (
         "/api/sessions/{id}/resume",
         "admin",
         resume,
-        "Go on with one that has ended",
+        "Resume a session",
         MaybeWords,
         SessionSchema,
         202,
-        largest=_SAYING,
+        largest=_LARGEST_MESSAGE,
     ),
     Route(
         "POST",
         "/api/sessions/{id}/fork",
         "admin",
         fork,
-        "Begin a new one from here",
+        "Fork a session",
         MaybeWords,
         SessionSchema,
         202,
-        largest=_SAYING,
+        largest=_LARGEST_MESSAGE,
     ),
     Route(
         "GET",
         "/api/sessions/{id}/items",
         "viewer",
         items,
-        "Its timeline, a page",
+        "Get a page of a session's timeline",
         returns=Items,
         parameters=_PLACE,
         compress=True,
@@ -420,7 +421,7 @@ ROUTES = (
         "/api/items",
         "viewer",
         all_items,
-        "What the feed holds, a page",
+        "Get a page of the feed",
         returns=Items,
         parameters=_PLACE_OF_ALL,
         compress=True,

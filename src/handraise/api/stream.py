@@ -13,8 +13,8 @@ from starlette.types import Receive, Scope, Send
 from handraise.api import schemas
 from handraise.api.long_requests import cut_off, end
 from handraise.api.requests import ApiRequest, Parameter, Route
-from handraise.desk.interface import CutOff, DeskError, Follower, LostPlace, Partial
-from handraise.model.items import Item
+from handraise.desk.interface import CutOff, DeskError, Follower, LostPlace
+from handraise.model.items import Item, Preview
 from handraise.model.tokens import may
 
 KEEP_ALIVE = 15.0
@@ -26,7 +26,7 @@ _PING = b"event: ping\ndata: {}\n\n"
 # The id moves the client to the place it begins at: who is cut off before the first item misses nothing either.
 _PLACE = b'retry: 1000\nevent: place\nid: %d\ndata: {"cursor":%d}\n\n'
 _NO_SUCH_PLACE = 2**63 - 1
-_AFTER = Parameter("after", "everything after this cursor; without it, from here on", "integer")
+_AFTER = Parameter("after", "Everything after this cursor. Default: only new changes", "integer")
 
 log = logging.getLogger("handraise.api")
 
@@ -40,16 +40,17 @@ class Streams:
         self.keep_alive = keep_alive
         self.slow = slow
         self._encoded: OrderedDict[int, bytes] = OrderedDict()
-        self._previewed: tuple[Partial | None, bytes] = (None, b"")
+        self._previewed: tuple[Preview | None, bytes] = (None, b"")
         self.also: Callable[[Item], bytes] = _nothing
         """More events that an item is worth at this moment, for pages that are not ours and whoever may answer."""
 
-    def encode(self, items: Sequence[Item], *, for_answering: bool = False) -> bytes:
+    async def encode(self, items: Sequence[Item], request: ApiRequest) -> bytes:
         """As events; each item's are made once and shared by all streams."""
-        also = self.also if for_answering else _nothing
-        return b"".join([(self._encoded.get(item.cursor) or self._encode(item)) + also(item) for item in items])
+        also = self.also if may(request.principal.role, "approver") else _nothing
+        encoded = [self._encoded.get(item.cursor) or await self._encode(item, request) for item in items]
+        return b"".join([event + also(item) for event, item in zip(encoded, items, strict=True)])
 
-    def encode_preview(self, partial: Partial) -> bytes:
+    def encode_preview(self, partial: Preview) -> bytes:
         """As an event. All streams get the same one at the same time, so that the last is worth keeping."""
         last, encoded = self._previewed
         if partial != last:
@@ -68,18 +69,18 @@ class Streams:
                 "/api/feed",
                 "viewer",
                 self.follow,
-                "Every change, live; `Last-Event-ID` resumes",
+                "Follow every change. `Last-Event-ID` resumes",
                 parameters=(
                     _AFTER,
-                    Parameter("session", "only this session's"),
+                    Parameter("session", "Only this session"),
                 ),
                 media="text/event-stream",
                 long_lived=True,
             ),
         )
 
-    def _encode(self, item: Item) -> bytes:
-        encoded = b"id: %d\ndata: %s\n\n" % (item.cursor, item.as_json())
+    async def _encode(self, item: Item, request: ApiRequest) -> bytes:
+        encoded = b"id: %d\ndata: %s\n\n" % (item.cursor, await request.cards.item(item, request.desk))
         self._encoded[item.cursor] = encoded
         if len(self._encoded) > _SHARED:
             self._encoded.popitem(last=False)
@@ -99,7 +100,7 @@ class EventStream(Response):
         super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
         del self.headers["content-length"]
         self._streams = streams
-        self._visit = request
+        self._request = request
         self._after = after
         self._session = session
         self._is_read = True
@@ -118,13 +119,13 @@ class EventStream(Response):
 
     async def _send_all(self, send: Send) -> None:
         try:
-            async with self._visit.desk.follow(self._after, self._session) as follower:
+            async with self._request.desk.follow(self._after, self._session) as follower:
                 await self._send(send, _PLACE % (self._after, self._after))
                 async for news in _Pinged(follower, self._streams.keep_alive):
-                    await self._send(send, self._encode(news))
+                    await self._send(send, await self._encode(news))
         except LostPlace as lost:
-            told = msgspec.json.encode(schemas.Reset(oldest=lost.oldest, newest=lost.newest))
-            await self._send(send, b"event: reset\ndata: %s\n\n" % told)
+            reset = msgspec.json.encode(schemas.Reset(oldest=lost.oldest, newest=lost.newest))
+            await self._send(send, b"event: reset\ndata: %s\n\n" % reset)
         except CutOff:
             log.info("a client that fell behind was cut off")
         except TimeoutError:
@@ -138,12 +139,12 @@ class EventStream(Response):
         async with asyncio.timeout(self._streams.slow):
             await send({"type": "http.response.body", "body": piece, "more_body": True})
 
-    def _encode(self, news: Sequence[Item] | Partial | None) -> bytes:
+    async def _encode(self, news: Sequence[Item] | Preview | None) -> bytes:
         if news is None:
             return _PING
-        if isinstance(news, Partial):
+        if isinstance(news, Preview):
             return self._streams.encode_preview(news)
-        return self._streams.encode(news, for_answering=may(self._visit.principal.role, "approver"))
+        return await self._streams.encode(news, self._request)
 
 
 class _Pinged:
@@ -156,7 +157,7 @@ class _Pinged:
     def __aiter__(self) -> "_Pinged":
         return self
 
-    async def __anext__(self) -> Sequence[Item] | Partial | None:
+    async def __anext__(self) -> Sequence[Item] | Preview | None:
         try:
             async with asyncio.timeout(self._seconds):
                 return await anext(self._follower)
@@ -168,7 +169,7 @@ async def _place(request: ApiRequest) -> int:
     """`Last-Event-ID` is where a browser was; it is newer than what its address says. Without either, the end."""
     last = request.http.headers.get("last-event-id")
     if last:
-        # A browser gives up for good on anything but a stream, so that nonsense is told by a `reset` as well.
+        # A browser gives up on anything but a stream, so that an invalid ID gets a `reset`, too.
         return (
             int(last) if last.isascii() and last.isdigit() and len(last) < len(str(_NO_SUCH_PLACE)) else _NO_SUCH_PLACE
         )

@@ -1,4 +1,4 @@
-"""The certificate and the key that the hub speaks TLS with, or what is wrong with them, in a sentence."""
+"""Loads the certificate and key for TLS, or says in a sentence what is wrong with them."""
 
 import ssl
 from pathlib import Path
@@ -21,18 +21,18 @@ def load(certificate: Path, key: Path | None) -> ssl.SSLContext:
             with file.open("rb") as opened:
                 opened.read(1)
         except OSError as error:
-            raise CertificateUnfit(f"{file} cannot be read: {error.strerror}.") from error
+            raise CertificateUnfit(f"Can't read {file}: {error.strerror}.") from error
     try:
         made.load_cert_chain(certificate, key, password=_refuse)
     except _Locked as error:
         raise CertificateUnfit(
-            f"The key {key} has a passphrase, which nobody can type when the hub starts by itself. Make one without: "
-            f"openssl pkey -in {key} -out FILE"
+            f"The key {key} has a passphrase, which the hub can't ask for. "
+            f"Create a key without one: openssl pkey -in {key} -out FILE"
         ) from error
     except ssl.SSLError as error:
         reason = (error.reason or str(error)).replace("_", " ").lower()
         raise CertificateUnfit(
-            f"{certificate} and {key} are not a certificate and its key in PEM form ({reason})."
+            f"{certificate} and {key} aren't a certificate and its key in PEM format ({reason})."
         ) from error
     return made
 

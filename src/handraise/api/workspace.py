@@ -1,4 +1,4 @@
-"""The way to sync the files of a project: which project, which options, and where its hub is."""
+"""Syncs the files of a project: which project, which options, and where its hub is."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,13 +17,13 @@ from handraise.workspace.wanted import files_for
 
 
 class Syncing(Struct, frozen=True, forbid_unknown_fields=True):
-    """Put in what is ours, or take it out."""
+    """Add our entries to the project's files, or remove them."""
 
     remove: bool = False
 
 
 class Synced(Struct, frozen=True):
-    """Which files of the project changed."""
+    """The files of the project that changed."""
 
     project: str
     path: str
@@ -58,4 +58,4 @@ class SyncRoutes:
         return answer(Synced(project.id, project.path, changed))
 
     def route(self) -> Route:
-        return Route("POST", "/api/projects/{id}/sync", "admin", self.sync, "Sync its files", Syncing, Synced)
+        return Route("POST", "/api/projects/{id}/sync", "admin", self.sync, "Update a project's files", Syncing, Synced)

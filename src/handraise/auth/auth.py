@@ -1,4 +1,4 @@
-"""Lets in who belongs: tokens, one-time codes, and the browsers that used one. Keeps hashes only."""
+"""Authenticates: tokens, one-time codes, and the browsers that used one. Stores hashes only."""
 
 import asyncio
 import hmac
@@ -28,7 +28,7 @@ BROWSER_LIFE = timedelta(days=365)
 TokenKind = Literal["token", "browser", "code"]
 CODES_KEPT = timedelta(days=1)
 TOKENS_KEPT = timedelta(days=90)
-"""How long what was revoked or has expired can still be looked up."""
+"""How long revoked and expired tokens are still listed."""
 _TOUCH = timedelta(minutes=1)
 """How exact `last_used_at` is: not every request is worth a write."""
 _TIDY = timedelta(hours=1)
@@ -38,7 +38,7 @@ log = logging.getLogger("handraise.auth")
 
 
 class Revocation(asyncio.Event):
-    """Set when somebody may no longer be here."""
+    """Set when somebody's access ends."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,25 +67,25 @@ def _end(stay: asyncio.Timeout) -> None:
 
 
 class Principal(Struct, frozen=True):
-    """Somebody who was let in. `left` is set when they no longer may be here: what is open by them ends with it."""
+    """An authenticated caller. `left` is set when their access ends, and ends their open requests."""
 
     person: Person
     role: Role
     token: Token | None = None
     left: Revocation | None = None
     seconds: float | None = None
-    """How long they may stay, where that is known."""
+    """How long their access lasts, if it is limited."""
 
 
 class IssuedToken(Struct, frozen=True):
-    """A token, and its secret: shown once, kept nowhere."""
+    """A token and its secret, which is shown once and never stored."""
 
     token: Token
     secret: str
 
 
 class Auth:
-    """Belongs to one event loop. While it is entered, with `async with`, it tidies up behind itself."""
+    """Belongs to one event loop. Removes old tokens while it is entered with `async with`."""
 
     def __init__(self, store: Store, clock: Callable[[], datetime], entropy: Callable[[int], bytes]) -> None:
         self._store = store
@@ -97,19 +97,19 @@ class Auth:
 
     async def __aenter__(self) -> Self:
         await self.tidy()
-        self._tidying = asyncio.create_task(self._tidy_for_ever())
+        self._tidying = asyncio.create_task(self._tidy_regularly())
         return self
 
     async def __aexit__(self, *_: object) -> None:
         self._tidying.cancel()
         await asyncio.gather(self._tidying, return_exceptions=True)
         try:
-            await self._tell(self._refusals.rest())
+            await self._record_repeats(self._refusals.rest())
         except StoreError:
-            log.exception("how often something was refused could not be kept")
+            log.exception("could not store how often something was refused")
 
     async def admit(self, secret: str) -> Principal | None:
-        """Who has this secret; None for nobody, or nobody any more."""
+        """Who has this secret; None if it is unknown, revoked or expired."""
         now = self._clock()
         hashed = hash_of(secret)
         token = await self._store.token(hashed)
@@ -141,16 +141,16 @@ class Auth:
         return made
 
     async def make_code(self, name: str, role: Role, by: Actor, source: str) -> str:
-        """A code that logs one browser in, once, within ten minutes."""
+        """A one-time code that signs one browser in within ten minutes."""
         made = self._new(name, role, "code", self._clock() + CODE_LIFE)
         await self._keep(made.token, "token made", by, source)
         return made.secret
 
     async def login(self, secret: str, address: str | None = None) -> IssuedToken | None:
-        """Lets a browser in by a one-time code or a token; None if neither is good.
+        """Signs a browser in with a one-time code or a token; None if it isn't valid.
 
-        A code is exchanged for a key of the browser's own. A token is that key itself: whoever revokes it shuts out
-        every browser that came in by it.
+        A code is exchanged for a token of the browser's own. A pasted token stays itself: revoking it signs out every
+        browser that uses it.
         """
         now = self._clock()
         token = await self._store.token(hash_of(secret))
@@ -167,12 +167,12 @@ class Auth:
         return made
 
     async def logout(self, principal: Principal, source: str) -> None:
-        """Ends what a browser was let in by; a token that was pasted there stays good elsewhere."""
+        """Revokes the browser's own token. A pasted token stays valid elsewhere."""
         if principal.token is not None and principal.token.kind == "browser":
             await self.revoke(principal.token.id, principal.person, source)
 
     async def revoke(self, token_id: str, by: Person, source: str) -> None:
-        """At once: what is open by this token ends too."""
+        """Revokes immediately; open requests of the token end, too."""
         for token in await self._store.tokens():
             if token.id == token_id:
                 await self._keep(replace(token, revoked_at=self._clock()), "token revoked", by, source)
@@ -181,16 +181,16 @@ class Auth:
         raise NotFound(f"There is no token {token_id}.")
 
     async def tokens(self, *, gone: bool = False) -> list[Token]:
-        """The good ones, or those that are so no more, oldest first; codes are not among them."""
+        """Valid tokens, or revoked and expired ones, oldest first; no codes."""
         now = self._clock()
         return [each for each in await self._store.tokens() if each.kind != "code" and each.is_good(now) is not gone]
 
     def now(self) -> datetime:
-        """What the time is, by the gate's own clock."""
+        """The time, by this part's own clock."""
         return self._clock()
 
     def seconds_left(self, token: Token) -> float | None:
-        """How long it is good by itself; None is for ever."""
+        """Seconds until it expires; None if it doesn't."""
         return (token.expires_at - self._clock()).total_seconds() if token.expires_at else None
 
     async def refused(
@@ -203,42 +203,42 @@ class Auth:
         session: str | None = None,
         address: str | None = None,
     ) -> None:
-        """Somebody tried what they may not: kept in the audit. Who goes on trying is told of by the number of tries."""
-        detail = {"tried": what, **_told(address)}
+        """Records in the audit log that somebody tried what they may not. Repeated attempts are counted."""
+        detail = {"tried": what, **_detail(address)}
         entry = Entry(self._clock(), "refused", principal.person, source, ask=ask, session=session, detail=detail)
         if self._refusals.meet(f"{_identity(principal)} {source} {what}", entry, entry.at):
             await self._store.apply([Record(entry)])
 
     async def tidy(self) -> None:
-        """Tells of what was tried again and again, and once an hour forgets what has not been good for long."""
+        """Records repeated attempts, and once an hour removes old tokens."""
         now = self._clock()
-        await self._tell(self._refusals.due(now))
+        await self._record_repeats(self._refusals.due(now))
         if self._tidied is None or now - self._tidied >= _TIDY:
             await self._store.apply([PruneTokens(now - CODES_KEPT, now - TOKENS_KEPT)])
             self._tidied = now
 
     async def _touch(self, used: Token) -> None:
-        """A store that can keep nothing more still lets people look."""
+        """A full disk doesn't keep people from reading."""
         try:
             await self._store.apply([SaveToken(used)])
         except StoreError:
-            log.exception("the last use of a token could not be kept")
+            log.exception("could not store the last use of a token")
 
-    async def _tidy_for_ever(self) -> None:
+    async def _tidy_regularly(self) -> None:
         while True:
             await asyncio.sleep(_LOOK)
             try:
                 await self.tidy()
             except StoreError:
-                log.exception("the gate could not tidy up; it is tried again")
+                log.exception("could not remove old tokens; will retry")
 
-    async def _tell(self, refusals: list[tuple[Entry, int]]) -> None:
+    async def _record_repeats(self, refusals: list[tuple[Entry, int]]) -> None:
         if refusals:
             counted = [replace(entry, detail={**entry.detail, "times": times}) for entry, times in refusals]
             await self._store.apply([Record(entry) for entry in counted])
 
     async def note(self, what: What, by: Actor, source: str, detail: dict[str, str]) -> None:
-        """Something that concerns who is let in, or told: kept in the audit."""
+        """Records something about access or devices in the audit log."""
         await self._store.apply([Record(Entry(self._clock(), what, by, source, detail=detail))])
 
     def _new(
@@ -258,12 +258,12 @@ class Auth:
         return IssuedToken(token, secret)
 
     async def _keep(self, token: Token, what: What, by: Actor, source: str, address: str | None = None) -> None:
-        detail = {"token": token.id, "name": token.name, "role": token.role, **_told(address)}
+        detail = {"token": token.id, "name": token.name, "role": token.role, **_detail(address)}
         entry = Entry(self._clock(), what, by, source, detail=detail)
         await self._store.apply([SaveToken(token), Record(entry)])
 
 
-def _told(address: str | None) -> dict[str, str]:
+def _detail(address: str | None) -> dict[str, str]:
     return {} if address is None else {"address": address}
 
 

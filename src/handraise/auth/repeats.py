@@ -1,4 +1,4 @@
-"""Which of many alike events are told: the first at once, the others by their number, ever more rarely.
+"""Thins out similar events: the first is reported at once, the others as a count, less and less often.
 
 Pure; time is an argument.
 """
@@ -18,41 +18,41 @@ class _Row(Struct, Generic[T]):
     latest: T
     until: datetime
     span: timedelta = FIRST
-    untold: int = 0
+    unreported: int = 0
 
 
 class Repeats(Generic[T]):
-    """As many rows as there are keys in an hour; whoever chooses the keys keeps them few."""
+    """Holds a row for each key of the last hour; callers use few keys."""
 
     def __init__(self) -> None:
         self._rows: dict[str, _Row[T]] = {}
 
     def meet(self, key: str, event: T, now: datetime) -> bool:
-        """Whether to tell of this one. If not, it is counted, and told with the others."""
+        """Whether to report this one. If not, it is counted and reported with the others."""
         row = self._rows.get(key)
         if row is None:
             self._rows[key] = _Row(event, now + FIRST)
             return True
         row.latest = event
-        row.untold += 1
+        row.unreported += 1
         return False
 
     def due(self, now: datetime) -> list[tuple[T, int]]:
-        """The latest of each kind and their number, where it is time to tell. What became quiet is forgotten."""
-        told: list[tuple[T, int]] = []
+        """The latest event and the count for each key that is due. Quiet keys are removed."""
+        repeated: list[tuple[T, int]] = []
         for key, row in list(self._rows.items()):
             if now < row.until:
                 continue
-            if row.untold:
-                told.append((row.latest, row.untold))
+            if row.unreported:
+                repeated.append((row.latest, row.unreported))
                 row.span = min(2 * row.span, LONGEST)
-                row.until, row.untold = now + row.span, 0
+                row.until, row.unreported = now + row.span, 0
             else:
                 del self._rows[key]
-        return told
+        return repeated
 
     def rest(self) -> list[tuple[T, int]]:
-        """Everything that was counted and not told."""
-        told = [(row.latest, row.untold) for row in self._rows.values() if row.untold]
+        """Everything that was counted and not reported."""
+        repeated = [(row.latest, row.unreported) for row in self._rows.values() if row.unreported]
         self._rows.clear()
-        return told
+        return repeated

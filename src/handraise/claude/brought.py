@@ -9,8 +9,8 @@ from typing import Any
 from handraise.claude.repository import Found, Repository
 from handraise.model.trust import Brought, BroughtKind, Trust
 
-# By these the sandbox reaches what Claude starts.
-_OURS = frozenset({"CLAUDE_CODE_SHELL_PREFIX"})
+# Runs in the place of every command that Claude starts, whatever a person was shown.
+_BEFORE_COMMANDS = frozenset({"CLAUDE_CODE_SHELL_PREFIX"})
 _HELPERS = frozenset(
     {
         "apiKeyHelper",
@@ -67,7 +67,11 @@ def trust_of(repository: Repository, scripts: Sequence[Found] = ()) -> Trust | N
     problems = (
         *repository.problems,
         *(each.problem for each in repository.files if each.problem),
-        *(f"`{each.path}` sets {each.name}, which the sandbox needs." for each in brought if each.name in _OURS),
+        *(
+            f"`{each.path}` sets {each.name}, which would run in place of every command."
+            for each in brought
+            if each.name in _BEFORE_COMMANDS
+        ),
     )
     if not problems and all(each.kind == "script" or _is_text(each) for each in brought):
         return None
@@ -97,8 +101,8 @@ def reading_list(repository: Repository) -> str | None:
     parts = ["Further instructions for this directory are in these files:\n" + "\n".join(lines)] if lines else []
     listed = [line for found in repository.files for line in _listed(found)]
     if listed:
-        told = "This directory has skills and commands. Before you use one, read its file:\n"
-        parts.append(told + "\n".join(listed[:_MOST_SKILLS]))
+        heading = "This directory has skills and commands. Before you use one, read its file:\n"
+        parts.append(heading + "\n".join(listed[:_MOST_SKILLS]))
     return "\n\n".join([*parts, _WARNING]) if parts else None
 
 
@@ -123,11 +127,11 @@ def _pieces(files: Iterable[Found]) -> Iterator[Brought]:
 
 
 def _settings(found: Found, text: str) -> Iterator[Brought]:
-    told = _object(text)
-    if told is None:
+    settings = _object(text)
+    if settings is None:
         yield Brought("setting", "not readable as JSON", text, found.path)
         return
-    for key, value in told.items():
+    for key, value in settings.items():
         match key, value:
             case "$schema", _:
                 pass
@@ -162,10 +166,10 @@ def _command(hook: object) -> str:
 
 
 def _servers(found: Found, text: str) -> Iterator[Brought]:
-    told = _object(text)
-    servers = told.get("mcpServers") if told is not None else None
+    config = _object(text)
+    servers = config.get("mcpServers") if config is not None else None
     if not isinstance(servers, dict):
-        if told is None or told:
+        if config is None or config:
             yield Brought("setting", "not readable as MCP servers", text, found.path)
         return
     yield from (Brought("server", name, _text(each), found.path) for name, each in servers.items())
@@ -173,10 +177,10 @@ def _servers(found: Found, text: str) -> Iterator[Brought]:
 
 def _object(text: str) -> dict[str, Any] | None:
     try:
-        told = json.loads(text) if text.strip() else {}
+        value = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError):
         return None
-    return told if isinstance(told, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def _text(value: object) -> str:

@@ -1,4 +1,4 @@
-"""A running Claude: started or adopted, written to, followed, stopped. Nothing of it dies with us."""
+"""A running Claude: started or adopted, written to, followed, stopped. It outlives us."""
 
 import asyncio
 import os
@@ -18,13 +18,13 @@ from handraise.claude.watch import FileWatch
 
 _RECORD_DEADLINE = 10.0
 _RECORD_POLL = 0.002
-KEPT = 256 * 1024 * 1024
-"""How much of a journal stays on the disk after it was taken in: what can be replayed."""
+REPLAYABLE = 256 * 1024 * 1024
+"""How many bytes of a journal stay on disk after they were read, so that they can be replayed."""
 _STEP = 64 * 1024 * 1024
 
 
 class NotStarted(Exception):
-    """Claude could not be started. The text says what the system said."""
+    """Claude could not be started. The text is the system's reason."""
 
 
 class NobodyThere(Exception):
@@ -60,13 +60,13 @@ class Claude:
         await self._fifo.write(line)
 
     def follow(self, offset: int = 0) -> AsyncIterator[bytes]:
-        """What Claude says, from `offset` on, until it has ended."""
+        """Claude's output from `offset` on, until it has ended."""
         return journal.follow(self.folder.journal, offset, self._watch, self.ended)
 
     def taken_in(self, offset: int) -> None:
-        """All before `offset` is stored for good: of a long journal the oldest part gives its blocks back."""
-        if offset - KEPT - self._given_back >= _STEP:
-            self._given_back = offset - KEPT
+        """Everything before `offset` is stored: the oldest part of a long journal is freed."""
+        if offset - REPLAYABLE - self._given_back >= _STEP:
+            self._given_back = offset - REPLAYABLE
             journal.give_back(self.folder.journal, self._given_back)
 
     async def stop(self, farewell: bytes | None = None, *, grace: float = 2.0, patience: float = 10.0) -> None:
@@ -91,7 +91,7 @@ async def start(
 ) -> Claude:
     """Starts Claude in a new folder, with its own process session; raises SessionBusy or NotStarted.
 
-    `sandbox` is a plan for what it may see and change; without one that is all that we may.
+    `sandbox` is a plan for what it may see and change; without one, it may do what we may.
     """
     run, pid = _spawn(program, launch, folder, locks, environment, sandbox)
     await _recorded(run, pid)
@@ -99,7 +99,7 @@ async def start(
 
 
 def adopt(folder: Path, watch: FileWatch) -> Claude:
-    """The Claude that was launched in this folder, by whomever. Once entered, it is known whether it still lives."""
+    """The Claude that was launched in this folder. Once entered, it is known whether it still lives."""
     run = RunFolder(folder)
     record = run.record()
     if record is None:
@@ -138,7 +138,7 @@ def _spawn(
 
 
 async def _recorded(run: RunFolder, pid: int) -> None:
-    """Waits until it is written down which process Claude is, and until that is all which is left of the launcher."""
+    """Waits until the launcher has recorded which process Claude is, and has become it."""
     deadline = asyncio.get_running_loop().time() + _RECORD_DEADLINE
     while True:
         record = run.record()

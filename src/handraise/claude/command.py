@@ -1,4 +1,4 @@
-"""The command line and the environment for Claude. Pure; what a person says never stands on the command line."""
+"""Claude's command line and environment. Pure; people's messages are never on the command line."""
 
 import json
 from collections.abc import Mapping
@@ -33,19 +33,19 @@ def environment(
 ) -> dict[str, str]:
     """Ours without our secrets and what would bill an API account unasked; no colours; `more` on top."""
     stripped = (*_NESTED, *_OURS, *(() if api_billing else _BILLING))
-    kept = {name: value for name, value in ours.items() if name not in stripped}
-    return {**kept, "FORCE_COLOR": "0", **(more or {})}
+    passed = {name: value for name, value in ours.items() if name not in stripped}
+    return {**passed, "FORCE_COLOR": "0", **(more or {})}
 
 
 class Launch(Struct, frozen=True, kw_only=True):
-    """How one process of Claude is to be started."""
+    """How to start one process of Claude."""
 
     directory: str
     session_id: str
     resume: bool = False
-    """Goes on with the conversation `session_id`; without it, begins one of that name."""
+    """Continues the conversation `session_id`; otherwise starts one with that ID."""
     fork_of: str | None = None
-    """Begins `session_id` with what was said in another conversation."""
+    """Starts `session_id` with the messages of another conversation."""
     mode: str | None = None
     model: str | None = None
     mcp_servers: Mapping[str, Mapping[str, Any]] = {}
@@ -56,7 +56,7 @@ class Launch(Struct, frozen=True, kw_only=True):
     trusted: bool = False
     """Whether a person trusts what the directory brings. If not, nothing of its settings and servers is used."""
     keeps_hooks: bool = False
-    """Hooks stay on, though the directory would switch them off: the guard is one."""
+    """Hooks stay on, even if the directory turns them off: the guard is one."""
     mcp_files: tuple[str, ...] = ()
     """The person's own servers, where Claude does not look for them by itself."""
 
@@ -95,13 +95,13 @@ def command_line(claude: str, launch: Launch) -> list[str]:
 
 
 def _alone(launch: Launch) -> list[str]:
-    """Nothing of the directory is used. That it is added makes Claude read its `CLAUDE.md`, and allows nothing more."""
+    """Nothing of the directory is used. Adding it makes Claude read its `CLAUDE.md`, and allows nothing more."""
     servers = [f"--mcp-config={each}" for each in launch.mcp_files]
     return ["--setting-sources=user", "--strict-mcp-config", *servers, f"--add-dir={launch.directory}"]
 
 
 def _guarded(launch: Launch) -> list[str]:
-    """What was trusted is used. What its files become later is not, in this process: exit code 2 blocks a change."""
+    """Trusted files are used as they were shown: exit code 2 blocks later changes in this process."""
     guard: dict[str, Any] = {"hooks": {"ConfigChange": [{"matcher": _WATCHED, "hooks": [_BLOCK]}]}}
     if launch.keeps_hooks:
         guard["disableAllHooks"] = False

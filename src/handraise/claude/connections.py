@@ -1,4 +1,4 @@
-"""Who on this machine holds the other end of a TCP connection. Where the system does not tell, the worst is assumed."""
+"""Finds the local process at the other end of a TCP connection. Where the system doesn't say, assumes the worst."""
 
 import os
 import sys

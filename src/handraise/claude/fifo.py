@@ -25,11 +25,11 @@ _DETACHED_CAT = '{ /bin/mv -f -- "$0" "$1" && /bin/cat <&3 && /bin/rm -f -- "$1"
 
 
 class ChildGone(Exception):
-    """Nobody reads Claude's stdin any more; nothing was written."""
+    """Nobody reads Claude's stdin; nothing was written."""
 
 
 class HalfLine(Exception):
-    """A process that was handed a long line was killed. Claude waits for the rest, and whatever follows ends it."""
+    """A process was killed while it wrote a long line. Claude waits for the rest, and anything else ends it."""
 
 
 class Fifo:

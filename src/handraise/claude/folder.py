@@ -22,7 +22,7 @@ class SessionBusy(Exception):
 
     def __init__(self, session_id: str) -> None:
         super().__init__(
-            f"Claude's conversation {session_id} is open in another process; stop that one first, or fork the session."
+            f"Claude's conversation {session_id} is open in another process. Stop that one first, or fork the session."
         )
         self.session_id = session_id
 
@@ -40,7 +40,7 @@ def take_lock(folder: Path, session_id: str) -> int:
 
 
 class LaunchRecord(Struct, frozen=True):
-    """What the launched process wrote of itself."""
+    """What the launched process recorded about itself."""
 
     pid: int
     started: str
@@ -99,7 +99,7 @@ class RunFolder(Struct, frozen=True):
     def order(
         self, command: list[str], session_id: str, directory: str, sandbox: Mapping[str, Any] | None = None
     ) -> None:
-        """Writes down what is to be launched. By file, since one argument of a program holds 128 KiB at most."""
+        """Writes down what to launch. In a file, since one argument of a program holds 128 KiB at most."""
         ordered = {"command": command, "session_id": session_id, "directory": directory, "sandbox": sandbox}
         with open(self.path / "launch.json", "x", opener=launcher.private) as file:
             json.dump(ordered, file)

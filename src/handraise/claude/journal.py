@@ -1,4 +1,4 @@
-"""Follows a journal from any offset, and gives back the blocks of what was taken in. Never parses it."""
+"""Follows a journal from any offset, and frees the blocks of what was read. Never parses it."""
 
 import asyncio
 import ctypes
@@ -10,16 +10,16 @@ from pathlib import Path
 from handraise.claude.watch import FileWatch
 
 CHUNK = 64 * 1024
-"""Does not hold up other sessions; and more than 128 KiB would be mapped and unmapped anew for each read."""
+"""Does not hold up other sessions; and more than 128 KiB would be mapped and unmapped for each read."""
 _BREATH = 512 * 1024
-"""After so many bytes everybody else has a turn, though the writer be as quick as we are."""
+"""After so many bytes other tasks get a turn, even if the writer is as fast as we are."""
 _KEEP_SIZE = 1
 _PUNCH_HOLE = 2
 _BLOCK = 4096
 
 
 class JournalLost(Exception):
-    """The file is no longer what Claude writes to: deleted, replaced or cut. What it says can't be followed."""
+    """The file is no longer what Claude writes to: deleted, replaced or cut. It can't be followed."""
 
 
 async def follow(path: Path, offset: int, watch: FileWatch, ended: asyncio.Event) -> AsyncIterator[bytes]:
@@ -32,7 +32,7 @@ async def follow(path: Path, offset: int, watch: FileWatch, ended: asyncio.Event
         journal = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError as error:
         raise JournalLost("Claude's journal was deleted") from error
-    over = asyncio.create_task(_ring_at(ended, grown))
+    over = asyncio.create_task(_set_when(ended, grown))
     try:
         watch.add(path, grown.set)
         while True:
@@ -56,7 +56,7 @@ async def follow(path: Path, offset: int, watch: FileWatch, ended: asyncio.Event
 
 
 def _check(journal: int, path: Path, offset: int, *, deleted_is_fine: bool) -> None:
-    """Of a Claude that has ended everything was read: it does not matter what became of the name."""
+    """After Claude has ended everything was read, so that the file may be gone."""
     status = os.fstat(journal)
     if status.st_size < offset:
         raise JournalLost("Claude's journal was cut short")
@@ -70,7 +70,7 @@ def _check(journal: int, path: Path, offset: int, *, deleted_is_fine: bool) -> N
         raise JournalLost("Claude's journal was replaced")
 
 
-async def _ring_at(ended: asyncio.Event, grown: asyncio.Event) -> None:
+async def _set_when(ended: asyncio.Event, grown: asyncio.Event) -> None:
     await ended.wait()
     grown.set()
 

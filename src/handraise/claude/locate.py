@@ -9,12 +9,12 @@ from pathlib import Path
 
 _HOW = (
     "Install Claude Code (npm install -g @anthropic-ai/claude-code), or the copy that comes with Handraise "
-    "(pip install 'handraise[claude]'), or name its path in [claude] path."
+    "(pip install 'handraise[claude]'), or set its path in [claude] path."
 )
 
 
 class ClaudeMissing(Exception):
-    """There is no CLI to run. The text says how to get one."""
+    """Claude Code is missing. The text says how to install it."""
 
 
 def locate(configured: str | None = None) -> Path:
@@ -24,7 +24,7 @@ def locate(configured: str | None = None) -> Path:
         if not path.is_file():
             raise ClaudeMissing(f"There is no Claude Code at {path}, the configured path. {_HOW}")
         if not os.access(path, os.X_OK):
-            raise ClaudeMissing(f"{path}, the configured path, cannot be executed. {_HOW}")
+            raise ClaudeMissing(f"{path}, the configured path, isn't executable. {_HOW}")
         return path
     found = shutil.which("claude")
     if found:
@@ -36,7 +36,7 @@ def locate(configured: str | None = None) -> Path:
 
 
 async def version(claude: Path, *, deadline: float = 20) -> str:
-    """What the CLI says of itself, such as `2.1.325`; raises ClaudeMissing where it says nothing of the kind."""
+    """The CLI's version, for example `2.1.325`; raises ClaudeMissing if it prints none."""
     try:
         process = await asyncio.create_subprocess_exec(
             claude,
@@ -46,19 +46,21 @@ async def version(claude: Path, *, deadline: float = 20) -> str:
             stderr=asyncio.subprocess.STDOUT,
         )
     except OSError as error:
-        raise ClaudeMissing(f"{claude} does not start: {error.strerror}. {_HOW}") from error
+        raise ClaudeMissing(f"{claude} doesn't start: {error.strerror}. {_HOW}") from error
     try:
         async with asyncio.timeout(deadline):
-            said, _ = await process.communicate()
+            output, _ = await process.communicate()
     except TimeoutError as error:
         raise ClaudeMissing(f"{claude} --version did not answer within {deadline:g} s. {_HOW}") from error
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
-    number = re.match(rb"\d+\.\d+\.\d+[\w.+-]*", said.strip())
+    number = re.match(rb"\d+\.\d+\.\d+[\w.+-]*", output.strip())
     if process.returncode or not number:
-        raise ClaudeMissing(f"{claude} --version said {said[:200]!r}, which is not a version of Claude Code. {_HOW}")
+        raise ClaudeMissing(
+            f"{claude} --version printed {output[:200]!r}, which isn't a version of Claude Code. {_HOW}"
+        )
     return number.group().decode()
 
 

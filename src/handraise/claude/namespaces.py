@@ -7,16 +7,19 @@ passes SIGTERM on, and takes note of what ended: Claude itself would leave each 
 from __future__ import annotations
 
 import os
-import signal
-from contextlib import suppress
 
 from handraise.claude import shielding, syscalls
 from handraise.claude.syscalls import MS_BIND, MS_NODEV, MS_NOEXEC, MS_NOSUID, MS_RDONLY, MS_REC, MS_REMOUNT, MS_SLAVE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
+
+    from handraise.claude.broker import Broker
+else:
+    import _signal as signal  # as in the launcher
 
 _NEW = syscalls.CLONE_NEWUSER | syscalls.CLONE_NEWNS | syscalls.CLONE_NEWPID
 _BY_SIGNAL = 128
@@ -25,11 +28,6 @@ _PROCESSES = 8192
 """As many may be inside at a time, threads included."""
 _NUMBERED = (6, 14)
 """Since this Linux each PID namespace has a highest number of its own; before, there is one for the whole machine."""
-_SIOCSIFFLAGS = 0x8914
-_IFF_UP = 0x1
-_RUN = """#!/bin/sh
-exec nsenter --user='{folder}/user' --net='{folder}/net' --preserve-credentials -- /bin/bash -c "$1"
-"""
 
 
 class SetupFailed(Exception):
@@ -68,9 +66,9 @@ def launch(plan: Mapping[str, Any], record: Callable[[int], None], execute: Call
 
 
 def _expect(word: bytes, file: int) -> None:
-    said = _read_all(file)
-    if said != word:
-        raise SetupFailed(said.decode(errors="replace") or "the process ended before it was ready")
+    message = _read_all(file)
+    if message != word:
+        raise SetupFailed(message.decode(errors="replace") or "the process ended before it was ready")
 
 
 def _begin(
@@ -78,33 +76,45 @@ def _begin(
 ) -> None:
     """The first process in there. Ends if whoever launches it does so before it is on record."""
     code = 127
-    said = has_built
+    report = has_built
     try:
         if os.read(mapped, 1):
+            broker = _broker() if plan["sealed"] else None
             build(plan)
             os.write(has_built, b"ready")
             os.close(has_built)
-            said = has_begun
+            report = has_begun
             if os.read(recorded, 1):
-                child = _start(execute)
+                child = _start(execute, broker)
                 os.write(has_begun, b"begun")
-                code = _tend(child)
+                code = _tend(child, broker)
     except OSError as error:
-        with suppress(OSError):
-            os.write(said, str(error.strerror or error).encode())
+        try:
+            os.write(report, str(error.strerror or error).encode())
+        except OSError:
+            pass
     finally:
         os._exit(code)
 
 
-def _start(execute: Callable[[], None]) -> int:
+def _broker() -> Broker:
+    # Only here: the other presets do without.
+    from handraise.claude.broker import Broker  # noqa: PLC0415 (see above)
+
+    return Broker()
+
+
+def _start(execute: Callable[[], None], broker: Broker | None) -> int:
     """Claude's own process, shielded. What executes nothing says why by itself, and is as good as begun."""
     held, let_go = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(let_go)
-        if os.read(held, 1):
+        if (broker is None or broker.seal()) and os.read(held, 1):
             execute()
         os._exit(127)
+    if broker is not None:
+        broker.listen(child)
     # Whoever could trace this one could keep it from ending with Claude.
     syscalls.become_undumpable()
     signal.signal(signal.SIGTERM, lambda *_: _pass_on(child))
@@ -116,15 +126,19 @@ def _start(execute: Callable[[], None]) -> int:
 
 
 def _pass_on(child: int) -> None:
-    with suppress(ProcessLookupError):
+    try:
         os.kill(child, signal.SIGTERM)
+    except ProcessLookupError:
+        pass
 
 
-def _tend(child: int) -> int:
+def _tend(child: int, broker: Broker | None) -> int:
     """Takes note of all that ends in there, until Claude does; says how, as a shell would."""
     # Claude's own stdin and output, the lock, and what the launcher waits for.
-    os.closerange(0, os.sysconf("SC_OPEN_MAX"))
+    os.closerange(broker.keep() if broker else 0, os.sysconf("SC_OPEN_MAX"))
     syscalls.give_up_capabilities()
+    if broker is not None:
+        broker.serve_beside(child)
     while True:
         pid, status = os.wait()
         if pid == child:
@@ -144,18 +158,18 @@ def build(plan: Mapping[str, Any]) -> None:
     _own_terminals()
     for path in plan["pinned"]:
         _bind(path)
-    for path, kept, writable in plan["hidden"]:
-        _hide(path, kept, writable=writable)
-    if plan.get("seal"):
-        _seal(plan["seal"])
+    for path, visible, writable in plan["hidden"]:
+        _hide(path, visible, writable=writable)
     os.chdir(plan["directory"])
     _drop_capabilities()
 
 
 def _bind(path: str) -> None:
     """Makes a mount of it: what is one cannot be renamed, nor what is above it be put elsewhere."""
-    with suppress(FileNotFoundError):
+    try:
         syscalls.mount(path, path, None, MS_BIND | MS_REC)
+    except FileNotFoundError:
+        pass
 
 
 def _set(path: str, *, read_only: bool) -> None:
@@ -170,11 +184,13 @@ def _set(path: str, *, read_only: bool) -> None:
 
 def _limit_processes() -> None:
     """So that a loop of forks in there cannot take all numbers of the machine."""
-    with suppress(OSError, ValueError):
+    try:
         release = tuple(int(each) for each in os.uname().release.replace("-", ".").split(".")[:2])
         if release >= _NUMBERED:
             with open("/proc/sys/kernel/pid_max", "w") as file:
                 file.write(str(_PROCESSES))
+    except (OSError, ValueError):
+        pass
 
 
 def _own_terminals() -> None:
@@ -186,13 +202,13 @@ def _own_terminals() -> None:
         syscalls.mount("/dev/pts/ptmx", "/dev/ptmx", None, MS_BIND)
 
 
-def _hide(path: str, kept: Sequence[str], *, writable: bool) -> None:
-    """An empty folder, or nothing, in its place; `kept` is what of it stays."""
+def _hide(path: str, visible: Sequence[str], *, writable: bool) -> None:
+    """An empty folder, or nothing, in its place; `visible` is what stays of it."""
     if not os.path.isdir(path):
         if os.path.lexists(path):
             syscalls.mount("/dev/null", path, None, MS_BIND)
         return
-    opened = {each: os.open(each, os.O_PATH | os.O_CLOEXEC) for each in kept if os.path.exists(each)}
+    opened = {each: os.open(each, os.O_PATH | os.O_CLOEXEC) for each in visible if os.path.exists(each)}
     syscalls.mount("none", path, "tmpfs", _SAFE, "mode=0700,size=1m")
     for each, source in opened.items():
         if os.path.isdir(f"/proc/self/fd/{source}"):
@@ -204,51 +220,6 @@ def _hide(path: str, kept: Sequence[str], *, writable: bool) -> None:
         os.close(source)
     if not writable:
         syscalls.mount("none", path, None, MS_REMOUNT | MS_BIND | MS_RDONLY | _SAFE)
-
-
-def _seal(folder: str) -> None:
-    """A namespace without a network, and in `folder` the program by which Claude starts all its commands there.
-
-    Claude itself has the network: without it there is no model.
-    """
-    syscalls.mount("none", folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0700,size=64k")
-    ready, tell_ready = os.pipe()
-    go_on, tell_on = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        syscalls.unshare(syscalls.CLONE_NEWUSER | syscalls.CLONE_NEWNET)
-        _loopback_up()
-        os.write(tell_ready, b"1")
-        os.close(tell_on)
-        os.read(go_on, 1)
-        os._exit(0)
-    os.close(tell_ready)
-    os.close(go_on)
-    if not os.read(ready, 1):
-        raise OSError("no namespace without a network could be made")
-    _map_ids(pid)
-    for kind in ("user", "net"):
-        place = os.path.join(folder, kind)
-        os.close(os.open(place, os.O_CREAT | os.O_WRONLY, 0o400))
-        syscalls.mount(f"/proc/{pid}/ns/{kind}", place, None, MS_BIND)
-    with open(os.path.join(folder, "run"), "w") as file:
-        file.write(_RUN.format(folder=folder))
-        os.fchmod(file.fileno(), 0o500)
-    os.close(tell_on)
-    os.close(ready)
-    os.waitpid(pid, 0)
-    syscalls.mount("none", folder, None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
-    os.environ["CLAUDE_CODE_SHELL_PREFIX"] = os.path.join(folder, "run")
-    os.environ["CLAUDE_CODE_SHELL"] = "/bin/bash"
-
-
-def _loopback_up() -> None:
-    import fcntl  # noqa: PLC0415 (here and below: only a sealed sandbox needs them)
-    import socket  # noqa: PLC0415
-    import struct  # noqa: PLC0415
-
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
-        fcntl.ioctl(any_socket, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", _IFF_UP))
 
 
 def _drop_capabilities() -> None:
@@ -268,8 +239,10 @@ def _map_ids(pid: int) -> None:
     except PermissionError:
         _write(pid, "setgroups", "deny")
         for kind, number in own.items():
-            with suppress(PermissionError):
+            try:
                 _write(pid, f"{kind}_map", f"{number} {number} 1\n")
+            except PermissionError:
+                pass
 
 
 def _ranges(kind: str) -> Iterable[tuple[str, str]]:
@@ -285,7 +258,7 @@ def _write(pid: int, name: str, text: str) -> None:
 
 
 def _read_all(file: int) -> bytes:
-    said = b""
+    content = b""
     while chunk := os.read(file, 4096):
-        said += chunk
-    return said
+        content += chunk
+    return content

@@ -1,4 +1,4 @@
-"""One process of Claude, told apart from any other that gets its number later: whether it lives, and how it ended."""
+"""One process of Claude, never mistaken for a later one with the same pid: whether it lives, and how it ended."""
 
 import asyncio
 import fcntl
@@ -13,7 +13,7 @@ from msgspec import Struct
 from handraise.claude.launcher import boot, started
 
 _POLL = 0.2
-# From linux/pidfd.h: the exit status of a process that is not our child, told once its parent has taken note (6.15+).
+# From linux/pidfd.h: the exit status of a process that is not our child, known once its parent has reaped it (6.15+).
 _PIDFD_GET_INFO = 0xC040FF0B
 _PIDFD_INFO_EXIT = 1 << 3
 _PIDFD_INFO = struct.Struct("=QQ11Ii")
@@ -22,7 +22,7 @@ _ASK_TIMES = 30
 
 
 class Identity(Struct, frozen=True):
-    """A pid alone names nobody for long; with its start time and the machine's boot it names one process."""
+    """A pid is reused; with its start time and the machine's boot ID it names one process."""
 
     pid: int
     started: str
@@ -30,7 +30,7 @@ class Identity(Struct, frozen=True):
 
     @classmethod
     def of(cls, pid: int) -> Self | None:
-        """Whoever has this pid now, a zombie included; None if nobody."""
+        """The process that has this pid now, zombies included; None if there is none."""
         try:
             return cls(pid, started(pid), boot())
         except (OSError, IndexError, ValueError):
@@ -40,7 +40,7 @@ class Identity(Struct, frozen=True):
         return Identity.of(self.pid) == self and not _is_zombie(self.pid)
 
     def signal(self, number: signal.Signals) -> None:
-        """Reaches this very process or nobody."""
+        """Reaches exactly this process, or none."""
         pidfd = open_pidfd(self.pid)
         try:
             if not self.lives():
@@ -128,7 +128,7 @@ async def _readable(fd: int) -> None:
 
 
 def _reap(pid: int) -> _Status | None:
-    """The exit status of our own child, taken note of, so that no zombie stays."""
+    """The exit status of our own child, reaped so that no zombie stays."""
     try:
         ended, code = os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:
@@ -137,7 +137,7 @@ def _reap(pid: int) -> _Status | None:
 
 
 async def _ask(pidfd: int) -> _Status | None:
-    """The exit status of somebody else's child, from kernels that keep it."""
+    """The exit status of another process's child, from kernels that keep it."""
     question = bytearray(_PIDFD_INFO.pack(_PIDFD_INFO_EXIT, *[0] * 13))
     for _ in range(_ASK_TIMES):
         try:

@@ -1,4 +1,4 @@
-"""All that descends from a process, in whatever process group: found before Claude is ended, and ended with it."""
+"""All descendants of a process, in any process group: found before Claude is ended, and ended with it."""
 
 import asyncio
 import os
@@ -15,8 +15,8 @@ _POLL = 0.02
 _TOGETHER = 0.005
 
 
-class Looks:
-    """Looks at all processes, once for all who want to know at the same time, beside the event loop."""
+class ProcessTable:
+    """Lists all processes in a thread, once for all callers at the same time."""
 
     def __init__(self) -> None:
         self._next: dict[asyncio.AbstractEventLoop, asyncio.Task[list[tuple[int, int]]]] = {}
@@ -32,11 +32,11 @@ class Looks:
         try:
             await asyncio.sleep(_TOGETHER)
         finally:
-            del self._next[loop]  # whoever comes from here on wants a later look
+            del self._next[loop]  # later callers get a later list
         return await asyncio.to_thread(_parents)
 
 
-_looks = Looks()
+_table = ProcessTable()
 
 
 def descendants(*ancestors: Identity) -> set[Identity]:
@@ -49,7 +49,7 @@ def descendants(*ancestors: Identity) -> set[Identity]:
 
 async def seek(*ancestors: Identity) -> set[Identity]:
     """The same, without holding up the event loop."""
-    return _below(ancestors, await _looks.parents())
+    return _below(ancestors, await _table.parents())
 
 
 def descends(pid: int, ancestors: Container[int]) -> bool:
@@ -125,7 +125,7 @@ async def _end_all(family: Iterable[Identity], patience: float) -> None:
             each.signal(number)
         deadline = asyncio.get_running_loop().time() + patience
         while left and asyncio.get_running_loop().time() < deadline:
-            # Whoever ends may leave children that it started after it was told.
+            # A process may leave children that it started after the signal.
             left = {each for each in left | await seek(*left) if each.lives()}
             if left:
                 await asyncio.sleep(_POLL)
@@ -133,8 +133,8 @@ async def _end_all(family: Iterable[Identity], patience: float) -> None:
 
 def _parents() -> list[tuple[int, int]]:
     if sys.platform != "linux":
-        said = subprocess.run(["/bin/ps", "-axo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
-        return [(int(pid), int(parent)) for pid, parent in (line.split() for line in said.splitlines())]
+        listing = subprocess.run(["/bin/ps", "-axo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+        return [(int(pid), int(parent)) for pid, parent in (line.split() for line in listing.splitlines())]
     pairs = [(int(name), _parent(int(name))) for name in os.listdir("/proc") if name.isdigit()]
     return [(pid, parent) for pid, parent in pairs if parent is not None]
 

@@ -26,7 +26,7 @@ class Found(Struct, frozen=True):
     path: str
     """Relative to the directory, or absolute where it is outside."""
     place: str
-    """The directory that it belongs to, by which its kind is told."""
+    """The directory that it belongs to, which decides its kind."""
     inside: str
     """Its path in that place."""
     text: str | None
@@ -140,8 +140,8 @@ class _Reading:
 
     def _name(self, shown: str, place: str, inside: str, begin: bytes, rest: bytes) -> None:
         digest = sha256(begin + rest).hexdigest()
-        told = f"{len(begin) + len(rest):,} bytes, not shown. SHA-256 {digest}"
-        self.files.append(Found(shown, place, inside, told, digest))
+        note = f"{len(begin) + len(rest):,} bytes, not shown. SHA-256 {digest}"
+        self.files.append(Found(shown, place, inside, note, digest))
 
     def _unshown(self, shown: str, place: str, inside: str, problem: str) -> None:
         self.files.append(Found(shown, place, inside, None, problem=problem))

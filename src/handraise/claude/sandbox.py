@@ -5,7 +5,6 @@ Never is the hub's own folder, its settings or another session in there.
 
 import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -110,11 +109,6 @@ def plan(sandbox: Sandbox, known: SandboxContext) -> dict[str, Any]:
             f"The sandbox {sandbox.preset!r} protects your home directory, and {directory} contains it."
             " Start the session in a directory inside it."
         )
-    for program in ("nsenter", "bash") if sandbox.preset == "sealed" else ():
-        if not shutil.which(program):
-            raise SandboxUnfit(f"The sandbox 'sealed' needs {program}. Install util-linux and bash.")
-    if sandbox.preset == "sealed" and "'" in hidden[0]:
-        raise SandboxUnfit(f"The sandbox 'sealed' needs a path for the hub's folder without quotes, not {hidden[0]}.")
     settings = _settings(known)
     layers = dict([("/", True), *_strict_layers(sandbox, directory, known)] if strict else [])
     layers[settings] = True
@@ -129,8 +123,7 @@ def plan(sandbox: Sandbox, known: SandboxContext) -> dict[str, Any]:
         "layers": sorted(layers.items(), key=lambda layer: layer[0].count("/") if layer[0] != "/" else 0),
         "pinned": sorted({above for each in (*hidden, settings) for above in renamable(each)}),
         "hidden": [each for each in covered if not _is_inside(directory, each[0])],
-        # In the place of the hub's own folder: nothing else is there, and nothing can be put there.
-        "seal": hidden[0] if sandbox.preset == "sealed" else None,
+        "sealed": sandbox.preset == "sealed",
     }
 
 

@@ -1,4 +1,4 @@
-"""Whether Claudes can be sandboxed on this machine: found out by trying it once, with a program that does nothing."""
+"""Whether this machine can sandbox Claude: tried once, with a program that does nothing."""
 
 import asyncio
 import json
@@ -20,14 +20,14 @@ _found: dict[int, "SandboxSupport"] = {}
 
 
 class SandboxSupport(Struct, frozen=True):
-    """What came of trying. `missing` says why there is none, `advice` what to do about it."""
+    """The result of trying. `missing` says why there is no sandbox, `advice` what to do about it."""
 
     missing: str = ""
     advice: str = ""
 
 
 async def look() -> SandboxSupport:
-    """Tried once in the life of a process; the same user gets the same answer."""
+    """Tried once per process and user."""
     user = os.geteuid()
     if user not in _found:
         try:
@@ -52,7 +52,7 @@ async def _try() -> SandboxSupport:
         )  # fmt: skip
         try:
             async with asyncio.timeout(_DEADLINE):
-                _, said = await tried.communicate()
+                _, errors = await tried.communicate()
         except TimeoutError:
             tried.kill()
             await tried.wait()
@@ -60,7 +60,7 @@ async def _try() -> SandboxSupport:
         _reap(Path(folder, "launch.json"))
     if tried.returncode == 0:
         return SandboxSupport()
-    reason = said.decode(errors="replace").strip().rpartition("no sandbox could be made: ")[2]
+    reason = errors.decode(errors="replace").strip().rpartition("no sandbox could be made: ")[2]
     return SandboxSupport(f"The system refuses it: {reason or f'exit status {tried.returncode}'}.", advice())
 
 

@@ -78,8 +78,8 @@ def _say_not_dumpable(pid: int, processor: Processor) -> None:
     before = _registers(pid)
     at = before[processor.counter]
     word = syscalls.ptrace(_PEEK, pid, at)
-    kept = word & 0xFFFFFFFFFFFFFFFF
-    changed = processor.code + struct.pack("<Q", kept)[len(processor.code) :]
+    original = word & 0xFFFFFFFFFFFFFFFF
+    changed = processor.code + struct.pack("<Q", original)[len(processor.code) :]
     syscalls.ptrace(_POKE, pid, at, ctypes.c_void_p(struct.unpack("<Q", changed)[0]))
     wanted = list(before)
     for place, value in processor.where.items():
@@ -87,10 +87,10 @@ def _say_not_dumpable(pid: int, processor: Processor) -> None:
     _set_registers(pid, wanted)
     _to_system_call(pid)
     _to_system_call(pid)
-    said = _registers(pid)[processor.result]
-    if said:
+    result = _registers(pid)[processor.result]
+    if result:
         raise OSError("the program could not be shielded")
-    syscalls.ptrace(_POKE, pid, at, ctypes.c_void_p(kept))
+    syscalls.ptrace(_POKE, pid, at, ctypes.c_void_p(original))
     _set_registers(pid, before)
 
 

@@ -90,27 +90,40 @@ def give_up_capabilities() -> None:
     _checked(_LIBC.capset(header, none), "capset")
 
 
+def socket(domain: int, kind: int, protocol: int) -> int:
+    return _checked(_LIBC.socket(*map(ctypes.c_int, (domain, kind, protocol))), "socket")
+
+
+def ioctl(file: int, request: int, argument: object) -> int:
+    return _checked(_LIBC.ioctl(file, ctypes.c_ulong(request), argument), "ioctl")
+
+
+def call(number: int, name: str, *arguments: object) -> int:
+    """One that has no function of its own."""
+    return _checked(_LIBC.syscall(number, *arguments), name)
+
+
 def take_file(pidfd: int, number: int) -> int | None:
     """A copy of a file that another process has open; None if it has none by this number."""
-    said = int(_LIBC.syscall(_PIDFD_GETFD, pidfd, number, 0))
-    if said == -1 and ctypes.get_errno() != errno.EBADF:
+    result = int(_LIBC.syscall(_PIDFD_GETFD, pidfd, number, 0))
+    if result == -1 and ctypes.get_errno() != errno.EBADF:
         _fail("pidfd_getfd")
-    return None if said == -1 else said
+    return None if result == -1 else result
 
 
 def ptrace(request: int, pid: int, address: int = 0, argument: object = None) -> int:
     _LIBC.ptrace.restype = ctypes.c_long
     ctypes.set_errno(0)
-    said = _LIBC.ptrace(ctypes.c_long(request), ctypes.c_long(pid), ctypes.c_void_p(address), argument)
-    if said == -1 and ctypes.get_errno():
+    result = _LIBC.ptrace(ctypes.c_long(request), ctypes.c_long(pid), ctypes.c_void_p(address), argument)
+    if result == -1 and ctypes.get_errno():
         _fail("ptrace")
-    return int(said)
+    return int(result)
 
 
-def _checked(said: int, what: str) -> int:
-    if said == -1:
+def _checked(result: int, what: str) -> int:
+    if result == -1:
         _fail(what)
-    return said
+    return result
 
 
 def _fail(what: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Tells when files change: by inotify, or by looking again and again where there is none. One for all journals."""
+"""Notices when files change: with inotify, or by polling where there is none. One for all journals."""
 
 import asyncio
 import ctypes
@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol, Self
 
-Bell = Callable[[], None]
+OnChange = Callable[[], None]
 
 # Written or cut; its links or rights changed (a deleted file that is still open); moved away.
 _EVENTS = 0x2 | 0x4 | 0x800
@@ -34,11 +34,11 @@ class FileWatch(Protocol):
 
     async def __aexit__(self, *_: object) -> None: ...
 
-    def add(self, path: Path, bell: Bell) -> None:
-        """Rings the bell whenever the file has changed. Once too often is possible, once too seldom is not."""
+    def add(self, path: Path, on_change: OnChange) -> None:
+        """Calls `on_change` whenever the file has changed. Sometimes once too often, never too seldom."""
 
-    def remove(self, path: Path, bell: Bell) -> None:
-        """That bell rings no more; others on the same file do."""
+    def remove(self, path: Path, on_change: OnChange) -> None:
+        """Stops calling this callback; others on the same file stay."""
 
 
 def watch() -> FileWatch:
@@ -74,21 +74,21 @@ class WatchedFile:
         """Whether inotify ran out, for all files or for some."""
         return self._reported
 
-    def add(self, path: Path, bell: Bell) -> None:
+    def add(self, path: Path, on_change: OnChange) -> None:
         try:
             if self._inotify is not None:
-                self._inotify.add(path, bell)
+                self._inotify.add(path, on_change)
                 return
         except OSError as error:
             if error.errno not in _EXHAUSTED:
                 raise
             self._report(error)
-        self._polling.add(path, bell)
+        self._polling.add(path, on_change)
 
-    def remove(self, path: Path, bell: Bell) -> None:
-        self._polling.remove(path, bell)
+    def remove(self, path: Path, on_change: OnChange) -> None:
+        self._polling.remove(path, on_change)
         if self._inotify is not None:
-            self._inotify.remove(path, bell)
+            self._inotify.remove(path, on_change)
 
     def _report(self, error: OSError) -> None:
         if not self._reported:
@@ -106,7 +106,7 @@ class Inotify:
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._fd = -1
-        self._bells: dict[int, list[Bell]] = {}
+        self._callbacks: dict[int, list[OnChange]] = {}
         self._numbers: dict[Path, int] = {}
 
     async def __aenter__(self) -> Self:
@@ -116,23 +116,23 @@ class Inotify:
 
     async def __aexit__(self, *_: object) -> None:
         asyncio.get_running_loop().remove_reader(self._fd)
-        # Whoever still follows a file takes its bell away later, and the number may be somebody else's by then.
+        # A follower may remove its callback later, when the number belongs to another file.
         closed, self._fd = self._fd, -1
         os.close(closed)
 
-    def add(self, path: Path, bell: Bell) -> None:
+    def add(self, path: Path, on_change: OnChange) -> None:
         # For a file that is watched already, the kernel gives the number that it has.
         number = self._check(self._libc.inotify_add_watch(self._fd, os.fsencode(path), _EVENTS))
-        self._bells.setdefault(number, []).append(bell)
+        self._callbacks.setdefault(number, []).append(on_change)
         self._numbers[path] = number
 
-    def remove(self, path: Path, bell: Bell) -> None:
+    def remove(self, path: Path, on_change: OnChange) -> None:
         number = self._numbers.get(path)
-        if number is None or bell not in self._bells.get(number, ()):
+        if number is None or on_change not in self._callbacks.get(number, ()):
             return
-        self._bells[number].remove(bell)
-        if not self._bells[number]:
-            del self._bells[number]
+        self._callbacks[number].remove(on_change)
+        if not self._callbacks[number]:
+            del self._callbacks[number]
             del self._numbers[path]
             self._libc.inotify_rm_watch(self._fd, number)
 
@@ -142,15 +142,15 @@ class Inotify:
         except BlockingIOError:
             return
         place = 0
-        rung = set()
+        changed_files = set()
         while place < len(events):
             number, _mask, _cookie, length = _EVENT.unpack_from(events, place)
             place += _EVENT.size + length
             # -1 is an overflow: events were lost, so every file may have grown.
-            rung |= set(self._bells) if number == -1 else {number}
-        for number in rung:
-            for bell in tuple(self._bells.get(number, ())):
-                bell()
+            changed_files |= set(self._callbacks) if number == -1 else {number}
+        for number in changed_files:
+            for on_change in tuple(self._callbacks.get(number, ())):
+                on_change()
 
     def _check(self, outcome: int) -> int:
         if outcome < 0:
@@ -165,7 +165,7 @@ class Polling:
     def __init__(self, shortest: float = 0.005, longest: float = 0.1) -> None:
         self._shortest = shortest
         self._longest = longest
-        self._bells: dict[Path, list[Bell]] = {}
+        self._callbacks: dict[Path, list[OnChange]] = {}
         self._seen: dict[Path, _Look | None] = {}
         self._task: asyncio.Task[None] | None = None
 
@@ -179,26 +179,26 @@ class Polling:
             with suppress(asyncio.CancelledError):
                 await self._task
 
-    def add(self, path: Path, bell: Bell) -> None:
-        self._bells.setdefault(path, []).append(bell)
+    def add(self, path: Path, on_change: OnChange) -> None:
+        self._callbacks.setdefault(path, []).append(on_change)
         self._seen.setdefault(path, _look(path))
 
-    def remove(self, path: Path, bell: Bell) -> None:
-        if bell not in self._bells.get(path, ()):
+    def remove(self, path: Path, on_change: OnChange) -> None:
+        if on_change not in self._callbacks.get(path, ()):
             return
-        self._bells[path].remove(bell)
-        if not self._bells[path]:
-            del self._bells[path]
+        self._callbacks[path].remove(on_change)
+        if not self._callbacks[path]:
+            del self._callbacks[path]
             self._seen.pop(path, None)
 
     async def _look(self) -> None:
         wait = self._shortest
         while True:
-            changed = [path for path in self._bells if self._has_changed(path)]
-            for path, bell in [(each, bell) for each in changed for bell in self._bells[each]]:
-                # One that rang before it may have taken this one down.
-                if bell in self._bells.get(path, ()):
-                    bell()
+            changed = [path for path in self._callbacks if self._has_changed(path)]
+            for path, on_change in [(each, on_change) for each in changed for on_change in self._callbacks[each]]:
+                # An earlier callback may have removed this one.
+                if on_change in self._callbacks.get(path, ()):
+                    on_change()
             wait = self._shortest if changed else min(wait * 1.5, self._longest)
             await asyncio.sleep(wait)
 

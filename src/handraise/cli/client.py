@@ -1,6 +1,6 @@
 """Talks to a hub: this machine's over its Unix socket, another one's by its address. On the standard library alone.
 
-`http.client` alone takes longer to import than Python takes to start: only the feed pays for it.
+`http.client` takes longer to import than Python takes to start, so that `handraise.client.http` stands in for it.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import os
 import socket
 
 from handraise.cli.terminal import this_terminal
+from handraise.client.http import BadResponse, ResponseParser, request_head
 
 TYPE_CHECKING = False  # type checkers take the name for true; importing `typing` would cost each command 4 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from http.client import HTTPConnection, HTTPResponse
     from typing import Any
 
 _DEADLINE = 30.0
@@ -74,70 +74,64 @@ class HubClient:
 
     def feed(self, after: int | None = None, session: str | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
         """Events as they come: `message` for items, `preview`, `reset`. Ends when the hub does."""
-        event, found = "message", ""
-        for line in self._stream(_with("/api/feed", {"after": after, "session": session})):
-            text = line.decode().rstrip("\n")
-            if text.startswith("event: "):
-                event = text[7:]
-            elif text.startswith("data: "):
-                found = text[6:]
-            elif not text and found:
-                if event != "ping":
-                    yield event, json.loads(found)
-                event, found = "message", ""
+        from handraise.client.events import EventParser
+
+        events, response, refusal = EventParser(), ResponseParser(), b""
+        for piece in self._exchange(response, "GET", _with("/api/feed", {"after": after, "session": session}), None):
+            if response.status != 200:
+                refusal += piece
+                continue
+            for event in events.receive(piece):
+                if event.kind != "ping":
+                    yield event.kind, json.loads(event.data)
+        if refusal:
+            _read(response.status or 0, refusal)
 
     def _ask(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 (JSON)
-        sent = b"" if body is None else json.dumps(body).encode()
-        if self._address is not None:
-            return self._ask_elsewhere(self._address, method, path, sent)
-        head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {len(sent)}\r\n"
-        head += f"handraise-seat: {this_terminal()}\r\n"
+        content = b"" if body is None else json.dumps(body).encode()
+        response = ResponseParser()
+        result = b"".join(self._exchange(response, method, path, _DEADLINE, content))
+        return _read(response.status or 0, result)
+
+    def _exchange(
+        self, response: ResponseParser, method: str, path: str, deadline: float | None, content: bytes = b""
+    ) -> Iterator[bytes]:
+        """One request; the pieces of the response's body as they come."""
         try:
-            with self._connect(_DEADLINE) as connection:
-                connection.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + sent)
-                told = b"".join(iter(lambda: connection.recv(65536), b""))
-        except OSError as error:
-            raise NoHub(_NONE_HERE) from error
-        first, _, content = told.partition(b"\r\n\r\n")
-        if not first.startswith(b"HTTP/"):
-            raise NoHub(_NONE_HERE)
-        return _read(int(first.split(None, 2)[1]), content)
+            head = request_head(method, path, {**self._headers(), "Content-Length": str(len(content))})
+            with self._connect(deadline) as connection:
+                connection.sendall(head + content)
+                while not response.has_ended and (piece := connection.recv(65536)):
+                    yield response.receive(piece)
+            response.close()
+        except (OSError, BadResponse, ValueError) as error:
+            raise NoHub(self._missing) from error
 
-    def _ask_elsewhere(self, address: str, method: str, path: str, sent: bytes) -> Any:  # noqa: ANN401 (JSON)
-        from contextlib import closing
-        from http.client import HTTPException
+    @property
+    def _missing(self) -> str:
+        return _NONE_HERE if self._address is None else f"No hub answers at {self._address}."
 
+    def _headers(self) -> dict[str, str]:
         headers = {
+            "Host": "localhost",
+            "Connection": "close",
             "Content-Type": "application/json",
-            "handraise-surface": "terminal",
             "handraise-seat": this_terminal(),
         }
+        if self._address is None:
+            return headers
+        from urllib.parse import urlsplit
+
+        headers["Host"] = urlsplit(self._address).netloc.rpartition("@")[2]
+        headers["handraise-surface"] = "terminal"
         token = os.environ.get("HANDRAISE_TOKEN")
         if token:
             headers["Authorization"] = f"Bearer {token}"
-        try:
-            with closing(_connection_to(address)) as connection:
-                connection.request(method, path, sent, headers)
-                response = connection.getresponse()
-                return _read(response.status, response.read())
-        except (OSError, HTTPException, ValueError) as error:
-            raise NoHub(f"No hub answers at {address}.") from error
-
-    def _stream(self, path: str) -> HTTPResponse:
-        from http.client import HTTPConnection, HTTPException
-
-        connection = HTTPConnection("localhost")
-        try:
-            connection.sock = self._connect(None)
-            connection.request("GET", path)
-            response = connection.getresponse()
-        except (OSError, HTTPException) as error:
-            raise NoHub(_NONE_HERE) from error
-        if response.status >= 400:
-            _read(response.status, response.read())
-        return response
+        return headers
 
     def _connect(self, deadline: float | None) -> socket.socket:
+        if self._address is not None:
+            return _connection_to(self._address, deadline)
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.settimeout(deadline)
         try:
@@ -148,30 +142,36 @@ class HubClient:
         return connection
 
 
-def _connection_to(address: str) -> HTTPConnection:
-    from http.client import HTTPConnection, HTTPSConnection
+def _connection_to(address: str, deadline: float | None) -> socket.socket:
+    """Raises OSError, and ValueError for an address that names no port."""
     from urllib.parse import urlsplit
 
     parts = urlsplit(address)
-    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-    return kind(parts.hostname or "", parts.port, timeout=_DEADLINE)
+    is_secure = parts.scheme == "https"
+    port = parts.port or (443 if is_secure else 80)
+    connection = socket.create_connection((parts.hostname or "", port), deadline)
+    if not is_secure:
+        return connection
+    import ssl
+
+    return ssl.create_default_context().wrap_socket(connection, server_hostname=parts.hostname)
 
 
 def _with(path: str, query: Mapping[str, object]) -> str:
-    given = {key: value for key, value in query.items() if value is not None}
-    if not given:
+    present = {key: value for key, value in query.items() if value is not None}
+    if not present:
         return path
     from urllib.parse import urlencode
 
-    return f"{path}?{urlencode(given)}"
+    return f"{path}?{urlencode(present)}"
 
 
 def _read(status: int, content: bytes) -> Any:  # noqa: ANN401 (JSON)
     try:
-        told = json.loads(content or b"null")
+        result = json.loads(content or b"null")
     except ValueError:
-        raise NoHub("What answers there is no hub.") from None
+        raise NoHub("The server there is not a Handraise hub.") from None
     if status >= 400:
-        error = (told or {}).get("error", {})
-        raise HubError(status, error.get("code", "error"), error.get("message", f"The hub said {status}."))
-    return told
+        error = (result or {}).get("error", {})
+        raise HubError(status, error.get("code", "error"), error.get("message", f"The hub returned status {status}."))
+    return result

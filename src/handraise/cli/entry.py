@@ -32,11 +32,11 @@ def _perform() -> None:
 def _listed(*, as_json: bool) -> bool:
     """`ps` without click; False if it failed, and the command itself then reports why."""
     from handraise.cli.client import HubClient, HubError, NoHub
-    from handraise.cli.folder import state_path
     from handraise.cli.table import listing
+    from handraise.client.state import state_folder
 
     try:
-        rows = listing(HubClient(state_path(None)), as_json=as_json)
+        rows = listing(HubClient(state_folder()), as_json=as_json)
         sys.stdout.write("".join(f"{row}\n" for row in rows))
         sys.stdout.flush()
     except (NoHub, HubError):

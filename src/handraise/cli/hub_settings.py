@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from handraise import texts
 from handraise.api.guard import TrustedProxy
 from handraise.api.origins import spelled
 from handraise.claude.command import environment
@@ -23,8 +24,12 @@ from handraise.surfaces.push.notifier import PushConfig
 def service(
     environ: Mapping[str, str], state: Path, host: str | None, port: int | None, database: str | None = None
 ) -> ServeConfig:
-    """The hub that the settings describe, and over them the command line; raises SettingsRefused or ClaudeMissing."""
+    """The hub that the settings describe, and over them the command line; raises SettingsRefused or ClaudeMissing.
+
+    From here on this process speaks the language of the settings.
+    """
     settings = read_layers(load_layers(environ))
+    texts.use(settings.language)
     web, limits = settings.web, settings.limits
     return ServeConfig(
         state=state,
@@ -36,7 +41,7 @@ def service(
         tls_key=Path(web.tls_key).expanduser() if web.tls_key else None,
         behind_proxy=web.behind_proxy,
         allowed_hosts=frozenset(each.lower() for each in web.allowed_hosts),
-        called=web.allowed_hosts[0].lower() if web.allowed_hosts else None,
+        link_host=web.allowed_hosts[0].lower() if web.allowed_hosts else None,
         proxy=_proxy(settings),
         rules=settings.rules,
         options=settings.options,
@@ -46,7 +51,7 @@ def service(
         database=_file(database or settings.store.database),
         hidden=_hidden(environ, settings),
         writable=settings.sandbox.writable,
-        keep=RetentionLimits(
+        retention=RetentionLimits(
             seconds_or_none(settings.store.keep_days),
             settings.store.max_database_mib * MIB,
             settings.store.max_journals_mib * MIB,

@@ -5,7 +5,8 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from handraise import texts
 from handraise.cli.client import INTERRUPTED, HubError, NoHub
 from handraise.cli.errors import BY_SIGNAL, FAILED
 from handraise.cli.places import here
@@ -37,7 +39,7 @@ from handraise.model.sessions import Session
 from handraise.surfaces.terminal.session import TerminalSession
 from handraise.surfaces.terminal.signals import told_by_signals
 from handraise.surfaces.terminal.timeline import Timeline
-from handraise.surfaces.terminal.unattended import Unattended, told
+from handraise.surfaces.terminal.unattended import Unattended, lines_of_ask
 
 if TYPE_CHECKING:
     from handraise.surfaces.terminal.plain import Plain
@@ -108,8 +110,18 @@ def clear_inbox(hub: HubTarget, output: OutputOptions) -> int:
     return _perform(hub, _list(hub, output) if listed else _inbox(hub, output))
 
 
-async def _begin(hub: HubTarget, request: SessionRequest, output: OutputOptions) -> int:
+@asynccontextmanager
+async def _desk(hub: HubTarget) -> AsyncIterator[RemoteDesk]:
+    """The desk of the hub, and the language of the hub for everything that is shown from here on."""
     async with hub.desk() as desk:
+        # A newer hub may speak a language that is not known here.
+        with suppress(texts.UnknownLanguage):
+            texts.use(desk.language)
+        yield desk
+
+
+async def _begin(hub: HubTarget, request: SessionRequest, output: OutputOptions) -> int:
+    async with _desk(hub) as desk:
         cursor = await desk.newest()
         session = (await _started(desk, request)).session
         if output.detach:
@@ -129,7 +141,7 @@ async def _started(desk: Desk, request: SessionRequest) -> SessionSummary:
 
 
 async def _join(hub: HubTarget, session: str, output: OutputOptions) -> int:
-    async with hub.desk() as desk:
+    async with _desk(hub) as desk:
         found = (await desk.session(session)).session
         before = await desk.items(session, limit=_HISTORY)
         # From before the first of them: earlier and new items are one stream, and none appears twice.
@@ -138,15 +150,17 @@ async def _join(hub: HubTarget, session: str, output: OutputOptions) -> int:
 
 
 async def _inbox(hub: HubTarget, output: OutputOptions) -> int:
-    async with hub.desk() as desk:
+    async with _desk(hub) as desk:
         return await _stay(desk, None, await desk.newest(), output, hub)
 
 
 async def _list(hub: HubTarget, output: OutputOptions) -> int:
-    async with hub.desk() as desk:
+    async with _desk(hub) as desk:
         asks = await desk.asks()
     for ask in asks:
-        for row in [msgspec.json.encode(ask_as_json(ask)).decode()] if output.as_json else told(ask, hub.options):
+        for row in (
+            [msgspec.json.encode(ask_as_json(ask)).decode()] if output.as_json else lines_of_ask(ask, hub.options)
+        ):
             click.echo(row)
     if not asks and not output.as_json:
         click.echo("Nothing needs you.")

@@ -3,11 +3,12 @@
 import io
 import os
 import sys
+from pathlib import Path
 
 import click
 
 from handraise.cli.client import HubError
-from handraise.cli.folder import state_folder
+from handraise.client import state as client_state
 
 __all__ = ["address_in", "here", "hub_option", "json_option", "piped", "state_folder", "state_option"]
 
@@ -18,6 +19,11 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 hub_option = click.option(
     "--hub", metavar="URL", envvar="HANDRAISE_HUB", help="A hub on another machine. Put its token in $HANDRAISE_TOKEN."
 )
+
+
+def state_folder(named: str | None) -> Path:
+    """The hub's folder: `--state`, then `$HANDRAISE_STATE`, then the platform's folder for state."""
+    return Path(client_state.state_folder(named))
 
 
 def address_in(hub: str | None) -> str | None:

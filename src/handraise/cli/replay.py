@@ -85,10 +85,10 @@ def _in_words() -> Callable[[Sequence[Item]], None]:
     """Prints the lines that the terminal would have shown."""
     from handraise.model.asks import ask_from_json
     from handraise.model.items import AskOpened
+    from handraise.present.headlines import headline
     from handraise.surfaces.terminal.harmless import seal
     from handraise.surfaces.terminal.lines import text_of
     from handraise.surfaces.terminal.timeline import Timeline
-    from handraise.surfaces.terminal.words import sentence
 
     timeline = Timeline()
     width = max(40, shutil.get_terminal_size((100, 24)).columns)
@@ -97,7 +97,7 @@ def _in_words() -> Callable[[Sequence[Item]], None]:
         for item in items:
             content = item.read()
             if isinstance(content, AskOpened):
-                click.echo(f"✋ {seal(sentence(ask_from_json(content.ask)))}")
+                click.echo(f"✋ {seal(headline(ask_from_json(content.ask), None))}")
             for line in timeline.receive(item, width):
                 click.echo(seal(text_of(line)).rstrip())
 

@@ -19,12 +19,6 @@ _LARGEST_OF_PROJECT = 64 * 1024
 _DOTS_IN_LINE = 200
 
 
-def state_directory(environ: Mapping[str, str]) -> Path:
-    """`$HANDRAISE_STATE`, else the platform's place for a user's state."""
-    named = environ.get("HANDRAISE_STATE")
-    return Path(named).expanduser().absolute() if named else platformdirs.user_state_path(_APPLICATION)
-
-
 def settings_file(environ: Mapping[str, str]) -> Path:
     """`$HANDRAISE_CONFIG`, or `handraise.toml` in the platform's folder for a user's settings."""
     path = environ.get("HANDRAISE_CONFIG")

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
+from handraise import texts
 from handraise.config.database import database_file
 from handraise.model.projects import Options, Patience
 from handraise.model.rules import Decision, Rule
@@ -193,6 +194,7 @@ class WrittenRule(Struct, frozen=True, forbid_unknown_fields=True):
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """All settings of `handraise.toml` and the environment variables."""
 
+    language: Text = texts.ENGLISH
     claude: ClaudeSettings = ClaudeSettings()
     sandbox: SandboxSettings = SandboxSettings()
     ask: AskSettings = AskSettings()
@@ -202,6 +204,10 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     store: StoreSettings = StoreSettings()
     telegram: TelegramSettings = TelegramSettings()
     written_rules: tuple[WrittenRule, ...] = field(default=(), name="rule")
+
+    def __post_init__(self) -> None:
+        if self.language not in texts.languages():
+            raise texts.UnknownLanguage(self.language)
 
     @property
     def rules(self) -> tuple[Rule, ...]:

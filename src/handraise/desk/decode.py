@@ -1,4 +1,4 @@
-"""What a hub tells over HTTP, as our types: items, and why something was not done. Pure."""
+"""A hub's responses as our types: items, and errors. Pure."""
 
 from datetime import datetime
 from typing import Any
@@ -21,24 +21,24 @@ _ERRORS: dict[str, type[DeskError]] = {
 _NOT_LET_IN = ("unknown_token", "login_needed", "not_allowed", "wrong_host", "foreign_page")
 
 
-def decode(told: bytes) -> Any:  # noqa: ANN401 (JSON)
-    return msgspec.json.decode(told)
+def decode(content: bytes) -> Any:  # noqa: ANN401 (JSON)
+    return msgspec.json.decode(content)
 
 
-def item_in(told: dict[str, Any]) -> Item:
-    cursor, session, at = told.pop("cursor"), told.pop("session"), told.pop("at")
-    return Item(cursor, session, msgspec.convert(at, datetime), msgspec.json.encode(told))
+def item_in(fields: dict[str, Any]) -> Item:
+    cursor, session, at = fields.pop("cursor"), fields.pop("session"), fields.pop("at")
+    return Item(cursor, session, msgspec.convert(at, datetime), msgspec.json.encode(fields))
 
 
 def error_in(content: bytes) -> DeskError:
     """What the hub refused, as the desk's own errors."""
     try:
-        told = msgspec.json.decode(content)["error"]
-        code, message = told["code"], told["message"]
+        error = msgspec.json.decode(content)["error"]
+        code, message = error["code"], error["message"]
     except (msgspec.DecodeError, KeyError, TypeError):
-        return Unreached("What answers here is no hub.")
-    if "ask" in told and code in ("conflict", "withdrawn"):
-        return (Conflict if code == "conflict" else TooLate)(message, ask_from_json(told["ask"]))
+        return Unreached("The server there is not a Handraise hub.")
+    if "ask" in error and code in ("conflict", "withdrawn"):
+        return (Conflict if code == "conflict" else TooLate)(message, ask_from_json(error["ask"]))
     if code in _NOT_LET_IN:
         return NotLetIn(message)
     kind = _ERRORS.get(code, DeskError)

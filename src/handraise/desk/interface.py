@@ -1,4 +1,4 @@
-"""What every desk can do. A surface knows nothing else of Handraise."""
+"""What every desk can do. A surface knows nothing else about Handraise."""
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from handraise.model.actors import Person
 from handraise.model.answers import Answer
-from handraise.model.asks import Ask, Kind, State
+from handraise.model.asks import AcceptedAnswer, Ask, Kind, State
 from handraise.model.audit import AuditFilter, Entry
-from handraise.model.items import Item
+from handraise.model.items import Item, Preview
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
 from handraise.model.says import Say
@@ -21,7 +21,7 @@ Words = str | tuple[dict[str, Any], ...]
 
 
 class DeskError(Exception):
-    """It was not done. The text is a sentence for the person; `code` is for programs."""
+    """Nothing was done. The text is a sentence for people; `code` is for programs."""
 
     code = "error"
 
@@ -33,7 +33,7 @@ class NotFound(DeskError):
 
 
 class Refused(DeskError):
-    """It cannot be done now."""
+    """Not possible now."""
 
     code = "refused"
 
@@ -45,13 +45,13 @@ class Unfit(DeskError):
 
 
 class Invalid(Refused):
-    """What was given can't be used: a name with hidden characters, for one. The text says why."""
+    """The value can't be used, for example a name with hidden characters. The text says why."""
 
     code = "invalid"
 
 
 class Conflict(DeskError):
-    """Somebody was first, or the ask is not what was shown; `ask` is how it stands."""
+    """Someone else answered first, or the ask has changed. `ask` is its current state."""
 
     code = "conflict"
 
@@ -61,7 +61,7 @@ class Conflict(DeskError):
 
 
 class TooLate(DeskError):
-    """The asker went away; `ask` tells why."""
+    """The ask was withdrawn; `ask` says why."""
 
     code = "withdrawn"
 
@@ -71,28 +71,28 @@ class TooLate(DeskError):
 
 
 class LostPlace(DeskError):
-    """The cursor is unknown or was pruned: begin anew. `oldest` to `newest` can be followed."""
+    """The cursor is unknown or was pruned: start again. `oldest` to `newest` can be followed."""
 
     code = "reset"
 
     def __init__(self, oldest: int, newest: int) -> None:
-        super().__init__("This place in the feed is gone; begin with what is there now.")
+        super().__init__("This position in the feed no longer exists. Start again from the current state.")
         self.oldest = oldest
         self.newest = newest
 
 
 class CutOff(DeskError):
-    """Too much waited for this follower. It can come back: everything up to `cursor` has reached it."""
+    """This follower read too slowly. It can continue: everything up to `cursor` has reached it."""
 
     code = "cut_off"
 
     def __init__(self, cursor: int) -> None:
-        super().__init__(f"Too much waited here; follow again after {cursor}.")
+        super().__init__(f"Fell too far behind. Follow again after {cursor}.")
         self.cursor = cursor
 
 
 class Unreached(DeskError):
-    """The hub could not be reached, or went away before it said anything: nothing may be taken for done."""
+    """The hub can't be reached, or stopped before it responded: assume that nothing was done."""
 
     code = "unreached"
 
@@ -101,35 +101,17 @@ class Unreached(DeskError):
 
 
 class NotLetIn(DeskError):
-    """The hub does not know the token, or its role may not do this."""
+    """The token is unknown, or its role isn't enough."""
 
     code = "not_allowed"
 
 
 class SessionSummary(Struct, frozen=True):
-    """A session, how many of its asks are open, and in one line what Claude said or did there last."""
+    """A session, its number of open asks, and the last thing that Claude said or did."""
 
     session: Session
     open_asks: int
     last_line: str = ""
-
-
-class Settled(Struct, frozen=True):
-    """An answer that counted; a late one is said to Claude as guidance."""
-
-    ask: Ask
-    late: bool
-
-
-class Partial(Struct, frozen=True):
-    """A block that Claude has not finished; the stored item takes its place."""
-
-    session: str
-    message: str
-    index: int
-    kind: str
-    text: str
-    parent: str | None = None
 
 
 class Follower(Protocol):
@@ -137,11 +119,11 @@ class Follower(Protocol):
 
     def __aiter__(self) -> "Follower": ...
 
-    async def __anext__(self) -> Sequence[Item] | Partial: ...
+    async def __anext__(self) -> Sequence[Item] | Preview: ...
 
 
 class Desk(Protocol):
-    """Who acts is part of the desk: every surface gets one for each person."""
+    """A desk belongs to one person: every surface gets one for each."""
 
     person: Person
     source: str
@@ -188,23 +170,23 @@ class Desk(Protocol):
         limit: int | None = None,
         newest_first: bool = False,
     ) -> list[Ask]:
-        """Oldest first, unless wished otherwise; those after one of them in that order."""
+        """Oldest first, unless `newest_first`. `after` is the ask that the page follows."""
         ...
 
     async def ask(self, ask: str) -> Ask: ...
 
-    async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> Settled: ...
+    async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> AcceptedAnswer: ...
 
     async def items(
         self, session: str | None = None, *, after: int | None = None, before: int | None = None, limit: int = 500
     ) -> list[Item]: ...
 
     async def newest(self) -> int:
-        """The newest cursor: what is read after asking for it, and followed from it, misses nothing."""
+        """The newest cursor. Get it, read a list, then follow from it: nothing is missed."""
         ...
 
     def follow(self, after: int | None = None, session: str | None = None) -> AbstractAsyncContextManager[Follower]:
-        """Everything after this cursor; without one, whatever comes from here on. Raises LostPlace."""
+        """Everything after this cursor; without one, only new changes. Raises LostPlace."""
         ...
 
     async def rules(self) -> list[Rule]: ...
@@ -212,15 +194,15 @@ class Desk(Protocol):
     async def revoke(self, rule: str) -> None: ...
 
     async def add_rule(self, rule: Rule) -> Rule:
-        """Behind all others. The desk gives it its id, and says who made it."""
+        """Adds it after all others. The desk sets its ID and who made it."""
         ...
 
     async def trusts(self) -> list[DirectoryTrust]:
-        """What was decided about directories, by directory."""
+        """Decisions about directories, by directory."""
         ...
 
     async def revoke_trust(self, directory: str) -> None:
-        """Sessions that start there from now on ask again; those that run stay as they are."""
+        """New sessions there ask again; running ones stay as they are."""
         ...
 
     async def projects(self) -> list[Project]: ...

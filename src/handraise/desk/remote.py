@@ -1,6 +1,5 @@
-"""The desk from elsewhere: over HTTP and server-sent events, on this machine's Unix socket or by an address."""
+"""The desk from outside the hub: over HTTP and server-sent events, by Unix socket or address."""
 
-import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
@@ -11,12 +10,13 @@ from urllib.parse import quote
 import httpx2
 import msgspec
 
+from handraise.client.state import state_folder
 from handraise.desk.decode import decode, error_in, item_in
-from handraise.desk.interface import NotLetIn, SessionSummary, Settled, Unreached, Words
+from handraise.desk.interface import NotLetIn, SessionSummary, Unreached, Words
 from handraise.desk.stream import RemoteFollower
 from handraise.model.actors import Actor, Person
 from handraise.model.answers import Answer, answer_as_json
-from handraise.model.asks import Ask, Kind, State, ask_from_json
+from handraise.model.asks import AcceptedAnswer, Ask, Kind, State, ask_from_json
 from handraise.model.audit import AuditFilter, Entry
 from handraise.model.items import Item
 from handraise.model.projects import Options, Project
@@ -25,9 +25,9 @@ from handraise.model.says import Say
 from handraise.model.sessions import Session
 from handraise.model.trust import DirectoryTrust
 
-__all__ = ["FOR_EVER", "NotLetIn", "RemoteDesk", "connect"]
+__all__ = ["NO_TIMEOUT", "NotLetIn", "RemoteDesk", "connect"]
 
-FOR_EVER = float("inf")
+NO_TIMEOUT = float("inf")
 _DEADLINE = 60.0
 _SURFACE = "handraise-surface"
 _SEAT = "handraise-seat"
@@ -40,12 +40,14 @@ class RemoteDesk:
     """See `Desk`. Entered with `async with`; raises Unreached where no hub answers.
 
     `where` is a hub's Unix socket, or its address; then `token` says who we are. `source` is the surface that
-    settlements and the audit name, `seat` a secret that tells this place from others of the same person. A follower
-    that loses the hub comes back by itself, with its place, for `patience` seconds.
+    settlements and the audit log name, `seat` a secret that tells this client from others of the same person. A
+    follower that loses the hub reconnects where it was, for `patience` seconds.
     """
 
     person: Person
     source: str
+    language: str = "en"
+    """The language of the hub."""
 
     def __init__(
         self,
@@ -81,6 +83,7 @@ class RemoteDesk:
             await self._stack.aclose()
             raise
         self.person, self.source = Person(me["name"], me.get("seat", "")), me["source"]
+        self.language = me.get("language") or self.language
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -90,19 +93,19 @@ class RemoteDesk:
         self, say: Words, project: str, *, mode: str | None = None, model: str | None = None, title: str | None = None
     ) -> SessionSummary:
         wanted = {"say": say, "project": project, "mode": mode, "model": model, "title": title}
-        return _seen(await self._post("/api/sessions", wanted))
+        return _summary(await self._post("/api/sessions", wanted))
 
     async def sessions(self) -> list[SessionSummary]:
-        return [_seen(each) async for each in self._pages("/api/sessions", "sessions")]
+        return [_summary(each) async for each in self._pages("/api/sessions", "sessions")]
 
     async def session(self, session: str) -> SessionSummary:
-        return _seen(await self._get(_path("sessions", session)))
+        return _summary(await self._get(_path("sessions", session)))
 
     async def say(self, session: str, say: Words, say_id: str | None = None) -> Say:
         words = {"text": say} if isinstance(say, str) else {"content": say}
-        said = await self._post(_path("sessions", session, "say"), {**words, "id": say_id})
-        by: Actor = msgspec.convert(said["by"], Actor)
-        return Say(said["say"], session, say, by, said["source"], _time(said["at"]))
+        stored = await self._post(_path("sessions", session, "say"), {**words, "id": say_id})
+        by: Actor = msgspec.convert(stored["by"], Actor)
+        return Say(stored["say"], session, say, by, stored["source"], _time(stored["at"]))
 
     async def interrupt(self, session: str) -> None:
         await self._post(_path("sessions", session, "interrupt"))
@@ -120,10 +123,10 @@ class RemoteDesk:
         await self._ask("PATCH", _path("sessions", session), {"title": title})
 
     async def resume(self, session: str, say: Words | None = None) -> SessionSummary:
-        return _seen(await self._post(_path("sessions", session, "resume"), {"say": say}))
+        return _summary(await self._post(_path("sessions", session, "resume"), {"say": say}))
 
     async def fork(self, session: str, say: Words) -> SessionSummary:
-        return _seen(await self._post(_path("sessions", session, "fork"), {"say": say}))
+        return _summary(await self._post(_path("sessions", session, "fork"), {"say": say}))
 
     async def asks(
         self,
@@ -141,10 +144,10 @@ class RemoteDesk:
     async def ask(self, ask: str) -> Ask:
         return ask_from_json(await self._get(_path("asks", ask)))
 
-    async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> Settled:
-        said = {"answer": answer_as_json(answer), "digest": digest}
-        told = await self._post(_path("asks", ask, "answer"), said)
-        return Settled(ask_from_json(told), bool(told.get("late")))
+    async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> AcceptedAnswer:
+        body = {"answer": answer_as_json(answer), "digest": digest}
+        settled = await self._post(_path("asks", ask, "answer"), body)
+        return AcceptedAnswer(ask_from_json(settled), bool(settled.get("late")))
 
     async def items(
         self, session: str | None = None, *, after: int | None = None, before: int | None = None, limit: int = 500
@@ -172,8 +175,8 @@ class RemoteDesk:
         await self._ask("DELETE", _path("rules", rule))
 
     async def add_rule(self, rule: Rule) -> Rule:
-        given = {key: value for key, value in msgspec.to_builtins(rule).items() if key not in _BY_THE_DESK}
-        return _read(await self._post("/api/rules", given), Rule)
+        body = {key: value for key, value in msgspec.to_builtins(rule).items() if key not in _SET_BY_HUB}
+        return _read(await self._post("/api/rules", body), Rule)
 
     async def trusts(self) -> list[DirectoryTrust]:
         return _read((await self._get("/api/trust"))["trust"], list[DirectoryTrust])
@@ -199,7 +202,7 @@ class RemoteDesk:
     async def _pages(
         self, path: str, name: str, query: dict[str, Any] | None = None, limit: int | None = None
     ) -> AsyncIterator[dict[str, Any]]:
-        """All of them, or as many as wanted."""
+        """All entries, or as many as `limit` says."""
         wanted = dict(query or {})
         left = limit
         while left is None or left > 0:
@@ -212,17 +215,17 @@ class RemoteDesk:
             left = None if left is None else left - len(page[name])
 
     async def _get(self, path: str, query: dict[str, Any] | None = None) -> Any:  # noqa: ANN401 (JSON)
-        given = {key: value for key, value in (query or {}).items() if value is not None}
-        return await self._ask("GET", path, query=msgspec.to_builtins(given))
+        present = {key: value for key, value in (query or {}).items() if value is not None}
+        return await self._ask("GET", path, query=msgspec.to_builtins(present))
 
     async def _post(self, path: str, body: object = None) -> Any:  # noqa: ANN401 (JSON)
         return await self._ask("POST", path, body)
 
     async def _ask(self, method: str, path: str, body: object = None, query: dict[str, Any] | None = None) -> Any:  # noqa: ANN401 (JSON)
-        sent = None if body is None else msgspec.json.encode(body)
-        headers = {"content-type": "application/json"} if sent else {}
+        content = None if body is None else msgspec.json.encode(body)
+        headers = {"content-type": "application/json"} if content else {}
         try:
-            response = await self._http.request(method, path, content=sent, params=query, headers=headers)
+            response = await self._http.request(method, path, content=content, params=query, headers=headers)
         except httpx2.HTTPError as error:
             raise Unreached from error
         if response.status_code >= 400:
@@ -230,37 +233,34 @@ class RemoteDesk:
         return decode(response.content)
 
 
-_BY_THE_DESK = ("id", "made_by", "made_at", "source")
+_SET_BY_HUB = ("id", "made_by", "made_at", "source")
 
 
 def _path(*names: str) -> str:
     return "/api/" + "/".join(quote(name, safe="") for name in names)
 
 
-def _read(told: object, kind: type[T]) -> T:
-    return msgspec.convert(told, kind)
+def _read(value: object, kind: type[T]) -> T:
+    return msgspec.convert(value, kind)
 
 
 def _order(newest_first: bool) -> str | None:
     return "newest" if newest_first else None
 
 
-def _time(told: str) -> datetime:
-    return msgspec.convert(told, datetime)
+def _time(text: str) -> datetime:
+    return msgspec.convert(text, datetime)
 
 
-def _seen(told: dict[str, Any]) -> SessionSummary:
-    return SessionSummary(_read(told, Session), told["open_asks"], told.get("last_line", ""))
+def _summary(fields: dict[str, Any]) -> SessionSummary:
+    return SessionSummary(_read(fields, Session), fields["open_asks"], fields.get("last_line", ""))
 
 
 def connect(where: str | Path | None = None, token: str | None = None, *, source: str | None = None) -> RemoteDesk:
-    """A desk at a hub: by its address and a token, by its Unix socket, or at the hub of this machine.
+    """A desk at a hub: by address and token, by Unix socket, or at this machine's hub.
 
-    Entered with `async with`. Followers wait for a hub that went away, and go on where they were.
+    Entered with `async with`. Followers wait for a hub that stopped, and continue where they were.
     """
     if where is None:
-        import platformdirs  # noqa: PLC0415 (start-up: 3 ms, in each of our commands, which know where)
-
-        named = os.environ.get("HANDRAISE_STATE")
-        where = (Path(named).expanduser() if named else platformdirs.user_state_path("handraise")) / "hub.sock"
-    return RemoteDesk(where, token, source=source, patience=FOR_EVER)
+        where = Path(state_folder()) / "hub.sock"
+    return RemoteDesk(where, token, source=source, patience=NO_TIMEOUT)

@@ -3,64 +3,20 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from typing import NamedTuple
 
 import httpx2
 import msgspec
 
+from handraise.client.events import EventParser, ServerEvent
 from handraise.desk.decode import decode, error_in, item_in
-from handraise.desk.interface import LostPlace, Partial, Unreached
-from handraise.model.items import Item
+from handraise.desk.interface import LostPlace, Unreached
+from handraise.model.items import Item, Preview
 
 _DEADLINE = 60.0
 _SILENCE = 50.0
-"""A hub says something every 15 s, if only that it is there."""
+"""A hub sends something every 15 s, if only a ping."""
 _FIRST_WAIT = 0.1
 _LONGEST_WAIT = 5.0
-
-
-class ServerEvent(NamedTuple):
-    """`id` is None where the event has none of its own."""
-
-    kind: str
-    id: str | None
-    data: bytes
-
-
-class EventParser:
-    """Takes bytes in any pieces; half an event stays inside, and is lost with the connection."""
-
-    def __init__(self) -> None:
-        self._rest = b""
-        self._kind = "message"
-        self._id: str | None = None
-        self._data: list[bytes] = []
-
-    def receive(self, piece: bytes) -> list[ServerEvent]:
-        """The events that are whole with this piece."""
-        *lines, self._rest = (self._rest + piece).split(b"\n")
-        return [event for line in lines if (event := self._take(line.removesuffix(b"\r"))) is not None]
-
-    def _take(self, line: bytes) -> ServerEvent | None:
-        if not line:
-            event = ServerEvent(self._kind, self._id, b"\n".join(self._data)) if self._data else None
-            self._begin()
-            return event
-        name, _, value = line.partition(b":")
-        value = value.removeprefix(b" ")
-        match name:
-            case b"event":
-                self._kind = value.decode()
-            case b"id":
-                self._id = value.decode()
-            case b"data":
-                self._data.append(value)
-            case _:
-                pass
-        return None
-
-    def _begin(self) -> None:
-        self._kind, self._id, self._data = "message", None, []
 
 
 class RemoteFollower:
@@ -71,25 +27,25 @@ class RemoteFollower:
         self._cursor = after
         self._session = session
         self._patience = patience
-        self._waiting: list[Sequence[Item] | Partial] = []
+        self._waiting: list[Sequence[Item] | Preview] = []
         self._connection = AsyncExitStack()
 
     def __aiter__(self) -> "RemoteFollower":
         return self
 
-    async def __anext__(self) -> Sequence[Item] | Partial:
+    async def __anext__(self) -> Sequence[Item] | Preview:
         while not self._waiting:
             try:
                 self._take(self._events.receive(await anext(self._pieces)))
             except (httpx2.HTTPError, StopAsyncIteration) as error:
-                await self._come_back(error)
+                await self._reconnect(error)
         return self._waiting.pop(0)
 
     async def begin(self) -> None:
         """Connects, and waits until the hub has found the place; raises LostPlace."""
         query = {"after": self._cursor, "session": self._session}
-        given = {key: value for key, value in query.items() if value is not None}
-        stream = self._http.stream("GET", "/api/feed", params=given, timeout=httpx2.Timeout(_DEADLINE, read=_SILENCE))
+        present = {key: value for key, value in query.items() if value is not None}
+        stream = self._http.stream("GET", "/api/feed", params=present, timeout=httpx2.Timeout(_DEADLINE, read=_SILENCE))
         try:
             response = await self._connection.enter_async_context(stream)
             if response.status_code >= 400:
@@ -107,8 +63,8 @@ class RemoteFollower:
     async def close(self) -> None:
         await self._connection.aclose()
 
-    async def _come_back(self, lost: BaseException) -> None:
-        """Where we were: what was sent and did not reach us is sent again."""
+    async def _reconnect(self, lost: BaseException) -> None:
+        """From our cursor: what didn't reach us is sent again."""
         wait, waited = _FIRST_WAIT, 0.0
         await self.close()
         while waited < self._patience:
@@ -121,7 +77,7 @@ class RemoteFollower:
                 await self.close()
             else:
                 return
-        raise Unreached("The hub went away.") from lost
+        raise Unreached("Lost the connection to the hub.") from lost
 
     def _take(self, events: Sequence[ServerEvent]) -> None:
         """Items that came together are handed out together."""
@@ -136,10 +92,10 @@ class RemoteFollower:
                 case "preview":
                     self._hand_out(items)
                     items = []
-                    self._waiting.append(msgspec.convert(decode(event.data), Partial))
+                    self._waiting.append(msgspec.convert(decode(event.data), Preview))
                 case "reset":
-                    told = decode(event.data)
-                    raise LostPlace(told["oldest"], told["newest"])
+                    reset = decode(event.data)
+                    raise LostPlace(reset["oldest"], reset["newest"])
                 case _:
                     pass
         self._hand_out(items)

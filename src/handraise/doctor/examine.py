@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from handraise.client.state import state_folder
 from handraise.config.database import database_file
-from handraise.config.files import load_layers, settings_file, state_directory
+from handraise.config.files import load_layers, settings_file
 from handraise.config.reading import Effective, Layers, effective, over, read_layers
 from handraise.config.settings import Settings
 from handraise.config.tables import SettingsRefused
@@ -46,7 +47,7 @@ async def examine(
     finding, settings, values = _read(environ, project if known is None else Path(known.path))
     if known is not None:
         values = over(values, known)
-    folder = state or state_directory(environ)
+    folder = state or _folder(environ)
     process = checks.running_hub(folder)
     elsewhere = _database_elsewhere(settings)
     has_token = settings.telegram.token is not None
@@ -67,6 +68,10 @@ async def examine(
         checks.check_inotify(),
     ]
     return Report(tuple(each for each in findings if each is not None), values)
+
+
+def _folder(environ: Mapping[str, str]) -> Path:
+    return Path(state_folder(environ=environ)).absolute()
 
 
 def _database_elsewhere(settings: Settings) -> Path | None:

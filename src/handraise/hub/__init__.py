@@ -1,1 +1,1 @@
-"""The hub: every part put together, and taken apart again in order. Knows nothing of HTTP."""
+"""The hub: puts the parts together and takes them apart in order. Knows nothing about HTTP."""

@@ -17,10 +17,8 @@ from handraise.desk.interface import (
     Invalid,
     LostPlace,
     NotFound,
-    Partial,
     Refused,
     SessionSummary,
-    Settled,
     TooLate,
     Unfit,
     Words,
@@ -31,10 +29,10 @@ from handraise.inbox.inbox import Inbox, check_readable
 from handraise.model import ids
 from handraise.model.actors import Person
 from handraise.model.answers import Answer, Misfit
-from handraise.model.asks import Ask, Kind, State
+from handraise.model.asks import AcceptedAnswer, Ask, Kind, State
 from handraise.model.audit import AuditFilter, Entry, What
 from handraise.model.ids import Prefix
-from handraise.model.items import Item
+from handraise.model.items import Item, Preview
 from handraise.model.names import BadName, check_name
 from handraise.model.projects import Options, Project, innermost
 from handraise.model.rules import Rule
@@ -51,8 +49,8 @@ _TITLE = 200
 
 
 @contextmanager
-def in_words() -> Iterator[None]:
-    """Whatever is raised inside."""
+def desk_errors() -> Iterator[None]:
+    """Turns errors of the parts into errors of the desk."""
     try:
         yield
     except (NoSuchSession, errors.NoSuchAsk) as error:
@@ -96,7 +94,7 @@ class LocalDesk:
         self._entropy = entropy
 
     def seat(self, person: Person, source: str) -> "LocalDesk":
-        """The same desk with somebody else at it."""
+        """The same desk for another person."""
         return LocalDesk(
             person,
             source,
@@ -114,11 +112,11 @@ class LocalDesk:
         known = await self._store.project(project)
         directory = _directory(known.path if known else project)
         known = known or innermost(await self._store.projects(), directory)
-        beginning = StartOptions(say, directory, known, mode, model, title)
-        with in_words():
-            started = await self._supervisor.start(beginning, self.person, self.source)
+        options = StartOptions(say, directory, known, mode, model, title)
+        with desk_errors():
+            started = await self._supervisor.start(options, self.person, self.source)
         await self._record("session started", session=started.id)
-        return await self._seen(started)
+        return await self._summary(started)
 
     async def sessions(self) -> list[SessionSummary]:
         open_asks, lines = await self._store.open_asks(), await self._store.last_lines()
@@ -131,10 +129,10 @@ class LocalDesk:
         found = await self._store.session(session)
         if found is None:
             raise NotFound(f"There is no session {session}.")
-        return await self._seen(found)
+        return await self._summary(found)
 
     async def say(self, session: str, say: Words, say_id: str | None = None) -> Say:
-        with in_words():
+        with desk_errors():
             return await self._supervisor.say(session, say, self.person, self.source, say_id)
 
     async def interrupt(self, session: str) -> None:
@@ -153,20 +151,20 @@ class LocalDesk:
     async def rename(self, session: str, title: str) -> None:
         line = " ".join(title.split())
         if not line:
-            raise Refused("A title cannot be empty.")
+            raise Refused("The title can't be empty.")
         await self._wish(session, Rename(_named(line[:_TITLE], "The title")))
 
     async def resume(self, session: str, say: Words | None = None) -> SessionSummary:
-        with in_words():
+        with desk_errors():
             resumed = await self._supervisor.resume(session, say, self.person, self.source)
         await self._record("session resumed", session=resumed.id)
-        return await self._seen(resumed)
+        return await self._summary(resumed)
 
     async def fork(self, session: str, say: Words) -> SessionSummary:
-        with in_words():
+        with desk_errors():
             forked = await self._supervisor.fork(session, say, self.person, self.source)
         await self._record("session started", session=forked.id)
-        return await self._seen(forked)
+        return await self._summary(forked)
 
     async def asks(
         self,
@@ -188,12 +186,9 @@ class LocalDesk:
             raise NotFound(f"There is no ask {ask}.")
         return found
 
-    async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> Settled:
-        with in_words():
-            given = await self._inbox.answer(ask, answer, self.person, self.source, digest)
-            if given.late and given.ask.session is not None:
-                await self._supervisor.listen(given.ask.session)
-        return Settled(given.ask, given.late)
+    async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> AcceptedAnswer:
+        with desk_errors():
+            return await self._inbox.answer(ask, answer, self.person, self.source, digest)
 
     async def items(
         self, session: str | None = None, *, after: int | None = None, before: int | None = None, limit: int = 500
@@ -206,7 +201,7 @@ class LocalDesk:
 
     @asynccontextmanager
     async def follow(self, after: int | None = None, session: str | None = None) -> AsyncIterator["LocalFollower"]:
-        with in_words():
+        with desk_errors():
             async with self._feed.follow(after, session) as follower:
                 yield LocalFollower(follower)
 
@@ -215,22 +210,20 @@ class LocalDesk:
 
     async def revoke(self, rule: str) -> None:
         if not await self._inbox.remove_rule(rule):
-            raise NotFound(
-                f"There is no rule {rule} here; what is in the settings or a project's options is changed there."
-            )
+            raise NotFound(f"There is no rule {rule} here. Rules of the settings or of a project are changed there.")
         await self._record("rule revoked", rule=rule)
 
     async def add_rule(self, rule: Rule) -> Rule:
         if rule.project is not None:
             rule = replace(rule, project=await self._scope(rule.project))
-        kept = replace(rule, id=self._spell("r"), made_by=self.person.name, made_at=self._clock(), source="person")
-        with in_words():
-            await self._inbox.save_rule(kept)
-        await self._record("rule made", rule=kept.id)
-        return kept
+        saved = replace(rule, id=self._spell("r"), made_by=self.person.name, made_at=self._clock(), source="person")
+        with desk_errors():
+            await self._inbox.save_rule(saved)
+        await self._record("rule made", rule=saved.id)
+        return saved
 
     async def _scope(self, named: str) -> str:
-        """A project's id; a directory that is none is its own scope, as for the sessions that were started there."""
+        """A project's ID; a directory outside all projects is its own scope, as for its sessions."""
         project = await self._store.project(named)
         if project is None and not os.path.isabs(named):
             raise NotFound(f"There is no project {named}.")
@@ -242,7 +235,7 @@ class LocalDesk:
     async def revoke_trust(self, directory: str) -> None:
         entry = Entry(self._clock(), "trust revoked", self.person, self.source, detail={"directory": directory})
         if await self._store.trust(directory) is None:
-            raise NotFound(f"Nothing was decided about {directory}.")
+            raise NotFound(f"There is no decision about {directory}.")
         await self._store.apply([RevokeTrust(directory), Record(entry)])
 
     async def projects(self) -> list[Project]:
@@ -267,10 +260,10 @@ class LocalDesk:
         return await self._store.audit(**wanted)
 
     async def _save(self, project: Project, what: What) -> None:
-        with in_words():
+        with desk_errors():
             check_readable(project.rules)
-        told = {"project": project.id, "name": project.name, "options": msgspec.to_builtins(project.options)}
-        entry = Entry(self._clock(), what, self.person, self.source, detail=told)
+        detail = {"project": project.id, "name": project.name, "options": msgspec.to_builtins(project.options)}
+        entry = Entry(self._clock(), what, self.person, self.source, detail=detail)
         try:
             await self._store.apply([SaveProject(project), Record(entry)])
         except StoreConflict as error:
@@ -294,10 +287,10 @@ class LocalDesk:
         return ids.spell(prefix, self._entropy(ids.ENTROPY))
 
     async def _wish(self, session: str, wish: Wish) -> None:
-        with in_words():
+        with desk_errors():
             await self._supervisor.wish(session, wish)
 
-    async def _seen(self, session: Session) -> SessionSummary:
+    async def _summary(self, session: Session) -> SessionSummary:
         open_asks, lines = await self._store.open_asks(), await self._store.last_lines(session.id)
         return SessionSummary(session, open_asks.get(session.id, 0), lines.get(session.id, ""))
 
@@ -311,12 +304,9 @@ class LocalFollower:
     def __aiter__(self) -> "LocalFollower":
         return self
 
-    async def __anext__(self) -> Sequence[Item] | Partial:
-        with in_words():
-            news = await anext(self._follower)
-        if isinstance(news, feeds.Preview):
-            return Partial(news.session, news.message, news.index, news.kind, news.text, news.parent)
-        return news
+    async def __anext__(self) -> Sequence[Item] | Preview:
+        with desk_errors():
+            return await anext(self._follower)
 
 
 def _named(name: str, of: str = "The name") -> str:
@@ -328,7 +318,7 @@ def _named(name: str, of: str = "The name") -> str:
 
 def _directory(named: str) -> str:
     if not os.path.isabs(named):
-        raise NotFound(f"There is no project {named!r}; name a known one, or an absolute path.")
+        raise NotFound(f"There is no project {named!r}. Use a project's name or an absolute path.")
     if not os.path.isdir(named):
         raise NotFound(f"There is no directory {named}.")
     return os.path.realpath(named)

@@ -1,4 +1,4 @@
-"""The hub: every part put together, and taken apart again in order. One a machine for each state folder."""
+"""Puts the parts of a hub together, and takes them apart in order. One hub for each state folder."""
 
 import fcntl
 import os
@@ -9,7 +9,7 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from handraise.claude import sandbox_support
 from handraise.claude.sandbox_support import SandboxSupport
@@ -34,20 +34,20 @@ def now() -> datetime:
 
 
 def elapsed() -> float:
-    """Seconds since some moment, while the machine sleeps too; setting the clock changes nothing."""
+    """Seconds since some moment. Also counts while the machine sleeps; setting the clock changes nothing."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if sys.platform == "linux" else time.monotonic()
 
 
 class HubRunning(Exception):
-    """Another hub has this state folder, or this database."""
+    """Another hub uses this state folder or this database."""
 
 
 class StateExposed(Exception):
-    """Others can look into a folder that holds what the hub keeps."""
+    """Other users can read a folder with the hub's data."""
 
 
 class StateUnreachable(Exception):
-    """That folder cannot be made or used."""
+    """A folder can't be created or used."""
 
 
 class Hub(Struct, frozen=True):
@@ -59,51 +59,63 @@ class Hub(Struct, frozen=True):
     feed: Feed
     inbox: Inbox
     wall: SandboxSupport
-    """Whether Claudes can be sandboxed here."""
+    """Whether there can be a sandbox here."""
+
+
+class HubConfig(Struct, frozen=True):
+    """What a hub needs to know: the settings, and where it lives."""
+
+    state: Path
+    program: Path
+    """Claude Code."""
+    environment: Mapping[str, str]
+    """Claude's environment variables."""
+    clock: Callable[[], datetime] = now
+    rules: Sequence[Rule] = ()
+    options: Options = field(default_factory=Options)
+    """What applies where a project sets nothing."""
+    limits: SessionLimits = field(default_factory=SessionLimits)
+    limit: int = 8
+    """How many sessions run at once."""
+    own_file: Callable[[str], OwnFile] = no_own_file
+    """Reads a directory's own settings file."""
+    database: Path | None = None
+    """The database, if it isn't in the state folder."""
+    hidden: Sequence[Path] = ()
+    """What no Claude ever sees, besides the state folder and the database."""
+    writable: Sequence[str] = ()
+    """Directories that every sandbox may write to."""
+
+    def for_sessions(self, wall: SandboxSupport) -> ClaudeConfig:
+        """The part that sessions use."""
+        return ClaudeConfig(
+            program=self.program,
+            environment=self.environment,
+            state=self.state,
+            clock=self.clock,
+            entropy=os.urandom,
+            limits=self.limits,
+            options=self.options,
+            wall=wall,
+            limit=self.limit,
+            hidden=(*self.hidden, *([self.database.parent] if self.database else [])),
+            writable=tuple(self.writable),
+            own_file=self.own_file,
+        )
 
 
 @asynccontextmanager
-async def hub(
-    state: Path,
-    program: Path,
-    environment: Mapping[str, str],
-    *,
-    clock: Callable[[], datetime] = now,
-    rules: Sequence[Rule] = (),
-    options: Options | None = None,
-    limits: SessionLimits | None = None,
-    limit: int = 8,
-    own_file: Callable[[str], OwnFile] = no_own_file,
-    database: Path | None = None,
-    hidden: Sequence[Path] = (),
-    writable: Sequence[str] = (),
-) -> AsyncIterator[Hub]:
-    """Opens the store, adopts what lives, and serves until it is left; no Claude ends with it.
-
-    `database` is a file somewhere else than in the state folder; what is `hidden`, beside both, no Claude ever sees.
-    """
-    with _claimed(state, database):
-        config = ClaudeConfig(
-            program,
-            environment,
-            state,
-            clock,
-            os.urandom,
-            limits or SessionLimits(),
-            options or Options(),
-            await sandbox_support.look(),
-            limit,
-            (*hidden, *([database.parent] if database else [])),
-            tuple(writable),
-            own_file,
-        )
+async def hub(config: HubConfig) -> AsyncIterator[Hub]:
+    """Opens the store, adopts running sessions, and serves until it is left. No Claude ends with it."""
+    with _claimed(config.state, config.database):
+        claude_config = config.for_sessions(await sandbox_support.look())
         async with (
-            SqliteStore(database or state / DATABASE) as store,
+            SqliteStore(config.database or config.state / DATABASE) as store,
             Feed(store) as feed,
-            Inbox(store, clock, rules, elapsed) as inbox,
-            SessionPool(config, store, feed, inbox) as pool,
+            Inbox(store, config.clock, config.rules, elapsed) as inbox,
+            SessionPool(claude_config, store, feed, inbox) as pool,
         ):
-            supervisor = Supervisor(config, store, pool)
+            supervisor = Supervisor(claude_config, store, pool)
             desk = LocalDesk(
                 Person("owner"),
                 "hub",
@@ -111,15 +123,15 @@ async def hub(
                 feed=feed,
                 inbox=inbox,
                 supervisor=supervisor,
-                clock=clock,
+                clock=config.clock,
                 entropy=os.urandom,
             )
-            yield Hub(desk, pool, store, feed, inbox, config.wall)
+            yield Hub(desk, pool, store, feed, inbox, claude_config.wall)
 
 
 @contextmanager
 def _claimed(state: Path, database: Path | None) -> Iterator[None]:
-    """What the hub keeps is ours alone: in private folders, held by locks that die with us."""
+    """Claims private folders for our data, with locks that end with this process."""
     with ExitStack() as held:
         _make_private(state)
         held.enter_context(_locked(state / "hub.lock", state))
@@ -134,11 +146,11 @@ def _make_private(folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = folder.stat()
     except OSError as error:
-        raise StateUnreachable(f"{folder} cannot be used: {error.strerror}. Choose another place.") from error
+        raise StateUnreachable(f"Can't use {folder}: {error.strerror}. Choose another directory.") from error
     if status.st_uid != os.geteuid():
-        raise StateExposed(f"{folder} belongs to somebody else, who could look into it; choose another place.")
+        raise StateExposed(f"{folder} belongs to another user. Choose another directory.")
     if status.st_mode & 0o077:
-        raise StateExposed(f"Others can look into {folder}; make it private (chmod 700 {folder}).")
+        raise StateExposed(f"Other users can read {folder}. Make it private: chmod 700 {folder}")
 
 
 @contextmanager
@@ -146,13 +158,13 @@ def _locked(file: Path, what: Path) -> Iterator[None]:
     try:
         lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise StateUnreachable(f"{file} cannot be opened: {error.strerror}. Choose another place.") from error
+        raise StateUnreachable(f"Can't open {file}: {error.strerror}. Choose another directory.") from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         running = os.read(lock, 100).decode(errors="replace").strip()
         os.close(lock)
-        raise HubRunning(f"A hub runs on {what} already (process {running}).") from None
+        raise HubRunning(f"A hub is already running on {what} (process {running}).") from None
     os.truncate(lock, 0)
     os.pwrite(lock, str(os.getpid()).encode(), 0)
     try:

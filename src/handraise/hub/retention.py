@@ -1,6 +1,6 @@
-"""Retention: old items and journals are removed by age and size, in small steps that nobody notices.
+"""Retention: removes old items and journals by age and size, in small steps.
 
-The audit stays. So does what somebody still waits for, and the journal of every Claude that runs.
+Never the audit log, open asks, or the journal of a running Claude.
 """
 
 import asyncio
@@ -25,13 +25,13 @@ _STEP = 1000
 """How many items are removed by one commit."""
 _PAUSE = 0.05
 _LEFT = 1000
-"""So many of the newest items stay, however large they are."""
+"""How many of the newest items always stay."""
 
 log = logging.getLogger("handraise.retention")
 
 
 class RetentionLimits(Struct, frozen=True):
-    """How long, and how much; None is without a limit."""
+    """How long and how much is kept; None means no limit."""
 
     days: float | None = 90
     database: int | None = 1024 * MIB
@@ -39,7 +39,7 @@ class RetentionLimits(Struct, frozen=True):
 
 
 class StoredRun(Struct, frozen=True):
-    """What one process of a session left behind. `changed` is in seconds since 1970."""
+    """The journal of one process of a session. `changed` is in seconds since 1970."""
 
     path: Path
     size: int
@@ -48,7 +48,7 @@ class StoredRun(Struct, frozen=True):
 
 
 def surplus(runs: Iterable[StoredRun], oldest: float | None, most: int | None) -> list[StoredRun]:
-    """The runs that have to go: those that are too old, and then the oldest until the rest is small enough."""
+    """The runs to remove: those that are too old, then the oldest until the rest is small enough."""
     found = sorted(runs, key=lambda run: run.changed)
     left = sum(run.size for run in found)
     gone = []
@@ -62,7 +62,7 @@ def surplus(runs: Iterable[StoredRun], oldest: float | None, most: int | None) -
 
 
 class Retention:
-    """Entered with `async with`: looks after a minute, and then every hour."""
+    """Entered with `async with`: runs after a minute, then every hour."""
 
     def __init__(self, store: Store, sessions: Path, clock: Callable[[], datetime], keep: RetentionLimits) -> None:
         self._store = store
@@ -95,7 +95,7 @@ class Retention:
             try:
                 await self.tidy()
             except (StoreError, OSError):
-                log.exception("old data could not be removed; it is tried again in an hour")
+                log.exception("could not remove old data; will retry in an hour")
 
     async def _last_before(self, moment: datetime) -> int:
         """The last cursor from before: items are in the order of their times, but for a clock that was set."""
@@ -121,7 +121,7 @@ class Retention:
         while most is not None and await self._store.size() > most:
             pruned, newest = await self._store.cursors()
             if pruned + _LEFT >= newest:
-                log.warning("the database is larger than it may be, and nothing in it is old")
+                log.warning("the database is over its limit, and nothing in it is old enough to remove")
                 return
             await self._prune_up_to(min(pruned + _STEP, newest - _LEFT))
 
@@ -141,6 +141,6 @@ def _runs(folder: Path, known: Mapping[str, Session]) -> list[StoredRun]:
         in_use = session is not None and session.ended is None and path.name == str(session.run)
         with suppress(OSError):
             status = (path / "out.ndjson").stat()
-            # Blocks and not bytes: of a long journal the oldest part was given back.
+            # Blocks, not bytes: the oldest part of a long journal is freed.
             found.append(StoredRun(path, status.st_blocks * 512, status.st_mtime, in_use))
     return found

@@ -12,14 +12,15 @@ from handraise.model import ids
 from handraise.model.actors import ByRule, Person
 from handraise.model.answers import Allow, Answer, Deny
 from handraise.model.asks import Answered, Ask, Offer, Permission
+from handraise.model.own_tools import ASK_USER, ASK_USER_SECONDS
 from handraise.model.projects import Patience
 from handraise.model.rules import Rule
-from handraise.model.tools import ASK_USER, ASK_USER_SECONDS
 from handraise.policy.calls import FILE_TOOLS, Call
 from handraise.policy.decide import Ruling, decide
 from handraise.policy.diff import diff_of
 from handraise.policy.objections import objection
-from handraise.policy.suggest import in_words, suggest
+from handraise.policy.suggest import suggest
+from handraise.present.offers import offer_in_words, suggestion_in_words
 from handraise.store.surrogates import mended
 
 FROM_RULE = "rule"
@@ -131,16 +132,16 @@ def _made_ready(body: Permission, call: Call, around: Surroundings) -> Permissio
         diff=diff.text if diff else None,
         diff_note=diff.note if diff else "",
         offers=_offers(call, around),
-        suggestions_in_words=tuple(in_words(each) for each in body.suggestions),
+        suggestions_in_words=tuple(suggestion_in_words(each) for each in body.suggestions),
     )
 
 
 def _offers(call: Call, around: Surroundings) -> tuple[Offer, ...]:
     offers = []
     for lasting in ("session", "always"):
-        found = suggest(call, lasting, resolve=around.resolve)
-        if found is not None:
-            offers.append(Offer(lasting, found.scope, found.rules))
+        rules = suggest(call, lasting, resolve=around.resolve)
+        if rules is not None:
+            offers.append(Offer(lasting, offer_in_words(lasting, rules), rules))
     return tuple(offers)
 
 

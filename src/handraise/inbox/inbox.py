@@ -1,12 +1,12 @@
-"""Holds every open ask, settles each one once, and tells whoever waits. The store's conditional update is the truth."""
+"""Settles each ask once. Deadlines and those who wait follow what the store committed, whoever applied the change."""
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import Self
 
 from msgspec.structs import replace
 
@@ -17,7 +17,7 @@ from handraise.inbox.errors import AlreadySettled, AlreadyWithdrawn, NoSuchAsk, 
 from handraise.model import fit
 from handraise.model.actors import Actor
 from handraise.model.answers import Answer
-from handraise.model.asks import Answered, Ask, Expired, Withdrawn
+from handraise.model.asks import AcceptedAnswer, Answered, Ask, Expired, Settlement, Withdrawn
 from handraise.model.rules import Rule
 from handraise.policy.patterns import read_pattern
 from handraise.store.changes import DeliverAsk, OpenAsk, QueueSay, RecordLate, RemoveRule, SaveRule, SettleAsk
@@ -29,14 +29,7 @@ _LONGEST_SLEEP = 30.0
 
 log = logging.getLogger("handraise.inbox")
 
-Told = Callable[[Ask], None]
-
-
-class Outcome(NamedTuple):
-    """An answer that counted. A late one is guidance, and is said to Claude."""
-
-    ask: Ask
-    late: bool = False
+OnSettled = Callable[[Ask], None]
 
 
 def check_readable(rules: Iterable[Rule]) -> None:
@@ -64,14 +57,15 @@ class Inbox:
         self._rules: tuple[Rule, ...] = ()
         self._deadlines = Deadlines()
         self._changed = asyncio.Event()
-        self._askers: dict[str | None, Told] = {}
+        self._listeners: list[tuple[tuple[str | None, ...], OnSettled]] = []
         self._watch: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
         await self.read_rules()
+        self._store.listen_to_asks(self._committed)
         for ask in await self._store.asks(state="open"):
-            self.opened(ask)
-        self._watch = asyncio.create_task(self._expire_for_ever())
+            self._opened(ask)
+        self._watch = asyncio.create_task(self._keep_expiring())
         return self
 
     async def __aexit__(
@@ -87,12 +81,18 @@ class Inbox:
         """In the order in which they are tried: those of projects, of the settings, and those that people made."""
         return self._rules
 
-    def tell(self, session: str | None, told: Told) -> None:
-        """Calls back with every ask of this asker that is settled; None is for askers outside."""
-        self._askers[session] = told
+    @contextmanager
+    def listening(self, on_settled: OnSettled, *askers: str | None) -> Iterator[None]:
+        """Calls back with every ask that is settled, or answered late, once that is committed.
 
-    def tell_no_more(self, session: str | None) -> None:
-        self._askers.pop(session, None)
+        `askers` are sessions, or None for external agents; without any, it is called for all of them.
+        """
+        listener = (askers, on_settled)
+        self._listeners.append(listener)
+        try:
+            yield
+        finally:
+            self._listeners.remove(listener)
 
     def consider(self, ask: Ask, surroundings: Surroundings) -> Ask:
         """The ask as it goes into the store: settled by a rule, or open, with what a person needs to decide."""
@@ -102,24 +102,13 @@ class Inbox:
         """What the rules have against a call that nobody was asked about. From memory: Claude waits for it."""
         return considering.objects(ask, surroundings, self.rules, self._clock())
 
-    def opened(self, ask: Ask) -> None:
-        """The ask is in the store: its patience runs from here."""
-        if ask.settlement is None and ask.expires_at is not None:
-            left = (ask.expires_at - self._clock()).total_seconds()
-            self._deadlines.add(ask.id, self._elapsed() + left)
-            self._changed.set()
-
-    def closed(self, ask: str) -> None:
-        """The ask is settled in the store."""
-        self._deadlines.remove(ask)
-
     async def open(self, ask: Ask, surroundings: Surroundings) -> Ask:
-        """For an asker outside: puts it to people, or has a rule answer. The same reference is the same ask."""
-        considered = self.consider(ask, surroundings)
-        await self._store.apply([OpenAsk(considered)])
-        stored = await self.find(ask.id)
-        self.opened(stored)
-        return stored
+        """Puts it to people, or has a rule answer. The same reference is the same ask.
+
+        An asker with more to store at once applies `OpenAsk(consider(…))` in a batch of its own: that is the same.
+        """
+        applied = await self._store.apply([OpenAsk(self.consider(ask, surroundings))])
+        return applied.asks[0] if applied.asks else await self.find(ask.id)
 
     async def find(self, ask_id: str) -> Ask:
         """The ask as it is stored; raises NoSuchAsk."""
@@ -129,11 +118,13 @@ class Inbox:
         return ask
 
     async def delivered(self, ask_id: str) -> bool:
-        """For an asker outside: it has its answer. Whether it had not had it before."""
+        """The asker has its answer. Whether it did not have it before."""
         applied = await self._store.apply([DeliverAsk(ask_id, self._clock())])
         return applied.took[0]
 
-    async def answer(self, ask_id: str, answer: Answer, by: Actor, source: str, digest: str | None = None) -> Outcome:
+    async def answer(
+        self, ask_id: str, answer: Answer, by: Actor, source: str, digest: str | None = None
+    ) -> AcceptedAnswer:
         """Settles the ask, if it fits and is the first. Raises Misfit or an InboxError, and then nothing happened."""
         ask = await self.find(ask_id)
         if digest is not None and digest != ask.digest:
@@ -143,27 +134,22 @@ class Inbox:
         if ask.settlement is None:
             granted = considering.standing_rules(ask, answered)
             applied = await self._store.apply([SettleAsk(ask_id, answered, granted)])
-            ask = await self.find(ask_id)
-            if applied.took[0]:
+            if applied.asks:
                 if granted:
                     await self.read_rules()
-                self._settled(ask)
-                return Outcome(ask)
+                return AcceptedAnswer(applied.asks[0])
+            ask = await self.find(ask_id)
         return await self._too_late(ask, answered)
 
     async def withdraw(self, ask_id: str, reason: str) -> None:
         """The asker no longer waits."""
-        applied = await self._store.apply([SettleAsk(ask_id, Withdrawn(reason, self._clock()))])
-        if applied.took[0]:
-            self._settled(await self.find(ask_id))
+        await self._store.apply([SettleAsk(ask_id, Withdrawn(reason, self._clock()))])
 
     async def expire(self) -> None:
         """Ends the patience of every ask whose time has come."""
         for ask_id in self._deadlines.due(self._elapsed()):
-            applied = await self._store.apply([SettleAsk(ask_id, Expired(self._clock()))])
+            await self._store.apply([SettleAsk(ask_id, Expired(self._clock()))])
             self._deadlines.remove(ask_id)
-            if applied.took[0]:
-                self._settled(await self.find(ask_id))
 
     async def save_rule(self, rule: Rule) -> None:
         """Raises RuleUnreadable."""
@@ -187,36 +173,54 @@ class Inbox:
     async def _general(self) -> list[Rule]:
         return [*self._settings, *await self._store.rules()]
 
-    async def _too_late(self, ask: Ask, answered: Answered) -> Outcome:
+    async def _too_late(self, ask: Ask, answered: Answered) -> AcceptedAnswer:
         match ask.settlement:
             case Answered(answer=first) if first == answered.answer:
-                return Outcome(ask)
+                return AcceptedAnswer(ask)
             case Expired(late=None):
                 return await self._say_late(ask, answered)
             case Expired(late=Answered(answer=first)) if first == answered.answer:
-                return Outcome(ask, late=True)
+                return AcceptedAnswer(ask, late=True)
             case Withdrawn():
                 raise AlreadyWithdrawn(ask)
             case _:
                 raise AlreadySettled(ask)
 
-    async def _say_late(self, ask: Ask, answered: Answered) -> Outcome:
+    async def _say_late(self, ask: Ask, answered: Answered) -> AcceptedAnswer:
         # Trust is for the next start; Claude itself never asked.
-        said = [QueueSay(guidance.late_say(ask, answered))] if ask.session and ask.kind != "trust" else []
-        applied = await self._store.apply([RecordLate(ask.id, answered), *said])
-        stored = await self.find(ask.id)
-        if not applied.took[0]:
-            return await self._too_late(stored, answered)
-        self._settled(stored)
-        return Outcome(stored, late=True)
+        follow_up = [QueueSay(guidance.late_say(ask, answered))] if ask.session and ask.kind != "trust" else []
+        applied = await self._store.apply([RecordLate(ask.id, answered), *follow_up])
+        if applied.asks:
+            return AcceptedAnswer(applied.asks[0], late=True)
+        return await self._too_late(await self.find(ask.id), answered)
 
-    def _settled(self, ask: Ask) -> None:
+    def _committed(self, asks: Sequence[Ask]) -> None:
+        for ask in asks:
+            if ask.settlement is None:
+                self._opened(ask)
+            else:
+                self._settled(ask, ask.settlement)
+
+    def _opened(self, ask: Ask) -> None:
+        """Its patience starts."""
+        if ask.expires_at is not None:
+            left = (ask.expires_at - self._clock()).total_seconds()
+            self._deadlines.add(ask.id, self._elapsed() + left)
+            self._changed.set()
+
+    def _settled(self, ask: Ask, settlement: Settlement) -> None:
         self._deadlines.remove(ask.id)
-        told = self._askers.get(ask.session)
-        if told is not None:
-            told(ask)
+        if isinstance(settlement, Answered):
+            # In force before Claude hears of the answer: its next call may be one that they cover.
+            self._rules = (*self._rules, *considering.standing_rules(ask, settlement))
+        for askers, on_settled in tuple(self._listeners):
+            if not askers or ask.session in askers:
+                try:
+                    on_settled(ask)
+                except Exception:  # one that fails must not keep the answer from the others
+                    log.exception("ask %s: a listener failed", ask.id)
 
-    async def _expire_for_ever(self) -> None:
+    async def _keep_expiring(self) -> None:
         while True:
             wait = self._deadlines.seconds_to_next(self._elapsed())
             self._changed.clear()

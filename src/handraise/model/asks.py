@@ -160,6 +160,13 @@ class Ask(Struct, frozen=True):
         return digest_of(self.body)
 
 
+class AcceptedAnswer(Struct, frozen=True):
+    """An answer that counted, and its ask after it. A late answer is sent to Claude as a follow-up."""
+
+    ask: Ask
+    late: bool = False
+
+
 def kind_of(body: Body) -> Kind:
     """The kind of a body, as the API names it."""
     match body:

@@ -207,4 +207,22 @@ class Item(Struct, frozen=True):
         return content
 
 
+class Preview(Struct, frozen=True):
+    """A block that Claude has not finished, without a cursor; the stored item takes its place.
+
+    It carries all of the text so far and not what was added: any preview may be left out, and a follower that comes in
+    the middle needs no earlier one.
+    """
+
+    session: str
+    message: str
+    index: int
+    """Which block of the message."""
+    kind: str
+    """`text` or `thinking`."""
+    text: str
+    parent: str | None = None
+    """The tool id of the sub-agent that writes it."""
+
+
 _CONTENT: msgspec.json.Decoder[Any] = msgspec.json.Decoder(Content)

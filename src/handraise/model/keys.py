@@ -3,7 +3,8 @@
 A letter means the same wherever it is offered. A digit has the same place on every card: what is not offered leaves a
 gap, so that *Deny* is never where *Allow* was. The options of a question are numbered as they stand; 0 is free text.
 
-The page has the same table in `web/src/cards/table.ts`. Both are compared with `tests/model/keys.json`.
+The page has the keys that every card knows in `web/src/cards/table.ts`; those of choices come with the card.
+Both are compared with `tests/model/keys.json`.
 """
 
 from typing import Literal

@@ -7,8 +7,8 @@ from datetime import datetime
 from msgspec import Struct
 from msgspec.structs import asdict, astuple, replace
 
+from handraise.model.own_tools import ASK_USER_LEAST, ASK_USER_MOST, ASK_USER_SECONDS
 from handraise.model.rules import ProjectRule, Rule
-from handraise.model.tools import ASK_USER_LEAST, ASK_USER_MOST, ASK_USER_SECONDS
 
 SANDBOXES = ("off", "open", "project", "sealed")
 """Each lets Claude access less than the one before it."""

@@ -1,69 +1,113 @@
-"""The tools with which an agent raises its hand: their names, their schemas, and how long `ask_user` may wait."""
+"""Claude's tools: what kind each is, what matters in its input, and by which name its texts go. One table; pure.
 
-from typing import Any
+Everything that treats tools differently asks this table. A tool that is not in it is `other`.
+"""
 
-SERVER = "handraise"
-"""The name of our MCP server, whichever way it is reached."""
-ASK_USER = "ask_user"
-APPROVAL_PROMPT = "approval_prompt"
-ASK_USER_SECONDS = 300
-ASK_USER_LEAST, ASK_USER_MOST = 30, 900
+from collections.abc import Mapping
+from typing import Any, Literal
 
-ASK_USER_TOOL: dict[str, Any] = {
-    "name": ASK_USER,
-    "description": (
-        "Ask the user a question and wait for their response. Use this when you need clarification, a choice between "
-        "options, or confirmation before proceeding."
-    ),
-    "inputSchema": {
-        "type": "object",
-        "required": ["question"],
-        "properties": {
-            "question": {"type": "string", "description": "The question to ask the user"},
-            "options": {
-                "type": "array",
-                "description": "Optional list of choices for the user",
-                "items": {
-                    "type": "object",
-                    "required": ["label"],
-                    "properties": {
-                        "label": {"type": "string", "description": "Short label for the option"},
-                        "description": {
-                            "type": "string",
-                            "description": "Longer explanation of what this option means",
-                        },
-                    },
-                },
-            },
-            "multiSelect": {
-                "type": "boolean",
-                "default": False,
-                "description": "Whether the user can select multiple options",
-            },
-        },
-    },
-    # Asking changes nothing, so several questions may be open at once: Claude runs other tools one after the other.
-    "annotations": {"title": "Ask the user", "readOnlyHint": True, "openWorldHint": False},
-}
+from msgspec import Struct
 
-APPROVAL_PROMPT_TOOL: dict[str, Any] = {
-    "name": APPROVAL_PROMPT,
-    "description": (
-        "Decides whether a tool may be used: a standing rule or a person answers. For Claude Code's "
-        "--permission-prompt-tool; the result is one text block of JSON."
-    ),
-    "inputSchema": {
-        "type": "object",
-        "required": ["tool_name", "input"],
-        "properties": {
-            "tool_name": {"type": "string", "description": "The tool that is to be used"},
-            "input": {"type": "object", "description": "What it is to be used with"},
-            "tool_use_id": {"type": "string", "description": "The call as the conversation knows it"},
-        },
-    },
-}
+ToolKind = Literal[
+    "shell",
+    "process",
+    "write",
+    "edit",
+    "read",
+    "find",
+    "fetch",
+    "search",
+    "agent",
+    "skill",
+    "question",
+    "plan",
+    "note",
+    "other",
+]
+"""`process`: a command that already runs. `find`: looks through files. `search`: looks through the web.
+`note`: Claude's own bookkeeping."""
+Change = Literal["", "whole", "replacement", "replacements", "cell"]
+"""How the input says what becomes of a file: its whole text, one or several replacements, or a cell of a notebook."""
+
+MCP = "mcp__"
+_PATHS = ("file_path", "notebook_path", "path")
 
 
-def qualified(tool: str) -> str:
-    """The name by which Claude knows one of our tools."""
-    return f"mcp__{SERVER}__{tool}"
+class Tool(Struct, frozen=True):
+    """One tool. Fields of its input are named as Claude names them."""
+
+    name: str
+    kind: ToolKind = "other"
+    words: str = ""
+    """The last part of the keys of its texts: `card.permission.tool.…`, `card.action.tool.…` and so on."""
+    subject: tuple[str, ...] = ()
+    """What it is used on: the first of these fields that has a text."""
+    silent: tuple[str, ...] = ()
+    """Fields that say nothing more about what it does."""
+    path: str = ""
+    """The field that names a file or a directory."""
+    editable: str = ""
+    """The field that a person edits as plain text."""
+    change: Change = ""
+    inward: bool = False
+    """It touches nothing outside Claude: its own list, or the output of a command that was allowed before."""
+
+    @property
+    def is_about_a_file(self) -> bool:
+        """Whether its subject is a path."""
+        return self.path in self.subject
+
+    def subject_of(self, fields: Mapping[str, Any]) -> str:
+        """What a call is used on; empty where its input does not say."""
+        texts = (fields.get(name) for name in self.subject)
+        return next((text for text in texts if isinstance(text, str) and text.strip()), "")
+
+    def says_all(self, fields: Mapping[str, Any]) -> bool:
+        """Whether the subject is all that there is to see of a call."""
+        named = next((each for each in self.subject if isinstance(fields.get(each), str) and fields[each]), None)
+        return named is not None and set(fields) <= {named, *self.silent}
+
+
+_TABLE = (
+    Tool("Bash", "shell", "run", ("command",), ("description", "timeout"), editable="command"),
+    Tool("BashOutput", "process", "output", ("bash_id",), inward=True),
+    Tool("KillShell", "process", "kill", ("shell_id",)),
+    Tool("Write", "write", "write", _PATHS, path="file_path", editable="content", change="whole"),
+    Tool("Edit", "edit", "edit", _PATHS, path="file_path", editable="new_string", change="replacement"),
+    Tool("MultiEdit", "edit", "edit", _PATHS, path="file_path", change="replacements"),
+    Tool("NotebookEdit", "edit", "edit", _PATHS, path="notebook_path", editable="new_source", change="cell"),
+    Tool("Read", "read", "read", _PATHS, ("offset", "limit"), path="file_path"),
+    Tool("NotebookRead", "read", "read", _PATHS, path="notebook_path"),
+    Tool("Glob", "find", "glob", ("pattern",), path="path"),
+    Tool("Grep", "find", "grep", ("pattern",), path="path"),
+    Tool("LS", "find", "list", _PATHS, path="path"),
+    Tool("WebFetch", "fetch", "fetch", ("url",), ("prompt",), editable="url"),
+    Tool("WebSearch", "search", "search", ("query",), editable="query"),
+    Tool("Task", "agent", "agent", ("description", "prompt")),
+    Tool("Agent", "agent", "agent", ("description", "prompt")),
+    Tool("AskUserQuestion", "question", "ask"),
+    Tool("ExitPlanMode", "plan", "plan"),
+    Tool("EnterPlanMode", "note", "planning"),
+    Tool("TodoWrite", "note", "todo", inward=True),
+    Tool("TodoRead", "note", "todos", inward=True),
+    Tool("Skill", "skill", "skill", ("skill", "command")),
+    Tool("ToolSearch", "other", "tools", ("query",)),
+    Tool("TaskStop", "other", "stop", ("task_id",)),
+)
+TOOLS = {tool.name: tool for tool in _TABLE}
+
+
+def tool_named(name: str) -> Tool:
+    """The tool of this name; one that nobody knows is `other`."""
+    return TOOLS.get(name) or Tool(name)
+
+
+def names_of(*kinds: ToolKind) -> frozenset[str]:
+    """The names of every tool of these kinds."""
+    return frozenset(tool.name for tool in _TABLE if tool.kind in kinds)
+
+
+def of_server(name: str) -> tuple[str, str] | None:
+    """The MCP server and its tool, where a name is one of theirs."""
+    server, _, tool = name.removeprefix(MCP).partition("__")
+    return (server, tool) if name.startswith(MCP) and server and tool else None

@@ -1,7 +1,5 @@
 """Trust in a directory: what its files would make Claude Code run or allow, and what a person decided about it."""
 
-from collections import Counter
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -22,27 +20,6 @@ BroughtKind = Literal[
     "setting",
     "script",
 ]
-_PLURAL: dict[BroughtKind, str] = {
-    "hook": "hooks",
-    "server": "MCP servers",
-    "permission": "permission lists",
-    "environment": "environment variables",
-    "helper": "helper commands",
-    "plugin": "plugin settings",
-    "agent": "agents",
-    "command": "commands",
-    "skill": "skills",
-    "setting": "other settings",
-    "script": "scripts",
-}
-_SINGULAR: dict[BroughtKind, str] = {
-    "server": "MCP server",
-    "permission": "permission list",
-    "environment": "environment variable",
-    "helper": "helper command",
-    "plugin": "plugin setting",
-    "setting": "other setting",
-}
 
 
 class Brought(Struct, frozen=True):
@@ -81,19 +58,3 @@ class DirectoryTrust(Struct, frozen=True):
     def covers(self, digest: str) -> bool:
         """Whether this still says what to do."""
         return self.level == "never" or self.digest == digest
-
-
-def in_words(brought: Sequence[Brought]) -> str:
-    """What it is, counted: "3 hooks, 1 MCP server"."""
-    counts = Counter(each.kind for each in brought)
-    return ", ".join(f"{count} {_noun(kind, count)}" for kind, count in counts.items())
-
-
-def kind_in_words(kind: BroughtKind) -> str:
-    """One of them, at the beginning of a line."""
-    word = _SINGULAR.get(kind, kind)
-    return word[0].upper() + word[1:]
-
-
-def _noun(kind: BroughtKind, count: int) -> str:
-    return _SINGULAR.get(kind, kind) if count == 1 else _PLURAL[kind]

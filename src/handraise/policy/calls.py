@@ -5,27 +5,18 @@ from typing import Any
 
 from msgspec import Struct
 
-SHELL_TOOLS = frozenset({"Bash"})
+from handraise.model.tools import MCP, TOOLS, names_of
+
+SHELL_TOOLS = names_of("shell")
 _COMMANDS = frozenset({"command", "cmd", "commands", "shell_command", "bash_command", "script", "argv"})
 """Inputs by which a tool is given something to run."""
-FILE_TOOLS = {
-    "Read": "file_path",
-    "Edit": "file_path",
-    "Write": "file_path",
-    "MultiEdit": "file_path",
-    "NotebookRead": "notebook_path",
-    "NotebookEdit": "notebook_path",
-    "Glob": "path",
-    "Grep": "path",
-    "LS": "path",
-}
+FILE_TOOLS = {name: tool.path for name, tool in TOOLS.items() if tool.path}
 """Which input names the file or directory."""
-READING_TOOLS = frozenset({"Read", "NotebookRead", "Glob", "Grep", "LS"})
-SEARCHING_TOOLS = frozenset({"Glob", "Grep", "LS"})
+READING_TOOLS = names_of("read", "find")
+SEARCHING_TOOLS = names_of("find")
 """Without a path they search the working directory."""
-KEEPING_TOOLS = frozenset({"TodoWrite", "TodoRead", "BashOutput"})
-"""They touch nothing outside Claude: its own list, and the output of a command that was allowed before."""
-PEOPLE_TOOLS = frozenset({"AskUserQuestion", "ExitPlanMode"})
+INWARD_TOOLS = frozenset(name for name, tool in TOOLS.items() if tool.inward)
+PEOPLE_TOOLS = names_of("question", "plan")
 _PEOPLE_ENDINGS = ("__ask_user", "__approval_prompt")
 _SHELL_INPUT = frozenset({"command", "description", "timeout", "timeout_ms", "run_in_background", "persistent"})
 
@@ -72,7 +63,7 @@ class Call(Struct, frozen=True):
         """Every server that the name could mean: `mcp__a__b__c` is `b__c` of `a`, or `c` of `a__b`."""
         if self.server is not None:
             return (self.server,)
-        if not self.tool.startswith("mcp__"):
+        if not self.tool.startswith(MCP):
             return ()
-        pieces = self.tool.removeprefix("mcp__").split("__")
+        pieces = self.tool.removeprefix(MCP).split("__")
         return tuple("__".join(pieces[:count]) for count in range(1, len(pieces)))

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from handraise.model.hidden import reveal
 from handraise.model.rules import Rule
-from handraise.policy.calls import FILE_TOOLS, KEEPING_TOOLS, READING_TOOLS, Call
+from handraise.policy.calls import FILE_TOOLS, INWARD_TOOLS, READING_TOOLS, Call
 from handraise.policy.matching import Match, applies, match_part, match_place, reaches_beyond
 from handraise.policy.paths import Resolve, ResolvedPath, normpath
 from handraise.policy.shell import Opaque, SimpleCommand, parse
@@ -52,7 +52,7 @@ def decide(
         return _decide_file(call, live, ResolvedPath(call, resolve), read_only_inside_project)
     for rule in live:
         return _by_rule(rule, f"the tool `{call.tool}`")
-    if call.tool in KEEPING_TOOLS and read_only_inside_project:
+    if call.tool in INWARD_TOOLS and read_only_inside_project:
         return Ruling("allow", f"`{call.tool}` changes nothing outside Claude.")
     return Ruling("ask", f"No rule allows the tool `{_shown(call.tool)}`.")
 

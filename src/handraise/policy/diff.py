@@ -7,6 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from handraise.model.tools import tool_named
+
 MAX_COMPARED = 1_000
 """With more changed lines than this, on both sides together, lines aren't paired: pairing takes quadratic time."""
 MAX_TRIED = 40_000_000
@@ -56,18 +58,18 @@ class _Inapplicable(Exception):
 
 
 def diff_of(tool: str, input: Mapping[str, Any], now_in_file: str | None) -> Diff | None:  # noqa: A002
-    """The diff of an Edit, Write, MultiEdit or NotebookEdit; None for other tools and inputs that are none.
+    """The diff of a tool that changes a file; None for other tools, and for inputs that make no sense.
 
     An edit that doesn't apply is shown separately, old against new, and the note says why it will fail.
     """
-    match tool:
-        case "Write" if isinstance(input.get("content"), str):
+    match tool_named(tool).change:
+        case "whole" if isinstance(input.get("content"), str):
             return _diff(now_in_file, input["content"])
-        case "Edit":
+        case "replacement":
             edits = [input]
-        case "MultiEdit" if isinstance(input.get("edits"), list) and input["edits"]:
+        case "replacements" if isinstance(input.get("edits"), list) and input["edits"]:
             edits = input["edits"]
-        case "NotebookEdit" if isinstance(input.get("new_source", ""), str):
+        case "cell" if isinstance(input.get("new_source", ""), str):
             return _diff_of_cell(input, now_in_file)
         case _:
             return None

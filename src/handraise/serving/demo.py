@@ -20,8 +20,8 @@ SESSIONS = {
 async def demonstrate(
     folder: Path, port: int, tell: Callable[[str], object], show: Callable[[str], object], *, private: bool
 ) -> None:
-    """Serves until told to stop. `show` opens a link; one is printed only where nobody else reads it: `private`."""
-    with signals() as told:
+    """Serves until it is stopped. `show` opens a link, which is only printed where nobody else reads it (`private`)."""
+    with signals() as stop:
         async with demonstration(folder, port) as served:
             tell(f"Handraise is up at {served.base}, with two sessions that will ask for you.")
             if served.hub.wall.missing:
@@ -34,7 +34,7 @@ async def demonstrate(
             else:
                 tell(f"To answer them in the browser, get a link:\n  handraise token link --state {state}")
             tell(f"Or from another terminal:\n  handraise inbox --state {state}")
-            await told.wait()
+            await stop.wait()
             tell("Stopping.")
 
 

@@ -1,4 +1,4 @@
-"""What the hub writes down of itself: structured lines on stderr. Never what people or Claude said, nor any secret."""
+"""The hub's log: structured lines on stderr. Never what people or Claude wrote, nor a secret."""
 
 import logging
 from pathlib import Path
@@ -28,13 +28,13 @@ def configure(to: TextIO, *, verbose: bool) -> None:
     handler = logging.StreamHandler(to)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=before, processors=after))
     logging.basicConfig(handlers=[handler], level=logging.INFO if verbose else logging.WARNING, force=True)
-    # What strangers send is no event, and what our own client says of a request holds its whole address.
+    # Bad requests are no events, and our own client would log whole addresses.
     for name in ("uvicorn", "httpx2", "httpcore2", "mcp"):
         logging.getLogger(name).setLevel(logging.ERROR)
 
 
 def _without_texts(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    """An error's text may hold what somebody said: its kind, and where it came from, are enough to find it."""
+    """An error's text may quote people: its type and location are enough to find it."""
     event["event"] = str(event["event"]).partition("\n")[0]
     raised = event.pop("exc_info", None)
     error = raised[1] if isinstance(raised, tuple) else raised

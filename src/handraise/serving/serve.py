@@ -1,16 +1,15 @@
-"""Serves: a hub, its API on TCP and on a Unix socket, until told to stop. No Claude ends with it unless wished."""
+"""Serves a hub: its API on TCP and on a Unix socket, until it is stopped. No Claude ends with it."""
 
 import asyncio
 import os
 import resource
 import signal
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-import platformdirs
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -29,66 +28,49 @@ from handraise.api.static import StaticPage
 from handraise.api.stream import Streams
 from handraise.api.workspace import SyncRoutes
 from handraise.auth.auth import Auth
-from handraise.hub.hub import Hub, hub, now
+from handraise.client.state import usual_state_folder
+from handraise.hub.hub import Hub, HubConfig, hub, now
 from handraise.hub.retention import Retention, RetentionLimits
 from handraise.model.actors import Person, TheHub
-from handraise.model.projects import Options, OwnFile, no_own_file
-from handraise.model.rules import Rule
-from handraise.session.machine import SessionLimits
 from handraise.store.interface import StoreError
 from handraise.surfaces.push.notifier import Notifier, PushConfig
 
 _ADDRESS = "address"
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
-_NEIGHBOURS = 256
-"""How many connections there can be on the Unix socket."""
+_LOCAL_CLIENTS = 256
+"""How many connections the Unix socket allows."""
 _OWN_FILES = 128
 _FILES_A_SESSION = 8
 _FEWEST_CLIENTS = 64
 _FEWEST = 4
 _LEAST_FILES = 40
-"""What a hub has open before anybody comes."""
+"""How many files a hub has open without clients."""
 _MOST_CLIENTS = 10_000
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Exposed(Exception):
-    """The hub would be reachable in the clear from other machines."""
+    """The hub would be reachable without TLS from other machines."""
 
 
-class ServeConfig(Struct, frozen=True):
-    """What a serving hub needs to know."""
+class ServeConfig(HubConfig, frozen=True):
+    """A hub, and how it is reached."""
 
-    state: Path
-    program: Path
-    environment: Mapping[str, str]
     host: str = "127.0.0.1"
     port: int = 8420
     tls_cert: Path | None = None
     tls_key: Path | None = None
     behind_proxy: bool = False
     allowed_hosts: frozenset[str] = frozenset()
-    called: str | None = None
-    """The one of them that links to the hub use."""
+    link_host: str | None = None
+    """The allowed host that links to the hub use."""
     proxy: TrustedProxy | None = None
-    rules: Sequence[Rule] = ()
-    options: Options = field(default_factory=Options)
-    limits: SessionLimits = field(default_factory=SessionLimits)
-    limit: int = 8
-    own_file: Callable[[str], OwnFile] = no_own_file
-    database: Path | None = None
-    """Where it is, if not in the state folder."""
-    hidden: Sequence[Path] = ()
-    """What no Claude ever sees, beside these: the settings, the key of the certificate."""
-    writable: Sequence[str] = ()
-    """Directories that every sandbox may write to."""
-    keep: RetentionLimits = field(default_factory=RetentionLimits)
-    """How long old items and journals stay, and how much of them."""
+    retention: RetentionLimits = field(default_factory=RetentionLimits)
     push: PushConfig = field(default_factory=PushConfig)
     most_open: int = MOST
     """How many requests of one token may be open at once."""
     page: Path | None = None
-    """Where the built page lies, if not beside the code."""
+    """The folder of the built page, if it isn't beside the code."""
 
 
 class RunningHub(Struct, frozen=True):
@@ -101,67 +83,53 @@ class RunningHub(Struct, frozen=True):
     named: str
 
     async def new_link(self) -> str:
-        """A link that logs one browser in, once, within ten minutes. For a terminal, and never for a file."""
+        """A one-time sign-in link, valid for ten minutes. For a terminal, never for a file."""
         code = await self.auth.make_code(OWNER, "admin", TheHub(), "start")
         return f"{self.named}/login?code={quote(code)}"
 
 
 @asynccontextmanager
-async def serving(service: ServeConfig, streams: Streams | None = None) -> AsyncIterator[RunningHub]:
+async def serving(config: ServeConfig, streams: Streams | None = None) -> AsyncIterator[RunningHub]:
     """A hub that is up while this is entered."""
-    _tls(service)  # what is refused is refused before anybody is adopted
+    _tls(config)  # refuse before any session is adopted
     async with (
-        hub(
-            service.state,
-            service.program,
-            service.environment,
-            rules=service.rules,
-            options=service.options,
-            limits=service.limits,
-            limit=service.limit,
-            own_file=service.own_file,
-            database=service.database,
-            hidden=service.hidden,
-            writable=service.writable,
-        ) as opened,
-        reachable(opened, service, streams) as up,
+        hub(config) as opened,
+        reachable(opened, config, streams) as up,
     ):
         yield up
 
 
 @asynccontextmanager
-async def reachable(opened: Hub, service: ServeConfig, streams: Streams | None = None) -> AsyncIterator[RunningHub]:
+async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = None) -> AsyncIterator[RunningHub]:
     """A hub over HTTP while this is entered; leaving ends every stream at once, and waits for nobody."""
-    context = _tls(service)
+    context = _tls(config)
     auth = Auth(opened.store, now, os.urandom)
-    port = listen_on_port(service.host, service.port)
-    base = _base(service, port.getsockname()[1])
+    port = listen_on_port(config.host, config.port)
+    base = _base(config, port.getsockname()[1])
     streams = streams or Streams()
-    outside = AgentRoutes(opened, service.state, base, streams.closing)
-    streams.also = outside.relaying.as_event
-    workspaces = SyncRoutes(
-        opened.store, opened.pool.options, service.state, Path(platformdirs.user_state_dir("handraise"))
-    )
-    metrics = Metrics(opened, service.state, streams)
-    notifier = _notifier(service, opened, auth)
+    agent_routes = AgentRoutes(opened, config.state, base, streams.closing)
+    streams.also = agent_routes.ask_user.as_event
+    workspaces = SyncRoutes(opened.store, opened.pool.options, config.state, Path(usual_state_folder()))
+    metrics = Metrics(opened, config.state, streams)
+    notifier = _notifier(config, opened, auth)
     more = (
         metrics.route(),
         workspaces.route(),
         Pictures(opened.store).route(),
         *DeviceRoutes(notifier).routes(),
-        *outside.routes(),
+        *agent_routes.routes(),
     )
-    link_base = _link_base(service, base)
-    app = _app(service, opened, auth, base, link_base, streams, more)
+    link_base = _link_base(config, base)
+    app = _app(config, opened, auth, base, link_base, streams, more)
     metrics.statuses = app.answered
-    here, elsewhere = room(service.limit, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    here, elsewhere = room(config.limit, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     listeners = [
         Listener(app, port, tls=context, most=elsewhere),
-        Listener(app, listen_on_socket(service.state / "hub.sock"), most=here, is_agent=opened.pool.has_raised),
+        Listener(app, listen_on_socket(config.state / "hub.sock"), most=here, is_agent=opened.pool.has_raised),
     ]
-    retention = Retention(opened.store, service.state / "sessions", now, service.keep)
-    async with auth, metrics, outside, notifier, retention, _up(listeners, streams):
-        with _address(service.state, base):
+    retention = Retention(opened.store, config.state / "sessions", now, config.retention)
+    async with auth, metrics, agent_routes, notifier, retention, _up(listeners, streams):
+        with _address(config.state, base):
             yield RunningHub(opened, app, auth, base, link_base)
 
 
@@ -175,12 +143,12 @@ def where(state: Path) -> str | None:
 
 @contextmanager
 def signals() -> Iterator[asyncio.Event]:
-    """Set by SIGTERM or Ctrl-C. A second one acts as if nobody had listened: whoever is in a hurry need not wait."""
-    told = asyncio.Event()
+    """Set by SIGTERM or Ctrl-C. A second one ends the process at once."""
+    stop = asyncio.Event()
     loop = asyncio.get_running_loop()
 
-    def tell() -> None:
-        told.set()
+    def receive() -> None:
+        stop.set()
         forget()
 
     def forget() -> None:
@@ -188,53 +156,53 @@ def signals() -> Iterator[asyncio.Event]:
             loop.remove_signal_handler(number)
 
     for number in _SIGNALS:
-        loop.add_signal_handler(number, tell)
+        loop.add_signal_handler(number, receive)
     try:
-        yield told
+        yield stop
     finally:
         forget()
 
 
 def _app(
-    service: ServeConfig, opened: Hub, auth: Auth, base: str, link_base: str, streams: Streams, more: tuple[Route, ...]
+    config: ServeConfig, opened: Hub, auth: Auth, base: str, link_base: str, streams: Streams, more: tuple[Route, ...]
 ) -> WebApp:
-    secure = service.tls_cert is not None or service.behind_proxy
+    secure = config.tls_cert is not None or config.behind_proxy
     # Browsers send a cookie to every port of a host: two hubs must not overwrite each other's.
     cookie = f"handraise_{base.rpartition(':')[2]}"
-    page = StaticPage(service.page)
+    page = StaticPage(config.page)
     guard = ApiGuard(
         opened.desk,
         auth,
         opened.pool.may_hold,
-        service.allowed_hosts,
-        service.proxy,
+        config.allowed_hosts,
+        config.proxy,
         cookie=cookie,
         secure=secure,
         troubles=(StoreError,),
-        stays=LongRequests(service.most_open),
+        stays=LongRequests(config.most_open),
     )
-    proxies = service.proxy.addresses if service.proxy else frozenset()
+    proxies = config.proxy.addresses if config.proxy else frozenset()
     login = LoginRoutes(
         page, secure=secure, base=link_base, cookie=cookie, proxies=proxies, no_sandbox=opened.wall.missing
     )
     return WebApp(guard, login, streams, page, more)
 
 
-def _notifier(service: ServeConfig, opened: Hub, auth: Auth) -> Notifier:
-    by_proxy = service.proxy.role if service.proxy is not None and service.proxy.header else None
+def _notifier(config: ServeConfig, opened: Hub, auth: Auth) -> Notifier:
+    by_proxy = config.proxy.role if config.proxy is not None and config.proxy.header else None
     return Notifier(
         opened.desk.seat(Person("handraise"), "push"),
         auth,
-        service.state / "push",
+        config.state / "push",
         now,
         os.urandom,
-        replace(service.push, proxied=by_proxy),
+        replace(config.push, proxied=by_proxy),
     )
 
 
 @asynccontextmanager
 async def _up(listeners: Sequence[Listener], streams: Streams) -> AsyncIterator[None]:
-    # Not a task group: what the caller raises is to come out as it is.
+    # Not a task group: the caller's errors come out unwrapped.
     tasks = [asyncio.create_task(each.serve()) for each in listeners]
     try:
         yield
@@ -247,7 +215,7 @@ async def _up(listeners: Sequence[Listener], streams: Streams) -> AsyncIterator[
 
 @contextmanager
 def _address(state: Path, base: str) -> Iterator[None]:
-    """Written down for whoever starts a second hub, or looks for this one."""
+    """Writes the address down for a second hub, and for commands that look for this one."""
     (state / _ADDRESS).write_text(base)
     try:
         yield
@@ -259,42 +227,44 @@ def _address(state: Path, base: str) -> Iterator[None]:
 def room(sessions: int, files: int) -> tuple[int, int]:
     """How many clients there can be on the socket, and from elsewhere, so that files are left for the hub itself.
 
-    Where there are few files, both get little: who opens many connections must not keep the owner out.
+    With few files both get few: many connections from elsewhere must not lock the owner out.
     """
     if files == resource.RLIM_INFINITY:
-        return _NEIGHBOURS, _MOST_CLIENTS
+        return _LOCAL_CLIENTS, _MOST_CLIENTS
     left = files - _OWN_FILES - _FILES_A_SESSION * sessions
-    if left < _NEIGHBOURS + _FEWEST_CLIENTS:
+    if left < _LOCAL_CLIENTS + _FEWEST_CLIENTS:
         half = min(_FEWEST_CLIENTS, max(_FEWEST, (files - _LEAST_FILES) // 2))
         return half, half
-    return _NEIGHBOURS, min(_MOST_CLIENTS, left - _NEIGHBOURS)
+    return _LOCAL_CLIENTS, min(_MOST_CLIENTS, left - _LOCAL_CLIENTS)
 
 
-def _tls(service: ServeConfig) -> ssl.SSLContext | None:
-    if service.tls_cert is not None:
-        return tls.load(service.tls_cert, service.tls_key)
-    if service.host not in _LOOPBACK and not service.behind_proxy:
+def _tls(config: ServeConfig) -> ssl.SSLContext | None:
+    if config.tls_cert is not None:
+        return tls.load(config.tls_cert, config.tls_key)
+    if config.host not in _LOOPBACK and not config.behind_proxy:
         raise Exposed(
-            f"Listening on {service.host} without TLS would let others read along. "
-            "Set [web] tls_cert and tls_key, or state with [web] behind_proxy = true that a proxy does it."
+            f"Listening on {config.host} without TLS would expose the hub to the network. "
+            "Set [web] tls_cert and tls_key, or [web] behind_proxy = true if a proxy handles TLS."
         )
     return None
 
 
-def _base(service: ServeConfig, port: int) -> str:
-    scheme = "https" if service.tls_cert is not None else "http"
-    host = "127.0.0.1" if service.host in ("0.0.0.0", "::") else service.host  # noqa: S104 (compared, not bound)
+def _base(config: ServeConfig, port: int) -> str:
+    scheme = "https" if config.tls_cert is not None else "http"
+    host = "127.0.0.1" if config.host in ("0.0.0.0", "::") else config.host  # noqa: S104 (compared, not bound)
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def _link_base(service: ServeConfig, base: str) -> str:
+def _link_base(config: ServeConfig, base: str) -> str:
     """By the name that browsers elsewhere know the hub by, where it speaks TLS to them."""
-    if service.called is None:
+    if config.link_host is None:
         return base
-    if service.behind_proxy:
-        return f"https://{service.called}"
-    if service.tls_cert is None:
+    if config.behind_proxy:
+        return f"https://{config.link_host}"
+    if config.tls_cert is None:
         return base
     return (
-        f"https://{service.called}" if ":" in service.called else f"https://{service.called}:{base.rpartition(':')[2]}"
+        f"https://{config.link_host}"
+        if ":" in config.link_host
+        else f"https://{config.link_host}:{base.rpartition(':')[2]}"
     )

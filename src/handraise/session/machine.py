@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from handraise.model.items import Notice, SessionEnded, TurnStarted
-from handraise.session import ending, sign_in, translate
+from handraise.session import ending, phases, sign_in, translate
 from handraise.session.commands import (
     Alarm,
     AnswerAgain,
@@ -39,6 +39,7 @@ from handraise.session.facts import (
 from handraise.session.guard import BYE, HELLO, Guard
 from handraise.session.memory import Memory
 from handraise.session.pending import PendingRequests
+from handraise.session.phases import Event
 from handraise.session.says import SayTracker
 from handraise.wire import frames
 from handraise.wire.blocks import TextBlock, ToolResult
@@ -208,7 +209,8 @@ class Machine:
         """The session is stopped at once. What Claude did is told all the same."""
         memory = self.memory
         told: list[Command] = [Publish(content) for content in translate.translate(frame, memory.actions)]
-        memory.alarm, memory.phase = wrong, "stopping"
+        memory.alarm = wrong
+        self._enter("stop")
         alarm = Publish(Notice("alarm", f"{wrong} The session was stopped.", "alarm"))
         return [Alarm(wrong), *told, alarm, *self._waiting.withdraw_all(wrong), WakeMe("idle", None)]
 
@@ -220,9 +222,9 @@ class Machine:
         memory.claude_id = claude_id or memory.claude_id
 
     def _turn_begins(self) -> list[Command]:
+        self._enter("turn began")
         if self.memory.is_ending:
             return []
-        self.memory.phase = "working"
         self.memory.turn += 1
         self.memory.last_text = self.memory.missing = ""
         self.memory.signed_out = False
@@ -236,12 +238,11 @@ class Machine:
             ended = replace(ended, error=sign_in.advice(self._program, memory.key_source, own), result="")
         memory.cost_run = max(memory.cost_run, result.total_cost_usd)
         memory.last_error = ended.error or ""
+        self._enter("turn ended")
         if memory.phase == "starting":
             memory.failed_to_begin = result.is_error
             return []  # no turn has begun: it tells why Claude is about to end
         self._saying.turn_ended()
-        if not memory.is_ending:
-            memory.phase = "idle"
         told: list[Command] = [Publish(ended), WakeMe("idle", self.limits.idle)]
         if not self._is_spent or memory.is_ending:
             return told
@@ -278,7 +279,7 @@ class Machine:
             return []
         if self._is_spent:
             return self._stop(self._spent)
-        self.memory.phase = "idle"
+        self._enter("greeted")
         return [WakeMe("idle", self.limits.idle)]
 
     @property
@@ -315,7 +316,7 @@ class Machine:
 
     def _stop(self, reason: str) -> list[Command]:
         ends = [] if self.memory.is_ending else [Terminate(self.farewell)]
-        self.memory.phase = "stopping"
+        self._enter("stop")
         self.memory.stop_reason = reason
         withdrawn = self._waiting.withdraw_all(reason)
         return [*withdrawn, WakeMe("idle", None), *ends]
@@ -323,16 +324,16 @@ class Machine:
     def _park(self) -> list[Command]:
         if self.memory.phase != "idle" or self.memory.requests or self.memory.has_background:
             raise WishRefused("The session is not idle.")
-        self.memory.phase = "parking"
+        self._enter("park")
         return [WakeMe("idle", None), Terminate(self.farewell)]
 
     def _gone(self, exit_code: int | None, errors: str, now: datetime, fault: str) -> list[Command]:
         memory = self.memory
-        if memory.phase == "parking" and not fault:
-            memory.phase = "parked"
-            return [WakeMe("move", None), WakeMe("idle", None)]
         if not fault and found_nothing(memory):
             return self._begin_anew()
+        self._enter("failed" if fault else "exited")
+        if memory.phase == "parked":
+            return [WakeMe("move", None), WakeMe("idle", None)]
         ended = how_it_ended(memory, exit_code, errors, now, fault)
         commands = self._waiting.withdraw_all(f"Claude is gone: {ended.reason}")
         if memory.requests:
@@ -341,7 +342,7 @@ class Machine:
         if ended.how in ("lost", "failed"):
             commands += self._saying.cut_off(now)
         memory.requests.clear()
-        memory.phase, memory.ended = "ended", ended
+        memory.ended = ended
         memory.stuck = memory.unmoved = False
         timers: list[Command] = [WakeMe("move", None), WakeMe("idle", None)]
         return [*commands, *timers, Publish(SessionEnded(ended.how, ended.reason, exit_code, ended.by, ended.alarm))]
@@ -349,8 +350,11 @@ class Machine:
     def _begin_anew(self) -> list[Command]:
         memory = self.memory
         memory.missing = "fork" if memory.way == "fork" else "resume"
-        memory.phase = "queued"
+        self._enter("no conversation")
         withdrawn = self._waiting.withdraw_all(_ANEW)
         memory.requests.clear()
         memory.stuck = memory.unmoved = False
         return [*withdrawn, Publish(Notice("warning", _ANEW, "begins anew")), *self._saying.forgotten()]
+
+    def _enter(self, event: Event) -> None:
+        self.memory.phase = phases.after(self.memory.phase, event)

@@ -8,12 +8,13 @@ import msgspec
 from msgspec.structs import replace
 
 from handraise.inbox.considering import Objection
-from handraise.model import ids, tools
+from handraise.model import ids, own_tools
 from handraise.model.answers import Allow, Approve, Outline, Revise
 from handraise.model.asks import Answered, Ask, Body, Origin, Permission, Plan, Withdrawn
 from handraise.model.inputs import MalformedInput, read_ask_user
 from handraise.model.items import ActionChanged, Notice
-from handraise.session import actions, replies, requests
+from handraise.present.actions import name_action
+from handraise.session import replies, requests
 from handraise.session.commands import Command, Consult, Deliver, Publish, Raise, Withdraw, Write
 from handraise.session.memory import Cooldown, Memory, Pending, Verdict
 from handraise.wire import mcp
@@ -41,7 +42,7 @@ class PendingRequests:
         match request:
             case CanUseTool() | Elicitation():
                 return self._ask(request_id, request, now)
-            case McpMessage(server_name=tools.SERVER):
+            case McpMessage(server_name=own_tools.SERVER):
                 return self._serve(request_id, request, now)
             case McpMessage(server_name=server):
                 return self._refuse(request_id, f"There is no MCP server called {server!r} here.")
@@ -178,15 +179,15 @@ class PendingRequests:
         """Claude talks to our own MCP server."""
         message = mcp.read(request.message)
         match message:
-            case mcp.CallTool(name=tools.ASK_USER) if self._memory.is_ending:
+            case mcp.CallTool(name=own_tools.ASK_USER) if self._memory.is_ending:
                 return self._reply(request_id, mcp.tool_result(message.id, STOPPING, is_error=True))
-            case mcp.CallTool(name=tools.ASK_USER):
+            case mcp.CallTool(name=own_tools.ASK_USER):
                 try:
                     body = read_ask_user(message.arguments)
                 except MalformedInput as error:
                     return self._reply(request_id, mcp.tool_result(message.id, str(error), is_error=True))
                 kept = _Kept(request, message.tool_use_id, message.id)
-                return self._raise(request_id, body, tools.ASK_USER, kept, now)
+                return self._raise(request_id, body, own_tools.ASK_USER, kept, now)
             case mcp.Cancelled(call_id):
                 return [*self._take_back(call_id), *self._reply(request_id, requests.reply(message))]
             case _:
@@ -228,7 +229,7 @@ class PendingRequests:
         """What runs in place of what Claude wanted, where a person edited that."""
         match ask.body, ask.settlement:
             case Permission(tool=tool), Answered(answer=Allow(input=dict() as edited), by=by) if pending.tool_use:
-                _, title = actions.name(tool, edited)
+                _, title = name_action(tool, edited)
                 begun = self._memory.actions.get(pending.tool_use)
                 if begun is not None:
                     self._memory.actions[pending.tool_use] = replace(begun, title=title)

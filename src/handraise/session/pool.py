@@ -22,17 +22,18 @@ from handraise.claude.sandbox_support import SandboxSupport
 from handraise.claude.watch import FileWatch, watch
 from handraise.feed import Feed
 from handraise.inbox.inbox import Inbox
-from handraise.model.asks import Ask, Withdrawn
+from handraise.model.asks import Ask, Expired, Withdrawn
 from handraise.model.items import Notice, SessionStarted
 from handraise.model.projects import Options, OwnFile, OwnFileUnfit, Project, no_own_file
 from handraise.model.rules import Rule
 from handraise.model.says import Say
-from handraise.model.sessions import Checkpoint, Ended, Phase, Session
-from handraise.session import launching, records, slots, surroundings
+from handraise.model.sessions import Checkpoint, Ended, Session
+from handraise.session import launching, phases, records, slots, surroundings
 from handraise.session.facts import Park, Stop
 from handraise.session.launching import StartContext
 from handraise.session.machine import Machine, SessionLimits, WishRefused
 from handraise.session.memory import Memory
+from handraise.session.phases import Event
 from handraise.session.runner import Runner
 from handraise.session.says import said_anew
 from handraise.session.slots import SlotTracker
@@ -43,8 +44,6 @@ from handraise.wire.connection import Connection
 
 _RECORD_AGAIN = 0.05
 _RECORD_TRIES = 200
-_UNHARMED: dict[Phase, Phase] = {"starting": "queued", "parking": "parked"}
-"""Nothing is lost where nobody is found: Claude was not started yet, or was idle and has been ended."""
 
 log = logging.getLogger("handraise.session")
 
@@ -97,7 +96,7 @@ class SessionPool:
         self._stack = AsyncExitStack()
         self._out_of_hold: dict[str, Claude] = {}
         self._is_closing = False
-        self._places = SlotTracker()
+        self._slots = SlotTracker()
         self.starting = asyncio.Lock()
         """Whoever holds it may change the record of a session that nobody runs: nothing is started meanwhile."""
         self.adoption = Adoption()
@@ -107,6 +106,7 @@ class SessionPool:
     async def __aenter__(self) -> Self:
         await self._stack.enter_async_context(self._watch)
         self._tasks = await self._stack.enter_async_context(asyncio.TaskGroup())
+        self._stack.enter_context(self._inbox.listening(self._ask_settled))
         self.adoption = await self._adopt_all()
         for session in await self._store.sessions(["parked"]):
             await self.wake(session.id)
@@ -161,7 +161,7 @@ class SessionPool:
             return False
         async with Claude(left.folder, left.process.identity, self._watch) as running:
             await running.stop()
-        await self._end_unheard(session, Ended("stopped", reason, self._config.clock()))
+        await self._end_unheard(session, "failed", Ended("stopped", reason, self._config.clock()))
         self._out_of_hold.pop(session.id, None)
         return True
 
@@ -174,7 +174,7 @@ class SessionPool:
                 if session.id in self._running:  # the process before is still being cleared away
                     continue
                 options = await self._options(session)
-                footing = await self._trusting.footing(session, options, self._decided)
+                footing = await self._trusting.footing(session, options)
                 if footing is None:  # people are asked about its directory first
                     continue
                 rivals = [each.session for each in self._runners.values()]
@@ -184,17 +184,17 @@ class SessionPool:
                 elif options.parallel is not None and len(own) >= options.parallel:
                     await self._make_room(session, own, "this project")
                 else:
-                    self._places.taken(session.id)
+                    self._slots.taken(session.id)
                     await self._launch(session, options, footing)
 
     async def _make_room(self, queued: Session, rivals: Sequence[Session], project: str | None = None) -> None:
         """An idle session gives its place up; where none is, the queued one says behind whom it waits."""
-        if self._places.is_being_made_for(queued.id):
+        if self._slots.is_being_made_for(queued.id):
             return
-        chosen = self._places.give_up(rivals, queued.id)
+        chosen = self._slots.give_up(rivals, queued.id)
         if chosen is not None:
             self._tasks.create_task(self._park(self._runners[chosen]))
-        elif self._places.is_news(queued.id):
+        elif self._slots.is_news(queued.id):
             told = slots.behind(rivals, await self._store.open_asks(), project)
             await self._store.apply([PublishItems(queued.id, self._config.clock(), told)])
 
@@ -203,11 +203,11 @@ class SessionPool:
         try:
             await runner.wish(Park())
         except WishRefused:
-            self._places.refused(runner.session.id)
+            self._slots.refused(runner.session.id)
             await self._start_more()
 
     def _rested(self, session: str) -> None:
-        self._places.rested(session)
+        self._slots.rested(session)
         runner = self.runner(session)
         if runner is not None and runner.is_signed_out:
             # Not every kind of sign-in is noticed by a Claude that runs: the next message starts another one.
@@ -220,7 +220,7 @@ class SessionPool:
             session = await self._store.session(session_id)
             if session is None or session.phase != "parked" or not await self._store.says(session_id):
                 return
-            await self._store.apply(records.changed(replace(session, phase="queued", changed_at=self._config.clock())))
+            await self._store.apply(records.moved(session, "wake", self._config.clock()))
         await self.start_queued()
 
     async def _start_more(self) -> None:
@@ -229,31 +229,43 @@ class SessionPool:
         except StoreError:
             log.exception("nobody who waits can be started; the next one that ends tries again")
 
-    def _decided(self, _ask: Ask) -> None:
-        """A session that waits before its start may have what it waits for."""
-        self._tasks.create_task(self._start_more())
+    def _ask_settled(self, ask: Ask) -> None:
+        """A session that runs hears of its asks by itself; another may start, or be brought back by a late answer."""
+        if ask.session is None or self.runner(ask.session) is not None:
+            return
+        if isinstance(ask.settlement, Expired) and ask.settlement.late is not None:
+            self._tasks.create_task(self._bring_back(ask.session))
+        elif ask.kind == "trust":
+            self._tasks.create_task(self._start_more())
+
+    async def _bring_back(self, session: str) -> None:
+        try:
+            await self.wake(session)
+        except StoreError:
+            log.exception("session %s could not be brought back; the next message tries again", session)
 
     async def _launch(self, session: Session, options: Options, footing: StartContext) -> None:
-        place = await self._store.place(session.id)
-        old = Memory.load(place.memory) if place else Memory()
+        left_at = await self._store.checkpoint(session.id)
+        old = Memory.load(left_at.memory) if left_at else Memory()
         memory = launching.memory_for(session, old, self._config.entropy(16).hex())
         now = self._config.clock()
         # Claude refuses to begin under a name that it has used before, though nothing came of it.
         renamed = session.run > 0 and memory.way != "resume"
         claude_id = self._config.uuid() if renamed else session.claude_id
-        started = replace(session, claude_id=claude_id, phase="starting", run=session.run + 1, changed_at=now)
+        phase = phases.after(session.phase, "launched")
+        started = replace(session, claude_id=claude_id, phase=phase, run=session.run + 1, changed_at=now)
         preset = self._preset(options)
         told = SessionStarted(
             session.title, session.project, session.directory, session.mode, session.model, started.run, preset
         )
         warned = [PublishItems(session.id, now, self._no_sandbox())] if preset == "none" else []
         again = await self._said_anew(session, old, now) if memory.missing else []
-        place = Checkpoint(session.id, started.run, 0, memory.dump())
+        checkpoint = Checkpoint(session.id, started.run, 0, memory.dump())
         # Stored before the process is there: a hub killed in between leaves a session with nobody in its folder.
         await self._store.apply(
             [
                 SaveSession(started),
-                Advance(place),
+                Advance(checkpoint),
                 PublishItems(session.id, now, told),
                 *warned,
                 *await self._trusting.started(started, footing),
@@ -274,7 +286,7 @@ class SessionPool:
                 self._sandbox(preset, session.directory, options),
             )
         except (NotStarted, SessionBusy, sandbox.SandboxUnfit, OSError) as error:
-            await self._store.apply(records.ended(started, Ended("failed", str(error), config.clock())))
+            await self._store.apply(records.ended(started, "failed", Ended("failed", str(error), config.clock())))
             return
         await self._supervise(started, running, options)
 
@@ -313,12 +325,11 @@ class SessionPool:
             try:
                 running = await self._find_claude(session)
             except NobodyThere:
-                if session.phase in _UNHARMED:
-                    again = replace(session, phase=_UNHARMED[session.phase], changed_at=self._config.clock())
-                    await self._store.apply(records.changed(again))
-                else:
+                if phases.after(session.phase, "not found") == "ended":
                     await self._end_without_a_trace(session)
                     lost.append(session.id)
+                else:  # nothing is lost: Claude was not started yet, or was idle and has been ended
+                    await self._store.apply(records.moved(session, "not found", self._config.clock()))
                 continue
             (living if running.process.identity.lives() else lost).append(session.id)
             await self._supervise(session, running, await self._options(session))
@@ -346,12 +357,12 @@ class SessionPool:
         """There was a process once, and nothing is left in its folder to go on from."""
         stopped = session.phase == "stopping"
         how = Ended("stopped" if stopped else "lost", "nothing was left of Claude's process", self._config.clock())
-        await self._end_unheard(session, how)
+        await self._end_unheard(session, "not found", how)
 
-    async def _end_unheard(self, session: Session, how: Ended) -> None:
+    async def _end_unheard(self, session: Session, event: Event, how: Ended) -> None:
         still_open = await self._store.asks(session=session.id, state="open")
         withdrawn = [SettleAsk(ask.id, Withdrawn(f"Claude is gone: {how.reason}", how.at)) for ask in still_open]
-        await self._store.apply([*withdrawn, *records.ended(session, how)])
+        await self._store.apply([*withdrawn, *records.ended(session, event, how)])
 
     async def _supervise(self, session: Session, running: Claude, options: Options) -> None:
         project = await self._project(session)
@@ -386,7 +397,7 @@ class SessionPool:
         finally:
             self._runners.pop(session, None)
             del self._running[session]
-            self._places.left(session)
+            self._slots.left(session)
         with suppress(StoreError, WishRefused):
             ended = runner.session.ended
             if runner.was_cut_off and self.go_on is not None and not (ended is not None and ended.alarm):
@@ -395,10 +406,10 @@ class SessionPool:
         await self._start_more()
 
     async def _machine(self, session: Session, options: Options) -> Machine:
-        place = await self._store.place(session.id)
-        memory = Memory.load(place.memory) if place else Memory()
+        checkpoint = await self._store.checkpoint(session.id)
+        memory = Memory.load(checkpoint.memory) if checkpoint else Memory()
         memory.title = session.title
-        wire = Connection(place.offset if place else 0, memory.requests, key=memory.key)
+        wire = Connection(checkpoint.offset if checkpoint else 0, memory.requests, key=memory.key)
         limits = replace(self._config.limits, cost_usd=options.cost_limit_usd)
         return Machine(session.id, session.project, memory, wire, limits, str(self._config.program))
 

@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from handraise.model.items import Preview
 from handraise.wire.frames import Assistant, Event, Frame, StreamEvent
 
 INTERVAL = 0.04
@@ -13,20 +14,11 @@ INTERVAL = 0.04
 Kind = Literal["text", "thinking"]
 
 
-class PartialBlock(Struct, frozen=True):
-    """A block that is being written: all of it so far, so that a lost one does no harm."""
-
-    message: str
-    index: int
-    kind: Kind
-    text: str
-    parent: str | None = None
-
-
 class Previews:
-    """Give it stream events; it gives parts when they are due. Nothing of it is stored."""
+    """Give it stream events; it gives previews when they are due. Nothing of it is stored."""
 
-    def __init__(self) -> None:
+    def __init__(self, session: str) -> None:
+        self._session = session
         self._speakers: dict[str | None, _Speaker] = {}
         self._next = float("-inf")
 
@@ -54,7 +46,7 @@ class Previews:
                 if parent in self._speakers:
                     self._speakers[parent].fresh.append(event)
             case "message_start":
-                self._speakers[parent] = _Speaker(_message_id(event))
+                self._speakers[parent] = _Speaker(self._session, _message_id(event))
             case "message_stop":
                 self._speakers.pop(parent, None)
             case _:
@@ -63,16 +55,16 @@ class Previews:
     def whole(self, parent: str | None) -> None:
         """A block is whole and stored: what was held back of it is not shown any more."""
         if parent in self._speakers:
-            self._speakers[parent] = _Speaker(self._speakers[parent].message)
+            self._speakers[parent] = _Speaker(self._session, self._speakers[parent].message)
 
-    def due(self, now: float) -> list[PartialBlock]:
-        """The parts to show now; none if the last ones were shown just before."""
+    def due(self, now: float) -> list[Preview]:
+        """The previews to show now; none if the last ones were shown just before."""
         if now < self._next:
             return []
-        parts = [part for parent, speaker in self._speakers.items() for part in speaker.take(parent)]
-        if parts:
-            self._next = now + INTERVAL * len(parts)
-        return parts
+        previews = [preview for parent, speaker in self._speakers.items() for preview in speaker.take(parent)]
+        if previews:
+            self._next = now + INTERVAL * len(previews)
+        return previews
 
     def wait(self, now: float) -> float | None:
         """How long until something is due; None if nothing is held back."""
@@ -83,12 +75,13 @@ class Previews:
 class _Speaker:
     """One message that is being written. Its events are looked at when they are shown, which most never are."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, session: str, message: str) -> None:
+        self._session = session
         self.message = message
         self.fresh: list[Event] = []
         self._pieces: dict[int, tuple[Kind, list[str]]] = {}
 
-    def take(self, parent: str | None) -> list[PartialBlock]:
+    def take(self, parent: str | None) -> list[Preview]:
         changed: set[int] = set()
         for event in self.fresh:
             delta, index = event.delta, event.index
@@ -101,7 +94,7 @@ class _Speaker:
                 changed.add(index)
         self.fresh.clear()
         return [
-            PartialBlock(self.message, index, self._pieces[index][0], "".join(self._pieces[index][1]), parent)
+            Preview(self._session, self.message, index, self._pieces[index][0], "".join(self._pieces[index][1]), parent)
             for index in sorted(changed)
         ]
 

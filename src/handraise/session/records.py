@@ -11,9 +11,10 @@ from handraise.model.asks import Ask, Withdrawn
 from handraise.model.audit import Entry
 from handraise.model.items import SessionChanged, SessionEnded
 from handraise.model.sessions import Ended, Session
-from handraise.session import commands
+from handraise.session import commands, phases
 from handraise.session.commands import Command
 from handraise.session.memory import Memory
+from handraise.session.phases import Event
 from handraise.store.changes import (
     Change,
     DeliverAsk,
@@ -92,8 +93,13 @@ def changed(session: Session, note: str = "") -> list[Change]:
     return [SaveSession(session), PublishItems(session.id, session.changed_at, told)]
 
 
-def ended(session: Session, how: Ended) -> list[Change]:
+def moved(session: Session, event: Event, now: datetime) -> list[Change]:
+    """Changes the phase of a session that has no process."""
+    return changed(replace(session, phase=phases.after(session.phase, event), changed_at=now))
+
+
+def ended(session: Session, event: Event, how: Ended) -> list[Change]:
     """Ends a session that has no process."""
-    over = replace(session, phase="ended", ended=how, changed_at=how.at)
+    over = replace(session, phase=phases.after(session.phase, event), ended=how, changed_at=how.at)
     told = SessionEnded(how.how, how.reason, how.exit_code, how.by, how.alarm)
     return [PublishItems(session.id, how.at, told), *changed(over)]

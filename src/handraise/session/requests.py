@@ -9,7 +9,8 @@ import handraise
 from handraise.model.agent_replies import ask_user_reply
 from handraise.model.asks import Ask, Body, Form, Permission, Withdrawn
 from handraise.model.inputs import MalformedInput, read_plan, read_questions
-from handraise.model.tools import ASK_USER, ASK_USER_TOOL, SERVER, qualified
+from handraise.model.own_tools import ASK_USER, ASK_USER_TOOL, SERVER, qualified
+from handraise.model.tools import tool_named
 from handraise.wire import mcp
 from handraise.wire.requests import CanUseTool, Elicitation, McpMessage, ToolCall
 
@@ -24,10 +25,10 @@ def body_of(request: CanUseTool | Elicitation) -> Body:
     if isinstance(request, Elicitation):
         return _form(request)
     told = _read(request)
-    match request.tool_name:
-        case "AskUserQuestion":
+    match tool_named(request.tool_name).kind:
+        case "question":
             return read_questions(told)
-        case "ExitPlanMode":
+        case "plan":
             return read_plan(told)
         case _:
             return _permission(request, told)

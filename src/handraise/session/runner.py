@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from handraise.claude.claude import Claude
 from handraise.claude.journal import JournalLost
 from handraise.claude.process import Identity
-from handraise.feed import Feed, Preview
+from handraise.feed import Feed
 from handraise.inbox.considering import Surroundings
 from handraise.inbox.inbox import Inbox
 from handraise.model.actors import TheHub
@@ -85,7 +85,7 @@ class Runner:
         self._chunks: list[bytes] = []
         self._room = asyncio.Semaphore(_AHEAD)
         self._timers: dict[object, asyncio.TimerHandle] = {}
-        self._previews = Previews()
+        self._previews = Previews(session.id)
         self._spoken: set[str] = set()
         self._writing = StdinWriter(claude, self._end_half_line)
         self._keeper = DurableWriter(session.id, store, self._end_unkept)
@@ -116,23 +116,26 @@ class Runner:
         return self._machine.wire.offset
 
     async def run(self) -> None:
-        self._inbox.tell(self.session.id, self._told)
         try:
-            async with asyncio.TaskGroup() as tasks:
-                self._tasks = tasks
-                reading = tasks.create_task(self._read())
-                await self._absorb([facts.ProcessStarted()])
-                await self._answer_again()
-                await self._speak()
-                while not self.has_ended:
-                    await self._take(await self._queue.get())
-                reading.cancel()
+            # Entered before the store is read: whoever answers meanwhile is heard.
+            with self._inbox.listening(self._ask_settled, self.session.id):
+                await self._run()
         finally:
-            self._inbox.tell_no_more(self.session.id)
             for timer in self._timers.values():
                 timer.cancel()
             self._left = True
             self._refuse_the_rest()
+
+    async def _run(self) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            self._tasks = tasks
+            reading = tasks.create_task(self._read())
+            await self._absorb([facts.ProcessStarted()])
+            await self._answer_again()
+            await self._speak()
+            while not self.has_ended:
+                await self._take(await self._queue.get())
+            reading.cancel()
 
     async def wish(self, wish: Wish) -> None:
         """Returns when it was done or written to Claude; raises Refused."""
@@ -167,8 +170,8 @@ class Runner:
         gone = facts.ProcessEnded(self._claude.process.exit_code, self._claude.folder.last_errors(), fault)
         self._queue.put_nowait(gone)
 
-    def _told(self, ask: Ask) -> None:
-        """An ask of ours was settled; if it had expired before, what was said of it waits in the store."""
+    def _ask_settled(self, ask: Ask) -> None:
+        """An ask of ours was settled; if it had expired before, the late answer waits in the store as a message."""
         late = isinstance(ask.settlement, Expired) and ask.settlement.late is not None
         self._queue.put_nowait(_Said() if late else facts.AskWasSettled(ask))
 
@@ -272,11 +275,8 @@ class Runner:
         before = self.session.phase
         await self._keeper.keep(self._changes(wanted, raised))
         self._claude.taken_in(self._machine.wire.offset)
-        for ask in raised:
-            self._inbox.opened(ask)
         for command in wanted:
             self._follow_up(command)
-        await self._absorb([facts.AskWasSettled(ask) for ask in raised if ask.settlement is not None])
         if any(isinstance(each, commands.AnswerAgain) for each in wanted):
             await self._answer_again()
         if before != "idle" and self.session.phase == "idle":
@@ -289,13 +289,11 @@ class Runner:
             # Once, and last: the machine has taken in the whole batch, and that is what its memory tells.
             self.session = records.as_remembered(self.session, self._machine.memory, now)
             changes += records.changed(self.session)
-        place = Checkpoint(self.session.id, self.session.run, self._machine.wire.offset, self._machine.memory.dump())
-        return [*changes, Advance(place)]
+        offset, memory = self._machine.wire.offset, self._machine.memory.dump()
+        return [*changes, Advance(Checkpoint(self.session.id, self.session.run, offset, memory))]
 
     def _follow_up(self, command: Command) -> None:
         match command:
-            case commands.Withdraw(ask):
-                self._inbox.closed(ask)
             case commands.WakeMe(timer, None):
                 self._forget(timer)
             case commands.WakeMe(timer, float() | int() as seconds):
@@ -333,8 +331,8 @@ class Runner:
 
     def _show_previews(self) -> None:
         now = asyncio.get_running_loop().time()
-        for part in self._previews.due(now):
-            self._feed.preview(Preview(self.session.id, part.message, part.index, part.kind, part.text, part.parent))
+        for preview in self._previews.due(now):
+            self._feed.preview(preview)
         wait = self._previews.wait(now)
         if wait is not None:
             self._later("previews", wait, _ShowPreviews())

@@ -14,7 +14,7 @@ from handraise.model.asks import Answered, Withdrawn
 from handraise.model.projects import Project
 from handraise.model.says import Say
 from handraise.model.sessions import Ended, Session
-from handraise.session import ending, records
+from handraise.session import ending, phases, records
 from handraise.session.facts import Interrupt, Rename, Stop, Wish
 from handraise.session.machine import WishRefused
 from handraise.session.memory import Memory
@@ -77,8 +77,8 @@ class Supervisor:
     async def fork(self, parent: str, content: Words, by: Actor, source: str) -> Session:
         """A new session that knows what was said in another one."""
         old = await self._find(parent)
-        place = await self._store.place(parent)
-        if place is None or not Memory.load(place.memory).turn:
+        checkpoint = await self._store.checkpoint(parent)
+        if checkpoint is None or not Memory.load(checkpoint.memory).turn:
             raise WishRefused("Claude has not taken up anything in this session yet; start another one.")
         now = self._config.clock()
         session = replace(
@@ -88,7 +88,7 @@ class Supervisor:
             forked_from=old.id,
             created_at=now,
             changed_at=now,
-            phase="queued",
+            phase=phases.INITIAL,
             cost_usd=0.0,
             run=0,
             ended=None,
@@ -104,7 +104,8 @@ class Supervisor:
             if session.ended is None:
                 raise WishRefused("The session has not ended; just say something.")
             await self._check_cost(session)
-            revived = replace(session, phase="queued", ended=None, changed_at=self._config.clock())
+            phase = phases.after(session.phase, "resume")
+            revived = replace(session, phase=phase, ended=None, changed_at=self._config.clock())
             await self._keep(revived, [*await self._missed(session_id), *says])
         return await self._started(session_id)
 
@@ -165,11 +166,13 @@ class Supervisor:
             case Stop(reason, by) if session.phase in ("queued", "parked"):
                 waiting = await self._store.asks(session=session.id, state="open")
                 withdrawn = [SettleAsk(ask.id, Withdrawn("the session was stopped", now)) for ask in waiting]
-                await self._store.apply([*withdrawn, *records.ended(session, Ended("stopped", reason, now, by=by))])
+                await self._store.apply(
+                    [*withdrawn, *records.ended(session, "stop", Ended("stopped", reason, now, by=by))]
+                )
             case Interrupt() if session.phase == "parked":
                 raise WishRefused("There is nothing to interrupt: Claude is idle.")
             case _ if session.phase == "parked":
-                await self._store.apply(records.changed(replace(session, phase="queued", changed_at=now)))
+                await self._store.apply(records.moved(session, "wake", now))
                 return True
             case _ if session.ended is not None:
                 raise WishRefused("The session has ended; resume it first.")
@@ -221,7 +224,7 @@ class Supervisor:
         say_id: str | None = None,
     ) -> Say:
         if not _text(content).strip() and not _has_more_than_text(content):
-            raise WishRefused("There is nothing to say in this.")
+            raise WishRefused("The message is empty.")
         return Say(say_id or self._config.uuid(), session, content, by, source, self._config.clock())
 
 

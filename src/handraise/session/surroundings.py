@@ -5,9 +5,9 @@ import stat
 from collections.abc import Sequence
 
 from handraise.inbox.considering import Surroundings
+from handraise.model.own_tools import ASK_USER_SECONDS
 from handraise.model.projects import Options
 from handraise.model.rules import Rule
-from handraise.model.tools import ASK_USER_SECONDS
 
 _MOST = 40
 """As many as the kernel follows."""

@@ -17,7 +17,8 @@ from handraise.model.items import (
     Thinking,
     TurnEnded,
 )
-from handraise.session import actions, sign_in
+from handraise.present.actions import name_action
+from handraise.session import sign_in
 from handraise.wire import frames
 from handraise.wire.blocks import (
     Block,
@@ -120,7 +121,7 @@ def _said(block: Block, message: str, parent: str | None, under_way: dict[str, A
             return [Thinking(thinking, message, parent)] if thinking else []
         case ToolUse(id=action, name=tool, input=raw) | ServerToolUse(id=action, name=tool, input=raw):
             told = _object(raw)
-            kind, title = actions.name(tool, told)
+            kind, title = name_action(tool, told)
             _remember(under_way, action, Action(kind, title, parent))
             return [ActionStarted(action, kind, title, tool, told, parent)]
         case ToolResult():

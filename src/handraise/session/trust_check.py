@@ -13,12 +13,14 @@ from handraise.model.asks import Ask, Expired, Origin, digest_of
 from handraise.model.items import Notice
 from handraise.model.projects import Options
 from handraise.model.sessions import Session
-from handraise.model.trust import DirectoryTrust, Trust, in_words
+from handraise.model.trust import DirectoryTrust, Trust
+from handraise.present.evidence import brought_in_words
 from handraise.session import surroundings
 from handraise.session.launching import StartContext
 from handraise.store.changes import Change, DeliverAsk, PublishItems
 from handraise.store.interface import Store
 from handraise.store.surrogates import mended
+from handraise.texts import t
 
 TOOL = "Trust"
 
@@ -40,16 +42,8 @@ class TrustCheck:
         self._clock = clock
         self._entropy = entropy
 
-    async def footing(self, session: Session, options: Options, decided: Callable[[Ask], None]) -> StartContext | None:
-        """None while an ask is open; `decided` is called when that ends."""
-        # Before anything is looked at: who answers meanwhile is not missed.
-        self._inbox.tell(session.id, decided)
-        found = await self._decide(session, options)
-        if found is not None:
-            self._inbox.tell_no_more(session.id)
-        return found
-
-    async def _decide(self, session: Session, options: Options) -> StartContext | None:
+    async def footing(self, session: Session, options: Options) -> StartContext | None:
+        """None while an ask is open."""
         look = await asyncio.to_thread(self._look, session.directory, options.add_dirs)
         open_asks = await self._store.asks(session=session.id, kind="trust", state="open")
         if look.body is None:
@@ -117,7 +111,7 @@ class _Look(Struct, frozen=True):
     own_servers: str | None
 
     def untrusted(self) -> StartContext:
-        note = f"Running without what this directory brings: {in_words(self.body.brought)}." if self.body else ""
+        note = t("card.session.without", what=brought_in_words(self.body.brought)) if self.body else ""
         return StartContext(reading_list=mended(self.reading_list), own_servers=self.own_servers, note=note)
 
     def trusted(self) -> StartContext:

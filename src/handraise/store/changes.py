@@ -21,12 +21,12 @@ class SaveSession(Struct, frozen=True):
 
 
 class Advance(Struct, frozen=True):
-    """The journal was taken in up to here. Everything it said is in the same batch.
+    """The journal was read up to here. Everything that follows from it is in the same batch.
 
-    A place behind the one that is kept fails the batch: what it says was kept before.
+    A checkpoint behind the stored one fails the batch: its effects are stored already.
     """
 
-    place: Checkpoint
+    checkpoint: Checkpoint
 
 
 class PublishItems(Struct, frozen=True):
@@ -179,3 +179,5 @@ class Applied(Struct, frozen=True):
 
     took: tuple[bool, ...]
     items: tuple[Item, ...]
+    asks: tuple[Ask, ...] = ()
+    """The asks that it opened or settled, or for which it recorded a late answer, as they are after it."""

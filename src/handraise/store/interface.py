@@ -16,6 +16,7 @@ from handraise.model.trust import DirectoryTrust
 from handraise.store.changes import Applied, Change
 
 Listener = Callable[[Sequence[Item]], None]
+AskListener = Callable[[Sequence[Ask]], None]
 
 
 class StoreError(Exception):
@@ -58,6 +59,9 @@ class Store(Protocol):
     def listen(self, listener: Listener) -> None:
         """Calls back on the loop with the items of every commit, in order, before its `apply` returns."""
 
+    def listen_to_asks(self, listener: AskListener) -> None:
+        """Calls back with the asks of every commit (`Applied.asks`), before those who listen to items."""
+
     async def apply(self, changes: Sequence[Change]) -> Applied:
         """All of the changes or none; raises a StoreError. Who is cancelled here gives up waiting, not the batch."""
         ...
@@ -68,8 +72,8 @@ class Store(Protocol):
         """Newest first."""
         ...
 
-    async def place(self, session: str) -> Checkpoint | None:
-        """Where the newest run of a session was left."""
+    async def checkpoint(self, session: str) -> Checkpoint | None:
+        """How far the journal of its newest run was read."""
         ...
 
     async def ask(self, ask: str) -> Ask | None: ...

@@ -150,12 +150,12 @@ class Connection:
 
     def send_objection(self, request_id: str, decision: Literal["deny", "ask"], reason: str) -> bytes:
         """To a hook: the call is not made, or a person is asked first, in whatever mode."""
-        said = {
+        output = {
             "hookEventName": "PreToolUse",
             "permissionDecision": decision,
             "permissionDecisionReason": reason,
         }
-        return self._respond(request_id, {"hookSpecificOutput": said})
+        return self._respond(request_id, {"hookSpecificOutput": output})
 
     def send_refusal(self, request_id: str, error: str) -> bytes:
         """We cannot answer this; the tool fails with the text."""
@@ -197,8 +197,8 @@ class Connection:
         line = encode.control_response(request_id, response)
         if self._key:
             # Read back: a Raw stands in it unread, and what could not be said was replaced.
-            said = _LINE.decode(line).response.response
-            line = encode.control_response(request_id, response, mark(self._key, request_id, said))
+            sent = _LINE.decode(line).response.response
+            line = encode.control_response(request_id, response, mark(self._key, request_id, sent))
         return self._finish(request_id, line)
 
     def _finish(self, request_id: str, line: bytes) -> bytes:

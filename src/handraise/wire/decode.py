@@ -162,36 +162,36 @@ def _decode_request(text: Raw) -> requests.Request:
 
 def _decode_loosely(text: bytes) -> Frame:
     """Keeps each field that fits, if the type is known; all of it, if not."""
-    told = _ANY.decode(text)
-    if not isinstance(told, dict):
+    fields = _ANY.decode(text)
+    if not isinstance(fields, dict):
         return Unreadable(frames.NOT_A_FRAME, text[:HEAD], len(text))
-    kind, subtype = told.get("type"), told.get("subtype")
-    unknown = UnknownFrame(kind if isinstance(kind, str) else "", subtype if isinstance(subtype, str) else None, told)
+    kind, subtype = fields.get("type"), fields.get("subtype")
+    unknown = UnknownFrame(kind if isinstance(kind, str) else "", subtype if isinstance(subtype, str) else None, fields)
     if kind in ("assistant", "user"):
-        return _loose_message(str(kind), told) or unknown
-    if kind == "control_request" and isinstance(request_id := told.get("request_id"), str):
-        return frames.ControlRequest(request_id, _loose_request(told.get("request")))
+        return _loose_message(str(kind), fields) or unknown
+    if kind == "control_request" and isinstance(request_id := fields.get("request_id"), str):
+        return frames.ControlRequest(request_id, _loose_request(fields.get("request")))
     shape = _SYSTEM_SHAPES.get(unknown.subtype or "") if kind == "system" else _SHAPES.get(unknown.type)
-    return _loose(shape, told) or unknown if shape else unknown
+    return _loose(shape, fields) or unknown if shape else unknown
 
 
-def _loose(shape: type[Struct], told: dict[str, Any]) -> Any:  # noqa: ANN401 (a frame of that shape, or None)
-    kept = {}
+def _loose(shape: type[Struct], fields: dict[str, Any]) -> Any:  # noqa: ANN401 (a frame of that shape, or None)
+    known = {}
     for each in msgspec.structs.fields(shape):
-        if each.encode_name not in told:
+        if each.encode_name not in fields:
             if each.required:
                 return None
             continue
         try:
-            kept[each.name] = _decoder(each.type).decode(msgspec.json.encode(told[each.encode_name]))
+            known[each.name] = _decoder(each.type).decode(msgspec.json.encode(fields[each.encode_name]))
         except msgspec.ValidationError:
             if each.required:
                 return None
-    return shape(**kept)
+    return shape(**known)
 
 
-def _loose_message(kind: str, told: dict[str, Any]) -> Frame | None:
-    message = told.get("message")
+def _loose_message(kind: str, fields: dict[str, Any]) -> Frame | None:
+    message = fields.get("message")
     if not isinstance(message, dict):
         return None
     content = message.get("content")
@@ -200,7 +200,7 @@ def _loose_message(kind: str, told: dict[str, Any]) -> Frame | None:
     if not isinstance(content, list):
         return None
     known = tuple(_loose_block(block) for block in content)
-    rest = {key: value for key, value in told.items() if key != "message"}
+    rest = {key: value for key, value in fields.items() if key != "message"}
     if kind == "user":
         user: frames.User = _loose(frames.User, {**rest, "message": {"content": []}})
         return msgspec.structs.replace(user, message=frames.UserMessage(known))
@@ -209,20 +209,20 @@ def _loose_message(kind: str, told: dict[str, Any]) -> Frame | None:
     return msgspec.structs.replace(assistant, message=msgspec.structs.replace(inside, content=known))
 
 
-def _loose_request(told: object) -> requests.Request:
-    fields = told if isinstance(told, dict) else {}
+def _loose_request(value: object) -> requests.Request:
+    fields = value if isinstance(value, dict) else {}
     subtype = str(fields.get("subtype", ""))
     shape = _REQUEST_SHAPES.get(subtype)
     loose: requests.Request | None = _loose(shape, fields) if shape else None
-    return loose or requests.UnknownRequest(subtype, told)
+    return loose or requests.UnknownRequest(subtype, value)
 
 
-def _loose_block(told: object) -> blocks.Block:
+def _loose_block(value: object) -> blocks.Block:
     try:
-        known: blocks.Block = _BLOCK.decode(msgspec.json.encode(told))
+        known: blocks.Block = _BLOCK.decode(msgspec.json.encode(value))
         return known
     except msgspec.ValidationError:
-        fields = told if isinstance(told, dict) else {"value": told}
+        fields = value if isinstance(value, dict) else {"value": value}
         return blocks.UnknownBlock(str(fields.get("type", "")), fields)
 
 
@@ -245,6 +245,6 @@ def _rescue(text: bytes) -> list[Frame]:
 
 def _mend(text: str) -> Frame:
     # The standard library takes half a surrogate pair; from here on it is U+FFFD, as Node itself writes it to a file.
-    told = json.loads(text, parse_constant=str)
-    whole = json.dumps(told, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    value = json.loads(text, parse_constant=str)
+    whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return _decode_sound(whole.encode())

@@ -11,10 +11,10 @@ _TOO_DEEP = b"too deep"
 def mark(key: str, request_id: str, response: object) -> str:
     """For exactly this answer to exactly this request; `response` is decoded JSON."""
     try:
-        said = msgspec.json.encode(_as_claude_reads(response), order="deterministic")
+        encoded = msgspec.json.encode(_as_claude_reads(response), order="deterministic")
     except RecursionError:
-        said = _TOO_DEEP
-    return blake2b(request_id.encode() + b"\n" + said, digest_size=_BYTES, key=key.encode()).hexdigest()
+        encoded = _TOO_DEEP
+    return blake2b(request_id.encode() + b"\n" + encoded, digest_size=_BYTES, key=key.encode()).hexdigest()
 
 
 def _as_claude_reads(value: object) -> object:

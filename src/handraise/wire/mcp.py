@@ -73,13 +73,13 @@ Message = Initialize | ListTools | CallTool | Cancelled | Notification | Unknown
 def read(message: Raw | bytes) -> Message:
     """What one JSON-RPC message says."""
     try:
-        told = msgspec.json.decode(message)
+        content = msgspec.json.decode(message)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return MalformedMessage(error(None, PARSE_ERROR, "this is not JSON"))
-    if not isinstance(told, dict):
+    if not isinstance(content, dict):
         return MalformedMessage(error(None, INVALID_REQUEST, "a message is an object"))
-    request_id, method, params = told.get("id"), told.get("method"), told.get("params", {})
-    if not _is_id(request_id) and "id" in told:
+    request_id, method, params = content.get("id"), content.get("method"), content.get("params", {})
+    if not _is_id(request_id) and "id" in content:
         return MalformedMessage(error(None, INVALID_REQUEST, "an id is a text or a whole number"))
     if not isinstance(method, str):
         return MalformedMessage(error(request_id, INVALID_REQUEST, "a method is a text"))

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from handraise.model.tools import SERVER
+from handraise.model.own_tools import SERVER
 from handraise.workspace.wanted import ProjectFiles
 
 MCP = ".mcp.json"

@@ -4,8 +4,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from handraise.model.own_tools import ASK_USER, SERVER, qualified
 from handraise.model.projects import Options
-from handraise.model.tools import ASK_USER, SERVER, qualified
 
 SECTION = f"""## Asking the person
 

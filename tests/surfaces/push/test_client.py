@@ -70,9 +70,9 @@ async def test_a_push_service_gets_a_sealed_message_and_how_it_travels(tmp_path:
         (429, {"retry-after": "120"}, RetryLater("The push service is busy (429).", 120.0)),
         (503, {}, RetryLater("The push service is busy (503).", None)),
         (500, {"retry-after": "soon"}, RetryLater("The push service is busy (500).", None)),
-        (403, {}, Rejected("The push service refused it (403).")),
-        (413, {}, Rejected("The push service refused it (413).")),
-        (302, {"location": "http://127.0.0.1:9/"}, Rejected("The push service refused it (302).")),
+        (403, {}, Rejected("The push service refused the message (403).")),
+        (413, {}, Rejected("The push service refused the message (413).")),
+        (302, {"location": "http://127.0.0.1:9/"}, Rejected("The push service refused the message (302).")),
         (200, {}, Accepted()),
     ],
 )
@@ -119,12 +119,10 @@ async def test_one_that_never_answers_or_is_not_there_can_be_tried_later(tmp_pat
     phone = Phone(f"http://127.0.0.1:{port}/x", key.public)
     async with client(key, deadline=0.3) as carrier:
         async with server:
-            assert await carrier.carry(device(phone), LETTER) == RetryLater("The push service did not answer in time.")
+            assert await carrier.carry(device(phone), LETTER) == RetryLater("The push service didn't respond in time.")
         assert isinstance(await carrier.carry(device(phone), LETTER), RetryLater)
         nameless = Phone("http://no-such-host.invalid/x", key.public)
-        assert await carrier.carry(device(nameless), LETTER) == RetryLater(
-            "The push service cannot be found from here."
-        )
+        assert await carrier.carry(device(nameless), LETTER) == RetryLater("The push service can't be found from here.")
 
 
 async def test_the_hubs_own_network_is_never_connected_to_whatever_a_name_leads_to(tmp_path: Path) -> None:
@@ -147,13 +145,13 @@ async def test_the_hubs_own_network_is_never_connected_to_whatever_a_name_leads_
     async with server, client(key, private=False) as plain, client(key, private=False, resolve=resolve) as tricked:
         for endpoint in (f"https://127.0.0.1:{port}/x", f"https://localhost:{port}/x", f"https://[::1]:{port}/x"):
             outcome = await plain.carry(device(Phone(endpoint, key.public)), LETTER)
-            assert outcome == Rejected("This push service is not on the open internet."), endpoint
+            assert outcome == Rejected("This push service isn't on the public internet."), endpoint
         outcome = await plain.carry(device(Phone(f"http://127.0.0.1:{port}/x", key.public)), LETTER)
-        assert outcome == Rejected("A push service is reached by https.")
+        assert outcome == Rejected("A push service must be reached over https.")
         outcome = await tricked.carry(device(Phone("https://push.example/x", key.public)), LETTER)
-        assert outcome == Rejected("This push service is not on the open internet.")
+        assert outcome == Rejected("This push service isn't on the public internet.")
         phone = Phone("https://push.example/x", key.public)
-        with pytest.raises(Unusable, match="open internet"):
+        with pytest.raises(Unusable, match="public internet"):
             await tricked.check(phone.endpoint, b64(phone.point), b64(phone.auth))
     assert asked == ["push.example"] * 2
     assert connected == 0
@@ -186,7 +184,7 @@ async def test_the_name_is_checked_by_tls_and_the_connection_goes_to_the_address
         assert await carrier.carry(device(phone), LETTER) == Accepted()
         assert phone.delivered[0].headers["host"] == f"push.example:{port}"
         pretender = Phone(phone.endpoint.replace("push.example", "other.example"), key.public)
-        assert await carrier.carry(device(pretender), LETTER) == RetryLater("The push service could not be reached.")
+        assert await carrier.carry(device(pretender), LETTER) == RetryLater("The push service couldn't be reached.")
         assert phone.tried == 1
 
 
@@ -198,7 +196,7 @@ async def test_keys_that_are_none_are_told_at_once(tmp_path: Path) -> None:
             with pytest.raises(Unusable, match="keys"):
                 await carrier.check(phone.endpoint, key, secret)
         broken = Device("d_1", "ana", None, "x", (), phone.endpoint, "AAAA", auth, NOW)
-        assert await carrier.carry(broken, LETTER) == Rejected("The keys of this browser cannot be used.")
+        assert await carrier.carry(broken, LETTER) == Rejected("This browser's keys can't be used.")
         assert phone.tried == 0
 
 

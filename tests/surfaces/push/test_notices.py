@@ -38,14 +38,14 @@ def offered(body: Body) -> list[str]:
         (bash("rm -rf \u202e/"), "Run this command?"),
         (
             Permission("Write", {"file_path": "/work/app/a.py", "content": "1\n2\n"}, diff=NEW),
-            "Create a.py with 2 lines?",
+            "Create a.py (2 lines)?",
         ),
         (Permission("Write", {"file_path": "/etc/x", "content": "1"}, diff=CHANGE), "Write 1 line to /etc/x?"),
-        (Permission("Edit", {"file_path": "/work/app/src/a.py"}, diff=CHANGE), "Change src/a.py?"),
+        (Permission("Edit", {"file_path": "/work/app/src/a.py"}, diff=CHANGE), "Edit src/a.py?"),
         (Permission("Read", {"file_path": "/etc/passwd"}), "Read /etc/passwd?"),
         (Permission("WebFetch", {"url": "https://example.org"}), "Fetch https://example.org?"),
         (Permission("WebSearch", {"query": "lamps"}), "Search the web for lamps?"),
-        (Permission("mcp__github__create_issue", {}), "Use create_issue of github?"),
+        (Permission("mcp__github__create_issue", {}), "Use create_issue from github?"),
         (Permission("Strange", {}), "Use Strange?"),
         (Permission("Write", {}), "Use Write?"),
         (WHICH, "Which database?"),
@@ -101,7 +101,7 @@ def test_what_is_seen_whole_can_be_allowed_once(body: Body) -> None:
 )
 def test_what_is_not_seen_whole_can_only_be_denied(body: Body) -> None:
     assert offered(body) == ["Deny"]
-    assert "Open it to see all." in shown(body).body
+    assert "Open it to see everything." in shown(body).body
 
 
 def test_what_else_a_call_says_is_shown_before_it_can_be_allowed() -> None:
@@ -109,7 +109,7 @@ def test_what_else_a_call_says_is_shown_before_it_can_be_allowed() -> None:
     assert notice.body == '{"command":"ls","run_in_background":true}\nFix the tests'
     assert offered(bash("ls", run_in_background=True)) == ["Deny", "Allow once"]
     reaching = shown(Permission("Read", {"file_path": "/etc/passwd"}, blocked_path="/etc"))
-    assert reaching.body == "It reaches /etc.\n/etc/passwd\nFix the tests"
+    assert reaching.body == "Outside the allowed directories: /etc\n/etc/passwd\nFix the tests"
 
 
 def test_a_question_with_two_options_can_be_answered_at_a_glance() -> None:
@@ -141,7 +141,10 @@ def test_other_questions_are_answered_on_the_page(body: Body) -> None:
 def test_a_plan_and_a_form_can_only_be_refused_at_a_glance() -> None:
     assert offered(PLAN) == ["Send back"]
     assert offered(FORM) == ["Decline"]
-    assert shown(PLAN).body == "# Move to Postgres\n\n1. Make a dump\n2. Load it\nOpen it to see all.\nFix the tests"
+    assert (
+        shown(PLAN).body
+        == "# Move to Postgres\n\n1. Make a dump\n2. Load it\nOpen it to see everything.\nFix the tests"
+    )
 
 
 @pytest.mark.parametrize("body", [bash("npm test"), WHICH, PLAN, FORM])
@@ -169,16 +172,16 @@ def test_the_digest_names_what_is_shown_and_the_path_leads_there() -> None:
 @pytest.mark.parametrize(
     ("settlement", "says"),
     [
-        (Answered(Allow(), Person("ana"), "web", NOW), "ana allowed it · web"),
-        (Answered(Allow("always"), Person("ana"), "web", NOW), "ana allowed it always · web"),
-        (Answered(Deny("no"), ByRule("r_1", "x"), "rule", NOW), "A rule denied it · rule"),
-        (Answered(Choices((Choice(("A",), "b"),)), TheHub(), "hub", NOW), "The hub answered: A, b · hub"),
+        (Answered(Allow(), Person("ana"), "web", NOW), "ana allowed npm test · web"),
+        (Answered(Allow("always"), Person("ana"), "web", NOW), "ana allowed npm test for this project · web"),
+        (Answered(Deny("no"), ByRule("r_1", "x"), "rule", NOW), "A rule denied npm test: “no” · rule"),
+        (Answered(Choices((Choice(("A",), "b"),)), TheHub(), "hub", NOW), "Handraise answered: A, b · hub"),
         (Answered(Approve(), Person("ana"), "web", NOW), "ana approved the plan · web"),
         (Answered(Revise(), Person("ana"), "web", NOW), "ana sent the plan back · web"),
         (Answered(Outline(), Person("ana"), "web", NOW), "ana asked for an outline first · web"),
         (Answered(Filled("decline"), Person("ana"), "web", NOW), "ana declined the form · web"),
-        (Expired(NOW), "Nobody answered in time"),
-        (Expired(NOW, Answered(Deny(), Person("ana"), "web", NOW)), "Answered late: ana denied it · web"),
+        (Expired(NOW), "No one answered in time"),
+        (Expired(NOW, Answered(Deny(), Person("ana"), "web", NOW)), "Answered late: ana denied npm test · web"),
         (Withdrawn("the session was stopped", NOW), "No longer needed: the session was stopped"),
     ],
 )

@@ -37,7 +37,7 @@ async def test_an_ask_reaches_every_device_and_is_taken_back_when_somebody_answe
         await answer(owner, ask.id, {"allow": True})
         for phone in (one, two):
             back = await phone.until(about(ask.id, "settled"))
-            assert back.notice["body"] == "owner allowed it · terminal"
+            assert back.notice["body"] == "owner allowed npm test · terminal"
             assert back.notice["waiting"] == 0
             assert back.headers["topic"] == topic(ask.id), "an undelivered one is replaced"
             assert phone.shown == [("ask", ask.id), ("settled", ask.id)]

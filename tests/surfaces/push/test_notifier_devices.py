@@ -75,14 +75,14 @@ async def test_it_can_be_tried_out(tmp_path: Path) -> None:
     ):
         tried = await client.post(f"/api/push/devices/{name}/test")
         assert tried.json() == {"sent": True, "trouble": None}
-        assert phone.delivered[0].notice["title"] == "Handraise reaches this device."
+        assert phone.delivered[0].notice["title"] == "Notifications work on this device."
         phone.refusals.append((403, {}))
         tried = await client.post(f"/api/push/devices/{name}/test")
-        assert tried.json() == {"sent": False, "trouble": "The push service refused it (403)."}
-        assert (await own(client))[0]["trouble"] == "The push service refused it (403)."
+        assert tried.json() == {"sent": False, "trouble": "The push service refused the message (403)."}
+        assert (await own(client))[0]["trouble"] == "The push service refused the message (403)."
         phone.refusals.append((410, {}))
         tried = await client.post(f"/api/push/devices/{name}/test")
-        assert "Switch it on again." in tried.json()["trouble"]
+        assert "Turn notifications on again." in tried.json()["trouble"]
         assert await own(client) == []
         assert (await client.post(f"/api/push/devices/{name}/test")).status_code == 404
 
@@ -147,7 +147,7 @@ async def test_what_cannot_be_a_push_service_is_refused_with_a_sentence(tmp_path
             assert (refused.status_code, told(refused)["code"]) == (422, "invalid"), endpoint
         wrong = {"keys": {"p256dh": "AAAA", "auth": "AAAA"}, "endpoint": "https://8.8.8.8/x"}
         refused = await client.post("/api/push/devices", json=good.subscription(**wrong))
-        assert (refused.status_code, told(refused)["message"]) == (422, "The keys of this browser cannot be used.")
+        assert (refused.status_code, told(refused)["message"]) == (422, "This browser's keys can't be used.")
         assert await own(client) == []
 
 
@@ -190,7 +190,7 @@ async def test_nobody_has_more_devices_than_they_can_look_at(tmp_path: Path) -> 
         for _ in range(MOST_DEVICES):
             assert (await client.post("/api/push/devices", json=service.phone(key).subscription())).status_code == 201
         refused = await client.post("/api/push/devices", json=service.phone(key).subscription())
-        assert (refused.status_code, "remove one first" in told(refused)["message"]) == (409, True)
+        assert (refused.status_code, "Remove one first" in told(refused)["message"]) == (409, True)
 
 
 async def test_switched_off_in_the_settings_nothing_is_sent_and_nothing_is_made(tmp_path: Path) -> None:

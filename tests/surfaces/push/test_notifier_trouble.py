@@ -110,7 +110,7 @@ async def test_a_message_that_is_refused_is_not_sent_again_and_the_next_one_is(t
         phone.refusals.append((400, {}))
         await raised(hub)
         await phone.until_tried(1)
-        assert await until_device(client, "trouble", "The push service refused it (400).")
+        assert await until_device(client, "trouble", "The push service refused the message (400).")
         second = await raised(hub)
         await phone.until(about(second.id))
         assert (phone.tried, phone.shown) == (2, [("ask", second.id)])
@@ -143,14 +143,14 @@ async def test_a_ledger_or_key_that_cannot_be_read_stops_no_hub(
         ledger.write_bytes(b"{")
         async with served(tmp_path, push=AT_ONCE) as hub, hub.client("approver") as client:
             refused = await client.get("/api/push")
-            assert (refused.status_code, "its log says where" in told(refused)["message"]) == (409, True)
+            assert (refused.status_code, "Its log says where" in told(refused)["message"]) == (409, True)
             await raised(hub)
         assert ledger.read_bytes() == b"{"
         ledger.write_bytes(kept)
         key.write_bytes(b"nonsense")
         async with served(tmp_path, push=AT_ONCE) as hub, hub.client("approver") as client:
             refused = await client.get("/api/push")
-            assert (refused.status_code, "its log says why" in told(refused)["message"]) == (409, True)
+            assert (refused.status_code, "Its log says why" in told(refused)["message"]) == (409, True)
         assert phone.tried == 0
         assert any("devices.json cannot be read" in each.message for each in caplog.records)
         assert any("key.pem cannot be used" in each.message for each in caplog.records)
@@ -172,7 +172,7 @@ async def test_the_log_holds_no_endpoint_no_key_and_no_question(
         await phone.until_tried(2)
         assert await until_gone(client)
     written = caplog.text
-    assert "a message was not taken: The push service refused it (400)." in written
+    assert "a message was not accepted: The push service refused the message (400)." in written
     assert "a device was removed" in written
     for secret in (phone.endpoint, phone.endpoint.rpartition("/")[2], "marker"):
         assert secret not in written

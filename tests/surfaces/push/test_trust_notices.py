@@ -11,5 +11,8 @@ BODY = Trust("/work/app", (Brought("hook", "Stop", "x", ".claude/settings.json")
 def test_only_running_without_them_is_offered() -> None:
     notice = notices.of_ask(ask_of(BODY), NoticeContext("Fix it", "/work/app"), "d_1", 1, may_answer=True)
 
-    assert (notice.title, notice.body) == ("Use what /work/app brings?", "1 hook\nOpen it to see all.\nFix it")
+    assert (notice.title, notice.body) == (
+        "Trust the Claude Code settings in /work/app?",
+        "Trust the Claude Code settings in /work/app?\n1 hook\nOpen it to see everything.\nFix it",
+    )
     assert [(each.title, each.answer) for each in notice.answers] == [("Run without them", {"trust": "without"})]

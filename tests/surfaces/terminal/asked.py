@@ -21,8 +21,16 @@ NPM = Permission(
     suggestions=({"type": "addRules"},),
     suggestions_in_words=("Allow every command that begins with `npm test`, until Claude's process ends.",),
     offers=(
-        Offer("session", "Allow every `npm test …` in this session.", (Rule("", "allow", tool="Bash"),)),
-        Offer("always", "Allow every `npm test …` in this project.", (Rule("", "allow", tool="Bash"),)),
+        Offer(
+            "session",
+            "Allow every `npm test …` in this session.",
+            (Rule("", "allow", tool="Bash", command="npm test *"),),
+        ),
+        Offer(
+            "always",
+            "Always allow any `npm test …` in this project",
+            (Rule("", "allow", tool="Bash", command="npm test *"),),
+        ),
     ),
 )
 PLAN = Plan("# The plan\n\n1. Read\n2. Write\n")
@@ -49,7 +57,7 @@ def ask(body: Body, identity: str = "a_1", **fields: Any) -> Ask:
 
 def dialogue(body: Body) -> Dialogue:
     asked = ask(body)
-    return begin(asked, flow_of(asked))
+    return begin(asked, flow_of(asked, None))
 
 
 def play(started: Dialogue, *keys: str) -> tuple[Dialogue, Effect | None]:

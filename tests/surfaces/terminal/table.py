@@ -63,7 +63,6 @@ class Table:
             expires_at=expires,
         )
         await self.hub.store.apply([OpenAsk(ask)])
-        self.hub.inbox.opened(ask)
         return ask
 
     async def publish(self, *contents: Content | str, session: str = "s_1") -> None:

@@ -63,7 +63,7 @@ def test_several_asks_wait_side_by_side_each_with_what_was_done_so_far() -> None
     stack = CardStack()
     stack.add(ask(ONE, "a_1"), NOON)
     stack.add(ask(NPM, "a_2"), NOON)
-    assert stack.place == "ask 1 of 2"
+    assert stack.place == "request 1 of 2"
     assert stack.current is not None
     stack.put(press(stack.current, "down")[0], LATER)
     stack.turn(1)

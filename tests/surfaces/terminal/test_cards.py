@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from handraise.model.asks import Body, Option, Permission, Plan, Prompt, Question
 from handraise.surfaces.terminal.cards import CardFrame, card, read
-from handraise.surfaces.terminal.dialogue import edited
+from handraise.surfaces.terminal.dialogue import begin, edited
+from handraise.surfaces.terminal.flows import flow_of
 from handraise.surfaces.terminal.lines import text_of, width_of
 from surfaces.terminal.asked import ADDRESS, DATABASE, NOON, NPM, PLAN, TWO_QUESTIONS, ask, dialogue, play
 from surfaces.terminal.hostile import CORPUS
@@ -23,22 +24,22 @@ def shown(body: Body, *keys: str, frame: CardFrame = FRAME) -> list[str]:
 
 def test_a_question() -> None:
     assert shown(Question((DATABASE,)), "down") == [
-        "▌ ✋ Store                              Fix it · waits 1 min",
+        "▌ ✋ Store                            Fix it · waiting 1 min",
         "▌ Which database?",
         "▌",
         "▌ ❯ 1 SQLite – one file",
         "▌   2 Postgres – a server",
-        "▌   0 Free text (o)",
+        "▌   0 Other (o)",
         "▌",
         "▌ ↑↓ and Enter, or a number · Esc to postpone",
     ]
 
 
 def test_who_asks_and_how_long_it_waits_are_told_on_a_narrow_terminal_too() -> None:
-    rows = shown(TWO_QUESTIONS, frame=replace(FRAME, width=40, place="ask 1 of 3"))
+    rows = shown(TWO_QUESTIONS, frame=replace(FRAME, width=40, place="request 1 of 3"))
     assert rows[:3] == [
-        "▌ ✋ Store 1 of 2            waits 1 min",
-        "▌ Fix it · ask 1 of 3",
+        "▌ ✋ Store 1 of 2          waiting 1 min",
+        "▌ Fix it · request 1 of 3",
         "▌ Which database?",
     ]
 
@@ -67,10 +68,11 @@ def test_checkboxes_with_what_is_marked_and_the_way_back() -> None:
 
 def test_a_command_is_shown_whole_with_why_one_is_asked() -> None:
     asked = Permission("Bash", {"command": "echo " + "x" * 200}, description="Say x")
-    rows = [text_of(row) for row in card(replace(dialogue(asked), ask=ask(asked, why="No rule covers it.")), FRAME)]
+    wanted = ask(asked, why="No rule allows it.")
+    rows = [text_of(row) for row in card(begin(wanted, flow_of(wanted, None)), FRAME)]
     assert "▌ Run this command?" in rows
     assert "".join(row for row in rows if row.startswith(("▌ │", "▌ ↪"))).count("x") == 200  # lesson 38
-    assert "▌ Why you are asked: No rule covers it." in rows
+    assert "▌ No rule allows it." in rows
 
 
 def test_a_hidden_character_in_a_command_is_seen() -> None:  # lesson 39
@@ -140,7 +142,7 @@ def test_a_plan_is_rendered() -> None:
 
 
 def test_what_was_written_for_a_row_stays_beside_it() -> None:
-    assert any("Deny, and say why (d): not now" in row for row in shown(NPM, "d", "'not now", "escape"))
+    assert any("Deny (d): not now" in row for row in shown(NPM, "d", "'not now", "escape"))
 
 
 def test_the_preview_of_the_option_that_is_pointed_at() -> None:

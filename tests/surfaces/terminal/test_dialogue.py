@@ -39,7 +39,7 @@ def test_free_text_asks_for_the_text() -> None:
 def test_an_empty_text_is_no_answer() -> None:  # lesson 36
     moved, effect = play(dialogue(ONE), "0", "' ", "enter")
     assert effect is None
-    assert "Write something" in moved.note
+    assert "Type something" in moved.note
 
 
 def test_free_text_can_be_left_and_what_was_written_stays() -> None:  # lesson 35
@@ -70,7 +70,7 @@ def test_several_with_free_text() -> None:
 def test_a_mark_can_be_taken_back() -> None:
     moved, effect = play(dialogue(TWO_QUESTIONS), "1", "2", "2", "enter")
     assert effect is None
-    assert "Mark one or more" in moved.note
+    assert "Select one or more" in moved.note
 
 
 def test_the_way_back_keeps_what_was_chosen() -> None:
@@ -107,7 +107,7 @@ def test_a_place_that_is_not_offered_stays_empty() -> None:
 
 def test_the_scope_is_spelled_out() -> None:
     labels = [row.label for row in dialogue(NPM).step.rows]
-    assert "Allow every `npm test …` in this project." in labels
+    assert "Always allow any `npm test …` in this project" in labels
 
 
 def test_claudes_own_suggestion() -> None:
@@ -129,7 +129,7 @@ def test_an_edited_command_is_looked_at_before_it_is_sent() -> None:
     moved, effect = play(dialogue(NPM), "e")
     assert effect == Edit("npm test", ".sh")
     moved = edited(moved, "npm test -- --ci\n")
-    assert moved.step.sentence == "Allow it as you changed it?"
+    assert moved.step.sentence == "Allow it with your changes?"
     assert play(moved, "a", "enter")[1] == Send(
         Allow(input={"command": "npm test -- --ci", "description": "Run the tests"})
     )
@@ -140,7 +140,7 @@ def test_an_edited_input_that_is_no_json_is_not_sent() -> None:
     _, effect = play(asked, "e")
     assert isinstance(effect, Edit)
     assert effect.suffix == ".json"
-    assert "not valid JSON" in edited(asked, "{").note
+    assert "valid JSON" in edited(asked, "{").note
     assert "JSON object" in edited(asked, "[1]").note
     assert play(edited(asked, '{"file_path": "/z"}'), "a", "enter")[1] == Send(Allow(input={"file_path": "/z"}))
 
@@ -161,7 +161,7 @@ def test_what_is_written_to_a_file_is_edited_as_it_is() -> None:
 def test_an_editor_that_changed_nothing_allows_nothing() -> None:
     moved = edited(dialogue(NPM), "npm test")
     assert moved.at == 0
-    assert "Nothing was changed" in moved.note
+    assert "You changed nothing" in moved.note
 
 
 def test_what_was_edited_and_could_not_be_taken_is_edited_again_from_there() -> None:
@@ -222,10 +222,10 @@ def test_a_form_says_which_field_of_how_many_and_which_of_them_are_optional() ->
 
 
 def test_each_kind_of_field_says_what_it_wants() -> None:
-    assert field(type="string", format="date").step.wants == "A date such as 2026-03-01."
-    assert field(type="string", format="\x1b[2J").step.wants == "A text (⟨U+001B⟩[2J)."
-    assert field(type="number", minimum=0.5).step.wants == "A number from 0.5."
-    assert field(type="array").step.wants == "Texts, with commas between them."
+    assert field(type="string", format="date").step.wants == "A date, for example 2026-03-01."
+    assert field(type="string", format="\x1b[2J").step.wants == "Text (⟨U+001B⟩[2J)."
+    assert field(type="number", minimum=0.5).step.wants == "A number, 0.5 or more."
+    assert field(type="array").step.wants == "Values separated by commas."
 
 
 def test_the_default_of_a_field_is_pointed_at_marked_or_written() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from handraise.model.answers import Allow, Choice, Choices
 from handraise.surfaces.terminal.dialogue import Edit
-from handraise.surfaces.terminal.hand import LARGER, TYPING
+from handraise.texts import t
 from surfaces.terminal.asked import NPM
 from surfaces.terminal.hands import CARDS, Player, outcome
 
@@ -118,7 +118,7 @@ def test_in_the_inbox_a_sentence_at_a_calm_card_is_dropped_and_the_card_says_so(
     player.until(5000)
     player.types("all good, but wait⏎")
     assert player.stack.current is not None
-    assert player.stack.current.note == TYPING
+    assert player.stack.current.note == t("terminal.card.typing")
     assert player.hand.waits(player.now, "") == "Keys count in a moment"
 
 
@@ -277,7 +277,7 @@ def test_on_a_low_terminal_what_was_not_shown_is_not_granted(rows: int) -> None:
     assert player.sent == []
     current = player.stack.current
     assert current is not None
-    assert current.note == LARGER or "lines were not shown. v to read" in current.note
+    assert current.note == t("terminal.card.larger") or "lines were not shown. v to read" in current.note
 
 
 def test_what_was_seen_stays_seen_but_is_not_granted_where_it_cannot_be_shown() -> None:

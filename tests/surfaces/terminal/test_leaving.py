@@ -84,7 +84,7 @@ async def test_ctrl_c_in_an_editor_is_the_editors(tmp_path: Path) -> None:
         terminal.type("e")
         await terminal.until("IN THE EDITOR")
         terminal.type(CTRL_C)
-        await terminal.until("Allow it as you changed it?", "│ interrupted", gone="Ctrl-C again")
+        await terminal.until("Allow it with your changes?", "│ interrupted", gone="Ctrl-C again")
 
 
 async def test_an_editor_that_cannot_be_started_says_so_and_the_ask_stays(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ async def test_an_editor_that_cannot_be_started_says_so_and_the_ask_stays(tmp_pa
         await laid.ask(NPM)
         await terminal.until(READY)
         terminal.type("e")
-        await terminal.until("The editor '/nowhere' cannot be started: No such file or directory.", READY)
+        await terminal.until("Can't start the editor `/nowhere`: No such file or directory.", READY)
 
 
 async def test_stopped_for_a_while_the_terminal_is_the_shells_and_afterwards_ours_again(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ async def test_stopped_for_a_while_the_terminal_is_the_shells_and_afterwards_our
             assert not terminal.modes()[3] & (termios.ICANON | termios.ECHO)
             await terminal.until("Enter to send")
             await terminal.enter("DB")
-            await terminal.until("You chose DuckDB", "Nothing needs you")
+            await terminal.until("You answered: DuckDB", "Nothing needs you")
             assert await laid.given(ask) == Choices((Choice(text="DuckDB"),))
             terminal.type(CTRL_D)
             await terminal.until("ready>", gone="Nothing needs you")

@@ -18,12 +18,12 @@ async def test_plain_mode_reads_numbers_and_lines(tmp_path: Path) -> None:
         terminal.type("1 3 0", ENTER)
         await terminal.until("Type a line, then Enter.")
         terminal.type("and load", ENTER)
-        await terminal.until("[x] Free text (o): and load")
+        await terminal.until("[x] Other (o): and load")
         terminal.type(ENTER)
         await terminal.until("Checks: Uptime, Memory, and load")
         await terminal.wait(lambda: terminal.everything.count("A number, then Enter.") == 2)
         terminal.type("1", ENTER)
-        await terminal.until("You chose Postgres")
+        await terminal.until("You answered: Postgres")
         assert await laid.given(ask) == Choices((Choice(("Postgres",)), Choice(("Uptime", "Memory"), "and load")))
         assert b"\x1b" not in terminal.raw
         assert terminal.modes() == terminal.before
@@ -36,7 +36,7 @@ async def test_plain_mode_loses_a_race_in_words(tmp_path: Path) -> None:
         ask = await laid.ask(Question((DATABASE,)))
         await terminal.until("A number, then Enter.")
         await laid.answer(ask, Choices((Choice(("SQLite",)),)))
-        await terminal.until("ann chose SQLite")
+        await terminal.until("ann answered: SQLite")
         assert b"\x1b" not in terminal.raw
 
 
@@ -54,10 +54,10 @@ async def test_one_typed_line_tells_the_card_once(tmp_path: Path) -> None:
 
 async def test_an_empty_inbox_says_so(tmp_path: Path) -> None:
     async with table(tmp_path) as laid, laid.terminal("inbox", "--plain") as terminal:
-        await terminal.until("Nothing needs you. Nothing is working. Ctrl-D leaves.")
+        await terminal.until("Nothing needs you. No session is working. Ctrl-D to leave.")
         await laid.session()
         await laid.ask(NPM, session="s_1")
-        await terminal.until("Fix the tests · waits", "A number, then Enter.")
+        await terminal.until("Fix the tests · waiting", "A number, then Enter.")
 
 
 async def test_a_card_is_left_for_later_and_something_said_meanwhile(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ async def test_a_card_is_left_for_later_and_something_said_meanwhile(tmp_path: P
             ask = await laid.ask(NPM, session="s_1")
             await terminal.until("A number, then Enter.", "> to postpone.")
             terminal.type(">", ENTER)
-            await terminal.until("Put aside. What you type is said to Claude; > comes back to it.")
+            await terminal.until("Postponed. What you type goes to Claude; > to return to the request.")
             terminal.type("1", ENTER)
             await terminal.until("› 1")
             assert (await laid.hub.desk.ask(ask.id)).state == "open"
@@ -83,7 +83,7 @@ async def test_the_next_card_is_reached_in_the_inbox(tmp_path: Path) -> None:
         first, second = await laid.ask(NPM), await laid.ask(PLAN)
         await terminal.until("Run `npm test`?", "> to postpone.")
         terminal.type(">", ENTER)
-        await terminal.until("Claude has a plan.", "ask 2 of 2")
+        await terminal.until("Claude has a plan.", "request 2 of 2")
         await terminal.wait(lambda: terminal.everything.count("A number, then Enter.") == 2)
         terminal.type("1", ENTER)
         await terminal.until("You approved the plan")
@@ -97,7 +97,7 @@ async def test_lines_come_from_the_terminal_where_stdin_is_something_else(tmp_pa
         async with laid.shell("handraise inbox --plain < /dev/null") as terminal:
             await terminal.until("A number, then Enter.")
             terminal.type("2", ENTER)
-            await terminal.until("You chose Postgres")
+            await terminal.until("You answered: Postgres")
             assert await laid.given(ask) == Choices((Choice(("Postgres",)),))
 
 
@@ -116,7 +116,7 @@ async def test_what_is_typed_in_an_editor_is_the_editors_and_what_comes_meanwhil
             terminal.type("npm run", ENTER)
             await laid.answer(other, Choices((Choice(("SQLite",)),)))
             terminal.type("lint", ENTER)
-            await terminal.until("│ npm run lint", "ann chose SQLite", "A number, then Enter. < to go back.")
+            await terminal.until("│ npm run lint", "ann answered: SQLite", "A number, then Enter. < to go back.")
             terminal.type("1", ENTER)
-            await terminal.until("You allowed with changes")
+            await terminal.until("(edited)")
         assert await laid.given(first) == Allow(input={"command": "npm run lint", "description": "Run the tests"})

@@ -3,25 +3,25 @@
 import pytest
 
 from handraise.model.asks import Question
-from handraise.surfaces.terminal.plain import how, keys_of, told
+from handraise.surfaces.terminal.plain import how, keys_of, lines_of_card
 from surfaces.terminal.asked import ADDRESS, CHECKS, DATABASE, NOON, NPM, PLAN, dialogue, play
 
 
 def test_a_card_is_told_in_lines_and_says_how_it_is_answered() -> None:
-    assert told(dialogue(Question((DATABASE,))), 60, NOON, "") == [
-        "✋ Store                                         waits 0 s",
+    assert lines_of_card(dialogue(Question((DATABASE,))), 60, NOON, "") == [
+        "✋ Store                                       waiting 0 s",
         "Which database?",
         "",
         "  1 SQLite – one file",
         "  2 Postgres – a server",
-        "  0 Free text (o)",
+        "  0 Other (o)",
     ]
     assert how(dialogue(Question((DATABASE,)))) == "A number, then Enter. > to postpone."
 
 
 def test_nothing_is_folded() -> None:
     asked = dialogue(type(NPM)("Bash", {"command": "\n".join(str(each) for each in range(300))}))
-    assert "│ 299" in told(asked, 60, NOON, "")
+    assert "│ 299" in lines_of_card(asked, 60, NOON, "")
 
 
 def test_what_a_typed_line_stands_for() -> None:

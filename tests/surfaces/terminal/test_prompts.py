@@ -14,13 +14,13 @@ READY = "Esc to postpone"
 async def test_a_single_question_by_arrows(tmp_path: Path) -> None:
     async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
         ask = await laid.ask(Question((DATABASE,)))
-        await terminal.until("Which database?", "1 SQLite – one file", "0 Free text", READY)
+        await terminal.until("Which database?", "1 SQLite – one file", "0 Other", READY)
         assert terminal.emulator.bells == 1
         terminal.type(DOWN)
         terminal.type(DOWN)
         await terminal.until("❯ 2 Postgres")
         terminal.type(ENTER)
-        await terminal.until("You chose Postgres", "Nothing needs you")
+        await terminal.until("You answered: Postgres", "Nothing needs you")
         assert await laid.given(ask) == Choices((Choice(("Postgres",)),))
         terminal.type(CTRL_D)
         assert await terminal.end() == 0
@@ -35,7 +35,7 @@ async def test_free_text_after_a_stray_enter(tmp_path: Path) -> None:
         terminal.type("0")
         await terminal.until("In your own words", "Enter to send")
         await terminal.enter("DuckDB, bitte 🦆")
-        await terminal.until("You chose DuckDB")
+        await terminal.until("You answered: DuckDB")
         assert await laid.given(ask) == Choices((Choice(text="DuckDB, bitte 🦆"),))
 
 
@@ -55,7 +55,7 @@ async def test_the_other_asks_stand_behind_the_card(tmp_path: Path) -> None:
         await laid.session()
         await laid.ask(NPM, session="s_1")
         await laid.ask(PLAN, session="s_1")
-        await terminal.until("Run `npm test`?", "✋ Claude has a plan. · Fix the tests · waits", READY)
+        await terminal.until("Run `npm test`?", "✋ Claude has a plan. · Fix the tests · waiting", READY)
 
 
 async def test_two_questions_with_checkboxes_free_text_and_a_way_back(tmp_path: Path) -> None:
@@ -75,13 +75,13 @@ async def test_two_questions_with_checkboxes_free_text_and_a_way_back(tmp_path: 
         terminal.type(SPACE)
         await terminal.until("[x] Uptime", "[x] Disk", "[ ] Memory")
         terminal.type("0")
-        await terminal.until("Enter to keep it")
+        await terminal.until("Enter to save it")
         await terminal.enter("load")
-        await terminal.until("[x] Free text (o): load")
+        await terminal.until("[x] Other (o): load")
         terminal.type(ENTER)
         await terminal.until("Ready to send", "Store: SQLite", "Checks: Uptime, Disk, load", READY)
         terminal.type(ENTER)
-        await terminal.until("You chose SQLite; Uptime, Disk, load")
+        await terminal.until("You answered: SQLite · Uptime, Disk, load")
         assert await laid.given(ask) == Choices((Choice(("SQLite",)), Choice(("Uptime", "Disk"), "load")))
 
 
@@ -94,7 +94,7 @@ async def test_a_permission_is_allowed_once_for_longer_or_as_claude_suggests(tmp
             ("7", Allow(suggestions=(0,))),
         ):
             ask = await laid.ask(NPM)
-            await terminal.until("Run `npm test`?", "Allow every `npm test …` in this project.", READY)
+            await terminal.until("Run `npm test`?", "Always allow any `npm test …` in this project", READY)
             await terminal.confirm(keys)
             await terminal.until("You allowed", "Nothing needs you")
             assert await laid.given(ask) == answer
@@ -107,7 +107,7 @@ async def test_a_permission_is_denied_with_a_reason(tmp_path: Path) -> None:
         terminal.type("d")
         await terminal.until("Why? Claude reads it", "Enter to send")
         await terminal.enter("Use the other one")
-        await terminal.until("You denied (Use the other one)")
+        await terminal.until("You denied `npm test`: “Use the other one”")
         assert await laid.given(ask) == Deny("Use the other one")
 
 
@@ -119,9 +119,9 @@ async def test_an_edited_command_is_shown_once_more_and_then_allowed(tmp_path: P
         ask = await laid.ask(NPM)
         await terminal.until(READY)
         terminal.type("e")
-        await terminal.until("Allow it as you changed it?", "▌ │ npm test -- --ci", READY)
+        await terminal.until("Allow it with your changes?", "▌ │ npm test -- --ci", READY)
         await terminal.confirm("a")
-        await terminal.until("You allowed with changes")
+        await terminal.until("(edited)")
         assert await laid.given(ask) == Allow(input={"command": "npm test -- --ci", "description": "Run the tests"})
 
 
@@ -144,15 +144,15 @@ async def test_a_plan_is_sent_back_and_another_one_edited_and_approved(tmp_path:
     editor.chmod(0o700)
     async with table(tmp_path) as laid, laid.terminal("inbox", environment={"VISUAL": str(editor)}) as terminal:
         first, second, third = [await laid.ask(PLAN) for _ in range(3)]
-        await terminal.until("Claude has a plan.", "The plan", "ask 1 of 3", READY)
+        await terminal.until("Claude has a plan.", "The plan", "request 1 of 3", READY)
         terminal.type("d")
-        await terminal.until("What should be different?", "Enter to send")
+        await terminal.until("What should change?", "Enter to send")
         await terminal.enter("Tests first")
-        await terminal.until("sent the plan back (Tests first)", "ask 1 of 2", READY)
+        await terminal.until("sent the plan back: “Tests first”", "request 1 of 2", READY)
         terminal.type("e")
-        await terminal.until("Approve the plan as you changed it?", "A shorter plan", READY)
+        await terminal.until("Approve the plan with your changes?", "A shorter plan", READY)
         await terminal.confirm("y")
-        await terminal.until("You approved an edited plan, edits without asking", READY, gone="ask 1")
+        await terminal.until("You approved the plan and accept edits (edited)", READY, gone="request 1")
         terminal.type("p")
         await terminal.until("You asked for an outline")
         assert await laid.given(first) == Revise("Tests first")
@@ -163,7 +163,7 @@ async def test_a_plan_is_sent_back_and_another_one_edited_and_approved(tmp_path:
 async def test_a_form_field_by_field(tmp_path: Path) -> None:
     async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
         ask = await laid.ask(ADDRESS)
-        await terminal.until("Where does it go?", "4 Fill it in", READY)
+        await terminal.until("Where does it go?", "4 Fill in", READY)
         terminal.type("e")
         await terminal.until("Street: and number", "Enter to continue")
         terminal.type(ENTER)
@@ -191,7 +191,7 @@ async def test_a_form_field_by_field(tmp_path: Path) -> None:
         terminal.type(ENTER)
         await terminal.until("Ready to send", "Street: Odeon 4", "days: Mo, We", READY)
         terminal.type(ENTER)
-        await terminal.until("You filled the form")
+        await terminal.until("You filled in the form")
         filled = {"street": "Odeon 4", "floor": 3, "lift": True, "door": "right", "days": ["Mo", "We"]}
         assert await laid.given(ask) == Filled("accept", filled)
 
@@ -199,9 +199,9 @@ async def test_a_form_field_by_field(tmp_path: Path) -> None:
 async def test_a_card_is_put_aside_and_another_one_answered_first(tmp_path: Path) -> None:  # lessons 27, 34
     async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
         first, second = await laid.ask(NPM), await laid.ask(PLAN)
-        await terminal.until("Run `npm test`?", "ask 1 of 2", READY)
+        await terminal.until("Run `npm test`?", "request 1 of 2", READY)
         terminal.type("j")
-        await terminal.until("Claude has a plan.", "ask 2 of 2", READY)
+        await terminal.until("Claude has a plan.", "request 2 of 2", READY)
         await terminal.confirm("a")
         await terminal.until("You approved the plan", "Run `npm test`?", READY)
         assert await laid.given(second) == Approve()

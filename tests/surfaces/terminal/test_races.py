@@ -20,7 +20,7 @@ async def test_answered_elsewhere_the_prompt_goes_at_once_and_says_who_what_and_
         ask = await laid.ask(ONE)
         await terminal.until("Which database?", READY)
         await laid.answer(ask, Choices((Choice(("SQLite",)),)))
-        await terminal.until("ann chose SQLite · Which database? · web", "Nothing needs you", gone="1 SQLite")
+        await terminal.until("ann answered: SQLite · Which database? · web", "Nothing needs you", gone="1 SQLite")
 
 
 async def test_half_typed_text_is_kept_where_it_can_still_be_sent(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ async def test_half_typed_text_is_kept_where_it_can_still_be_sent(tmp_path: Path
             terminal.type("because of the data")
             await terminal.until("› because of the data")
             await laid.answer(ask, Allow())
-            await terminal.until("ann allowed", "was not sent; it is kept", "› because of the data", gone="▌")
+            await terminal.until("ann allowed", "was not sent. It's saved", "› because of the data", gone="▌")
 
 
 async def test_an_ask_that_runs_out_of_time_says_so(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ async def test_an_ask_that_runs_out_of_time_says_so(tmp_path: Path) -> None:
         ask = await laid.ask(ONE, patience=3600)
         await terminal.until("Which database?", " min left")
         await laid.hub.store.apply([SettleAsk(ask.id, Expired(now()))])
-        await terminal.until("Nobody answered in time", gone="1 SQLite")
+        await terminal.until("No one answered in time", gone="1 SQLite")
 
 
 async def test_an_ask_that_is_withdrawn_says_why(tmp_path: Path) -> None:
@@ -50,15 +50,15 @@ async def test_an_ask_that_is_withdrawn_says_why(tmp_path: Path) -> None:
         ask = await laid.ask(ONE)
         await terminal.until("Which database?", READY)
         await laid.hub.inbox.withdraw(ask.id, "the turn was interrupted")
-        await terminal.until("Withdrawn: the turn was interrupted", gone="1 SQLite")
+        await terminal.until("No longer needed: the turn was interrupted", gone="1 SQLite")
 
 
 async def test_the_next_ask_does_not_take_the_key_that_was_meant_for_the_last_one(tmp_path: Path) -> None:
     async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:  # lesson 28
         first, second = await laid.ask(NPM), await laid.ask(NPM)
-        await terminal.until("ask 1 of 2", READY)
+        await terminal.until("request 1 of 2", READY)
         await terminal.confirm("a")
-        await terminal.until("You allowed", gone="ask 1 of 2")
+        await terminal.until("You allowed", gone="request 1 of 2")
         for key in ("a", ENTER, "a", ENTER):
             terminal.type(key)
         await terminal.until("Run `npm test`?", READY)
@@ -73,7 +73,7 @@ async def test_two_terminals_answer_and_the_second_is_told_the_truth(tmp_path: P
         await other.until("A number, then Enter.")
         await one.confirm("a")
         await one.until("You allowed")
-        await other.until("allowed · Run `npm test`?")
+        await other.until("allowed `npm test`")
         assert await laid.given(ask) == Allow()
 
 
@@ -96,7 +96,7 @@ async def test_output_that_streams_meanwhile_does_not_tear_the_prompt(tmp_path: 
             numbers = [row for row in terminal.everything.split("\n") if "Paragraph" in row]
             assert numbers == [f"  Paragraph {number} says something." for number in range(60)]
             terminal.type(ENTER)
-            await terminal.until("You denied (xxx")
+            await terminal.until("You denied `npm test`: “xxx")
             assert await laid.given(ask) == Deny("x" * 60)
 
 
@@ -111,15 +111,15 @@ async def test_a_hub_that_restarts_is_found_again_with_the_same_prompt_and_nothi
         await terminal.until("In your own words", "Enter to send")
         terminal.type("Duck")
     try:
-        await terminal.until("The hub went away", "› Duck")
+        await terminal.until("Lost the connection to the hub", "› Duck")
         await terminal.enter("DB")
-        await terminal.until("nothing was answered. Choose again to try again.")
+        await terminal.until("nothing was answered. Choose again to retry.")
         async with laid.serve():
-            await terminal.until("The hub is back", "› DuckDB", gone="No connection")
+            await terminal.until("Reconnected to the hub", "› DuckDB", gone="Not connected")
             terminal.type(ENTER)
-            await terminal.until("You chose DuckDB")
+            await terminal.until("You answered: DuckDB")
             assert await laid.given(ask) == Choices((Choice(text="DuckDB"),))
-            assert terminal.everything.count("The hub is back") == 1
+            assert terminal.everything.count("Reconnected to the hub") == 1
             terminal.type(CTRL_D)
             assert await terminal.end() == 0
     finally:
@@ -135,11 +135,11 @@ async def test_what_became_of_an_ask_while_the_hub_was_away_is_told_once(tmp_pat
         await laid.ask(NPM, session="s_1")
         await terminal.until("Run `npm test`?", READY)
     try:
-        await terminal.until("The hub went away")
+        await terminal.until("Lost the connection to the hub")
         async with laid.serve():
             # No process is left of a session that nobody ran, so that its ask is withdrawn.
-            await terminal.until("The session was lost", "What you say here resumes the session")
-            assert terminal.everything.count("Withdrawn:") == 1
+            await terminal.until("The session was lost", "Type to resume the session")
+            assert terminal.everything.count("No longer needed:") == 1
             terminal.type(CTRL_D)
             assert await terminal.end() == 1
             assert "handraise run --resume s_1" in terminal.everything
@@ -155,10 +155,10 @@ async def test_whoever_loses_is_told_once_who_was_first(tmp_path: Path) -> None:
             await terminal.until(READY)
             await laid.answer(ask, Deny("no"))
             terminal.type("a")
-            await terminal.until("ann denied (no)", gone="Allow once")
+            await terminal.until("ann denied `npm test`: “no”", gone="Allow once")
             await laid.publish("And so on.")
             await terminal.until("And so on.")
-            assert terminal.everything.count("ann denied (no)") == 1
+            assert terminal.everything.count("ann denied `npm test`: “no”") == 1
 
 
 async def test_an_ask_answered_while_the_hub_was_away_is_told_when_it_is_back(tmp_path: Path) -> None:
@@ -169,10 +169,10 @@ async def test_an_ask_answered_while_the_hub_was_away_is_told_when_it_is_back(tm
         ask = await laid.ask(NPM)
         await terminal.until(READY)
     try:
-        await terminal.until("The hub went away")
+        await terminal.until("Lost the connection to the hub")
         async with laid.serve():
             await laid.answer(ask, Deny("no"))
-            await terminal.until("ann denied (no)", gone="Allow once")
+            await terminal.until("ann denied `npm test`: “no”", gone="Allow once")
             assert terminal.everything.count("ann denied") == 1
     finally:
         await terminal.__aexit__(None, None, None)

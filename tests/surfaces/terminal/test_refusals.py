@@ -39,9 +39,9 @@ async def test_who_may_only_look_is_told_so_and_goes_on_looking(tmp_path: Path) 
         async with laid.terminal("attach", "s_1", environment=far) as terminal:
             await terminal.until("Run `npm test`?", READY)
             await terminal.confirm("a")
-            await terminal.until("it takes 'approver'", READY)
+            await terminal.until("Requires the approver role", READY)
             terminal.type(CTRL_C)
-            await terminal.until("Interrupting the turn", "The role 'viewer' may not do this")
+            await terminal.until("Interrupting the turn", "Requires the approver role (you are a viewer)")
             await laid.answer(ask, Allow())
             await terminal.until("ann allowed", gone="Allow once")
             terminal.type(CTRL_D)
@@ -63,7 +63,7 @@ async def test_a_token_that_is_revoked_ends_the_stay_with_the_reason(tmp_path: P
             assert terminal.modes() == terminal.before
 
 
-class Unattended:
+class UnattendedDesk:
     """The command without a terminal."""
 
     def __init__(self, started: Started, errors: int) -> None:
@@ -81,7 +81,7 @@ class Unattended:
 
 
 @asynccontextmanager
-async def unattended(laid: Table, *arguments: str, stdout: int) -> AsyncIterator[Unattended]:
+async def unattended(laid: Table, *arguments: str, stdout: int) -> AsyncIterator[UnattendedDesk]:
     environment = {"PATH": os.environ["PATH"], "HANDRAISE_STATE": str(laid.state), "HOME": str(laid.tmp)}
     heard, told = os.pipe()
     with open(os.devnull, "rb") as nothing:
@@ -89,7 +89,7 @@ async def unattended(laid: Table, *arguments: str, stdout: int) -> AsyncIterator
     os.close(told)
     try:
         async with asyncio.timeout(DEADLINE):
-            yield Unattended(started, heard)
+            yield UnattendedDesk(started, heard)
     finally:
         await started.kill()
         os.close(heard)

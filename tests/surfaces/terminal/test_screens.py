@@ -22,7 +22,7 @@ async def test_a_card_fits_any_terminal(tmp_path: Path, columns: int, rows: int)
         await terminal.until("1 日本語で答える 🎉", READY)
         assert all(row.startswith("▌") for row in terminal.lines[:-1] if row)
         terminal.type("1")
-        await terminal.until("You chose")
+        await terminal.until("You answered")
         assert await laid.given(ask) == Choices((Choice((wide.label,)),))
 
 

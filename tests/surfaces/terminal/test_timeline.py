@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from handraise.desk.interface import Partial
 from handraise.model.actors import Person
 from handraise.model.items import (
     ActionChanged,
@@ -15,6 +14,7 @@ from handraise.model.items import (
     Content,
     Item,
     Notice,
+    Preview,
     Said,
     SaidTaken,
     SessionEnded,
@@ -41,8 +41,8 @@ def ended(**fields: Any) -> TurnEnded:
     return TurnEnded(1, 0.0123, 4200, {}, **told)
 
 
-def partial(text: str, message: str = "m", index: int = 0) -> Partial:
-    return Partial("s_1", message, index, "text", text)
+def partial(text: str, message: str = "m", index: int = 0) -> Preview:
+    return Preview("s_1", message, index, "text", text)
 
 
 def test_blocks_are_printed_when_they_close_and_the_stored_text_adds_the_rest() -> None:
@@ -117,7 +117,7 @@ def test_a_failed_turn_says_its_error_once() -> None:  # lesson 51
 def test_what_was_said_waits_until_it_is_taken() -> None:
     timeline = Timeline()
     said = Said("y", "Go\non", 1, Person("ann"), "web")
-    assert lines(timeline.receive(item(said), 60)) == ["", "› Go", "  on [1 picture]"]
+    assert lines(timeline.receive(item(said), 60)) == ["", "› Go", "  on [1 image]"]
     assert timeline.waiting
     timeline.receive(item(SaidTaken("y")), 60)
     assert not timeline.waiting

@@ -28,7 +28,7 @@ async def test_sentences_while_cards_appear_are_said_and_grant_nothing(tmp_path:
     async with table(tmp_path) as laid:
         await laid.session()
         async with laid.terminal("attach", "s_1") as terminal:
-            await terminal.until("Ctrl-D leaves")
+            await terminal.until("Ctrl-D to leave")
             for number, sentence in enumerate(SENTENCES):
                 half = len(sentence) // 2 if number % 2 else 0
                 await type_at(terminal, sentence[:half])
@@ -39,7 +39,7 @@ async def test_sentences_while_cards_appear_are_said_and_grant_nothing(tmp_path:
                 await terminal.until("Keys count in a moment")
                 assert (await laid.hub.desk.ask(ask.id)).state == "open"
                 await laid.hub.inbox.withdraw(ask.id, f"number {number}")
-                await terminal.until(f"Withdrawn: number {number} ", gone="▌")
+                await terminal.until(f"No longer needed: number {number} ", gone="▌")
 
 
 async def test_a_sentence_after_a_long_look_goes_to_claude(tmp_path: Path) -> None:
@@ -55,16 +55,16 @@ async def test_a_sentence_after_a_long_look_goes_to_claude(tmp_path: Path) -> No
                 await terminal.until("Keys count in a moment")
                 assert (await laid.hub.desk.ask(ask.id)).state == "open"
                 await laid.hub.inbox.withdraw(ask.id, sentence)
-                await terminal.until(f"Withdrawn: {sentence} ", gone="▌")
+                await terminal.until(f"No longer needed: {sentence} ", gone="▌")
 
 
 async def test_several_cards_are_allowed_one_after_the_other_at_the_first_try(tmp_path: Path) -> None:
     async with table(tmp_path) as laid, laid.terminal("inbox") as terminal:
         asks = [await laid.ask(NPM) for _ in range(5)]
         for left in range(5, 0, -1):
-            await terminal.until(f"ask 1 of {left}" if left > 1 else "✋ Permission", READY)
+            await terminal.until(f"request 1 of {left}" if left > 1 else "✋ Permission", READY)
             await terminal.confirm("a")
-            await terminal.until(f"ask 1 of {left - 1}" if left > 2 else "You allowed", gone=f"ask 1 of {left}")
+            await terminal.until(f"request 1 of {left - 1}" if left > 2 else "You allowed", gone=f"request 1 of {left}")
         await terminal.until("Nothing needs you")
         assert [await laid.given(each) for each in asks] == [Allow()] * 5
 

@@ -1,8 +1,8 @@
-/** Administration: the pages that are not needed every day. Loaded when somebody goes there. */
+/** Administration: the pages that are not needed every day, loaded on the first visit. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Later } from "../parts/Later";
 import { ADMIN } from "../store/place";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 
 export function Admin({ page }: { page: string }) {
   const nav = useRef<HTMLElement>(null);
@@ -11,11 +11,11 @@ export function Admin({ page }: { page: string }) {
   return (
     <main class="admin scrolls" tabIndex={-1}>
       <div class="admin-inner">
-        <h1>{t.admin.title}</h1>
-        <nav class="admin-nav" ref={nav} aria-label={t.admin.title}>
+        <h1>{t("page.admin.title")}</h1>
+        <nav class="admin-nav" ref={nav} aria-label={t("page.admin.title")}>
           {ADMIN.map((each) => (
             <a key={each} data-inside href={`/admin/${each}`} aria-current={each === page ? "page" : undefined}>
-              {t.admin.pages[each]}
+              {t(`page.admin.page.${each}`)}
             </a>
           ))}
         </nav>

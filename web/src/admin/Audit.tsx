@@ -1,23 +1,51 @@
 /** The audit: who did what, when, from where; the last first. */
-import { useSignal } from "@preact/signals";
+import { useSignal, type Signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Audit, Entry } from "../generated/api";
-import { Field } from "../parts/Field";
+import { Field, Select, TextField } from "../parts/Form";
 import { Machine, Unfolds } from "../parts/Folded";
 import { Quoted } from "../parts/Quoted";
 import { Table } from "../parts/Table";
 import { may, sessionOf, sessions } from "../store/desk";
-import { get, inWords } from "../store/http";
+import { get, explainError } from "../store/http";
 import { pathOf } from "../store/place";
+import { actorName, sourceName } from "../text/names";
 import { reveal } from "../text/reveal";
 import { moment } from "../text/times";
-import { texts as t } from "../texts";
+import { t, textOr } from "../texts";
 import { sayEntry } from "./entries";
+import { periodOf } from "./numbers";
 import { Trouble } from "./read";
 
 const PAGE = 100;
 /** What is offered as a span of time, in days. */
 const DAYS = [0, 1, 7, 30];
+/** All that the hub writes into its audit, by its own names. */
+const EVENTS: Entry["what"][] = [
+  "answered",
+  "late answer",
+  "expired",
+  "withdrawn",
+  "refused",
+  "token made",
+  "token revoked",
+  "rule made",
+  "rule revoked",
+  "project added",
+  "project changed",
+  "session started",
+  "session stopped",
+  "session resumed",
+  "login",
+  "device added",
+  "device removed",
+  "trust revoked",
+  "alarm",
+];
+
+function nameOf(event: Entry["what"]): string {
+  return textOr(`admin.audit.event.${event.replace(" ", "_")}`, event);
+}
 
 interface Wanted {
   what: string;
@@ -27,13 +55,34 @@ interface Wanted {
 }
 
 export function AuditPage() {
-  if (!may("admin")) return <p class="empty">{t.admin.needsAdmin}</p>;
-  return <List />;
+  if (!may("admin")) return <p class="empty">{t("admin.needs_admin")}</p>;
+  return <Log />;
 }
 
-function List() {
+function Log() {
   const wanted = useSignal<Wanted>({ what: "", by: "", session: "", days: 0 });
   const words = useSignal("");
+  const { entries, next, trouble, read } = useLog(wanted);
+  const searched = words.value.trim().toLowerCase();
+  const shown = (entries.value ?? []).filter((entry) => !searched || JSON.stringify(entry).toLowerCase().includes(searched));
+  return (
+    <>
+      <LogFilters wanted={wanted.value} set={(part) => (wanted.value = { ...wanted.value, ...part })} words={words.value} search={(text) => (words.value = text)} />
+      <Trouble reading={{ trouble }} />
+      {!entries.value && !trouble.value && <p class="empty">{t("page.loading")}</p>}
+      {entries.value && !shown.length && <p class="empty">{t("admin.no_match")}</p>}
+      {shown.length > 0 && <LogTable entries={shown} />}
+      {next.value !== null && (
+        <button type="button" class="more" onClick={() => void read(next.value)}>
+          {t("admin.audit.more")}
+        </button>
+      )}
+    </>
+  );
+}
+
+/** The entries that are wanted, page by page. */
+function useLog(wanted: Signal<Wanted>) {
   const entries = useSignal<Entry[] | null>(null);
   const next = useSignal<number | null>(null);
   const trouble = useSignal<string | null>(null);
@@ -42,77 +91,48 @@ function List() {
     trouble.value = null;
     try {
       const page = await get<Audit>(`/api/audit?${queryOf(asked, before)}`);
-      // Somebody wants something else by now.
+      // Something else is wanted by now.
       if (asked !== wanted.value) return;
       entries.value = [...(before === null ? [] : (entries.value ?? [])), ...page.entries];
       next.value = page.next;
     } catch (error) {
-      if (asked === wanted.value) trouble.value = inWords(error, t.away);
+      if (asked === wanted.value) trouble.value = explainError(error);
     }
   };
   useEffect(() => void read(null), [wanted.value]);
-  const searched = words.value.trim().toLowerCase();
-  const list = (entries.value ?? []).filter((entry) => !searched || JSON.stringify(entry).toLowerCase().includes(searched));
+  return { entries, next, trouble, read };
+}
+
+function LogTable({ entries }: { entries: readonly Entry[] }) {
+  const heads = [t("admin.audit.when"), t("admin.audit.what"), t("admin.audit.by"), t("admin.audit.from"), t("admin.audit.about")];
   return (
-    <>
-      <Filters wanted={wanted.value} set={(part) => (wanted.value = { ...wanted.value, ...part })} words={words.value} search={(text) => (words.value = text)} />
-      <Trouble reading={{ trouble }} />
-      {!entries.value && !trouble.value && <p class="empty">{t.loading}</p>}
-      {entries.value && !list.length && <p class="empty">{t.admin.noEntries}</p>}
-      {list.length > 0 && (
-        <Table label={t.admin.pages["audit"] ?? ""} heads={[t.admin.when, t.admin.what, t.admin.by, t.admin.from, t.admin.forWhat]} kind="audit">
-          {list.map((entry) => (
-            <Row key={entry.number} entry={entry} />
-          ))}
-        </Table>
-      )}
-      {next.value !== null && (
-        <button type="button" class="more" onClick={() => void read(next.value)}>
-          {t.admin.older}
-        </button>
-      )}
-    </>
+    <Table label={t("page.admin.page.audit")} heads={heads} kind="audit">
+      {entries.map((entry) => (
+        <LogRow key={entry.number} entry={entry} />
+      ))}
+    </Table>
   );
 }
 
-function Filters({ wanted, set, words, search }: { wanted: Wanted; set: (part: Partial<Wanted>) => void; words: string; search: (text: string) => void }) {
-  const listed = [...sessions.value.values()].sort((a, b) => (a.changed_at > b.changed_at ? -1 : 1)).slice(0, 200);
+function LogFilters({ wanted, set, words, search }: { wanted: Wanted; set: (part: Partial<Wanted>) => void; words: string; search: (text: string) => void }) {
+  const recent = [...sessions.value.values()].sort((a, b) => (a.changed_at > b.changed_at ? -1 : 1)).slice(0, 200);
+  const any = ["", t("admin.audit.any")] as const;
   return (
     <div class="four filters">
-      <Field label={t.admin.what}>
-        <select value={wanted.what} onChange={(event) => set({ what: event.currentTarget.value })}>
-          <option value="">{t.admin.any}</option>
-          {Object.entries(t.admin.happenings).map(([what, says]) => (
-            <option key={what} value={what}>
-              {says}
-            </option>
-          ))}
-        </select>
+      <Field label={t("admin.audit.what")}>
+        <Select value={wanted.what} change={(what) => set({ what })} options={[any, ...EVENTS.map((each) => [each, nameOf(each)] as const)]} />
       </Field>
-      <Field label={t.admin.by}>
-        <input value={wanted.by} placeholder={t.admin.everybody} onChange={(event) => set({ by: event.currentTarget.value.trim() })} />
+      <Field label={t("admin.audit.by")}>
+        <input value={wanted.by} placeholder={t("admin.audit.everyone")} onChange={(event) => set({ by: event.currentTarget.value.trim() })} />
       </Field>
-      <Field label={t.admin.sessionLabel}>
-        <select value={wanted.session} onChange={(event) => set({ session: event.currentTarget.value })}>
-          <option value="">{t.admin.any}</option>
-          {listed.map((session) => (
-            <option key={session.id} value={session.id}>
-              {reveal(session.title)}
-            </option>
-          ))}
-        </select>
+      <Field label={t("admin.audit.session")}>
+        <Select value={wanted.session} change={(session) => set({ session })} options={[any, ...recent.map((each) => [each.id, reveal(each.title)] as const)]} />
       </Field>
-      <Field label={t.admin.when}>
-        <select value={String(wanted.days)} onChange={(event) => set({ days: Number(event.currentTarget.value) })}>
-          {DAYS.map((each) => (
-            <option key={each} value={each}>
-              {t.admin.lastDays(each)}
-            </option>
-          ))}
-        </select>
+      <Field label={t("admin.audit.when")}>
+        <Select value={wanted.days} change={(days) => set({ days: Number(days) })} options={DAYS.map((each) => [each, periodOf(each)])} />
       </Field>
-      <Field label={t.admin.search} says={t.admin.searchSays}>
-        <input type="search" value={words} onInput={(event) => search(event.currentTarget.value)} />
+      <Field label={t("admin.audit.search")} hint={t("admin.audit.search_hint")}>
+        <TextField type="search" value={words} change={search} />
       </Field>
     </div>
   );
@@ -128,44 +148,44 @@ function queryOf({ what, by, session, days }: Wanted, before: number | null): st
   return query.toString();
 }
 
-function Row({ entry }: { entry: Entry }) {
-  const session = sessionOf(entry.session);
-  const more = { ...(entry.ask ? { ask: entry.ask } : {}), ...(entry.digest ? { digest: entry.digest } : {}), ...(entry.rule ? { rule: entry.rule } : {}), ...entry.detail };
+function LogRow({ entry }: { entry: Entry }) {
   return (
     <tr>
       <td class="nowrap">{moment(entry.at)}</td>
-      <td class="nowrap">{t.admin.happenings[entry.what] ?? entry.what}</td>
-      <td>{entry.by.kind === "rule" ? t.admin.byRule(reveal(entry.by.rule)) : reveal(entry.by.name)}</td>
-      <td>{reveal(entry.source)}</td>
+      <td class="nowrap">{nameOf(entry.what)}</td>
+      <td>{actorName(entry.by)}</td>
+      <td>{sourceName(entry.source)}</td>
       <td class="detail">
-        {Object.keys(more).length > 0 ? (
-          <Unfolds
-            title={
-              <>
-                <Quoted text={sayEntry(entry)} />
-                {session && <span class="quiet-text"> {reveal(session.title)}</span>}
-              </>
-            }
-          >
-            {() => (
-              <>
-                {session && (
-                  <a data-inside href={pathOf({ view: "session", id: session.id })}>
-                    {t.card.goTo}
-                  </a>
-                )}
-                <Machine text={JSON.stringify(more, null, 2)} label={t.admin.forWhat} />
-              </>
-            )}
-          </Unfolds>
-        ) : (
-          session && (
-            <a data-inside href={pathOf({ view: "session", id: session.id })}>
-              {reveal(session.title)}
-            </a>
-          )
-        )}
+        <LogDetail entry={entry} />
       </td>
     </tr>
+  );
+}
+
+function LogDetail({ entry }: { entry: Entry }) {
+  const session = sessionOf(entry.session);
+  const more = { ...(entry.ask ? { ask: entry.ask } : {}), ...(entry.digest ? { digest: entry.digest } : {}), ...(entry.rule ? { rule: entry.rule } : {}), ...entry.detail };
+  const link = (text: string) =>
+    session && (
+      <a data-inside href={pathOf({ view: "session", id: session.id })}>
+        {text}
+      </a>
+    );
+  if (!Object.keys(more).length) return <>{session && link(reveal(session.title))}</>;
+  const title = (
+    <>
+      <Quoted text={sayEntry(entry)} />
+      {session && <span class="quiet-text"> {reveal(session.title)}</span>}
+    </>
+  );
+  return (
+    <Unfolds title={title}>
+      {() => (
+        <>
+          {link(t("page.card.open_conversation"))}
+          <Machine text={JSON.stringify(more, null, 2)} label={t("admin.audit.about")} />
+        </>
+      )}
+    </Unfolds>
   );
 }

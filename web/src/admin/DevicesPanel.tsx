@@ -5,122 +5,130 @@ import type { Device } from "../generated/api";
 import { install, installable } from "../install";
 import { devices, isPushed, NoService, NotAllowed, pushState, refresh, remove, setEnded, switchOff, switchOn, thisDevice, tryOut } from "../push";
 import { moment } from "../text/times";
-import { inWords } from "../store/http";
+import { explainError } from "../store/http";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 
-interface Says {
+interface PanelNote {
   text: string;
   trouble: boolean;
 }
 
+type Work = () => Promise<string | null | void>;
+
 export function DevicesPanel() {
-  const says = useSignal<Says | null>(null);
-  const busy = useSignal(false);
+  const { notice, busy, run, test } = useDevices();
   useEffect(() => void refresh(), []);
-  const act = async (what: () => Promise<string | null | void>) => {
-    busy.value = true;
-    says.value = null;
-    try {
-      const trouble = await what();
-      if (trouble) says.value = { text: trouble, trouble: true };
-    } catch (error) {
-      says.value = { text: explain(error), trouble: true };
-    }
-    busy.value = false;
-  };
-  const test = (id: string) =>
-    act(async () => {
-      const trouble = await tryOut(id);
-      if (!trouble) says.value = { text: t.push.tested, trouble: false };
-      return trouble;
-    });
   return (
     <section class="panel stack devices" aria-labelledby="push-title">
-      <h2 id="push-title">{t.push.title}</h2>
-      <p class="quiet-text">{t.push.says}</p>
-      <Here busy={busy} act={act} test={test} />
-      {says.value && (
-        <p class={says.value.trouble ? "note trouble" : "note"} role={says.value.trouble ? "alert" : "status"}>
-          {reveal(says.value.text)}
+      <h2 id="push-title">{t("admin.push.title")}</h2>
+      <p class="quiet-text">{t("admin.push.hint")}</p>
+      <ThisDevice busy={busy} run={run} test={test} />
+      {notice.value && (
+        <p class={notice.value.trouble ? "note trouble" : "note"} role={notice.value.trouble ? "alert" : "status"}>
+          {reveal(notice.value.text)}
         </p>
       )}
-      <List busy={busy} act={act} said={says.value?.text ?? ""} />
+      <DeviceList busy={busy} run={run} shown={notice.value?.text ?? ""} />
       <Install />
     </section>
   );
 }
 
-function Here({ busy, act, test }: { busy: Signal<boolean>; act: (what: () => Promise<string | null | void>) => Promise<void>; test: (id: string) => Promise<void> }) {
+/** Does one thing at a time, and says how it went. */
+function useDevices() {
+  const notice = useSignal<PanelNote | null>(null);
+  const busy = useSignal(false);
+  const run = async (work: Work) => {
+    busy.value = true;
+    notice.value = null;
+    try {
+      const trouble = await work();
+      if (trouble) notice.value = { text: trouble, trouble: true };
+    } catch (error) {
+      notice.value = { text: explain(error), trouble: true };
+    }
+    busy.value = false;
+  };
+  const test = (id: string) =>
+    run(async () => {
+      const trouble = await tryOut(id);
+      if (!trouble) notice.value = { text: t("admin.push.tested"), trouble: false };
+      return trouble;
+    });
+  return { notice, busy, run, test };
+}
+
+function ThisDevice({ busy, run, test }: { busy: Signal<boolean>; run: (work: Work) => Promise<void>; test: (id: string) => Promise<void> }) {
   const state = pushState.value;
   const here = devices.value.find((each) => each.id === thisDevice.value);
   if (state === "off")
     return (
       <div class="device-here">
-        <span class="push-state">{t.push.states.off}</span>
-        <button type="button" class="primary" disabled={busy.value} onClick={() => void act(switchOn)}>
-          {t.push.switchOn}
+        <span class="push-state">{t("admin.push.state.off")}</span>
+        <button type="button" class="primary" disabled={busy.value} onClick={() => void run(switchOn)}>
+          {t("admin.push.turn_on")}
         </button>
       </div>
     );
-  if (state !== "on" || !here) return <p class={state === "loading" ? "quiet-text" : "note"}>{t.push.states[state]}</p>;
+  if (state !== "on" || !here) return <p class={state === "loading" ? "quiet-text" : "note"}>{t(`admin.push.state.${state}`)}</p>;
   return (
     <>
       <div class="device-here">
-        <span class="push-state on">{t.push.states.on}</span>
+        <span class="push-state on">{t("admin.push.state.on")}</span>
         <div class="row-of-buttons">
           <button type="button" disabled={busy.value} onClick={() => void test(here.id)}>
-            {t.push.test}
+            {t("admin.push.test")}
           </button>
-          <button type="button" disabled={busy.value} onClick={() => void act(switchOff)}>
-            {t.push.switchOff}
+          <button type="button" disabled={busy.value} onClick={() => void run(switchOff)}>
+            {t("admin.push.turn_off")}
           </button>
         </div>
       </div>
       <label class="tick">
-        <input type="checkbox" checked={here.kinds.includes("ended")} disabled={busy.value} onChange={(event) => void act(() => setEnded(event.currentTarget.checked))} /> {t.push.ended}
+        <input type="checkbox" checked={here.kinds.includes("ended")} disabled={busy.value} onChange={(event) => void run(() => setEnded(event.currentTarget.checked))} /> {t("admin.push.ended")}
       </label>
     </>
   );
 }
 
-interface Acts {
+interface DeviceActions {
   busy: Signal<boolean>;
-  act: (what: () => Promise<void>) => Promise<void>;
+  run: (work: Work) => Promise<void>;
   /** What stands above the list already. */
-  said: string;
+  shown: string;
 }
 
-function List(acts: Acts) {
+function DeviceList(acts: DeviceActions) {
   if (devices.value.length === 0) return null;
   return (
     <>
-      <h3>{t.push.devices}</h3>
+      <h3>{t("admin.push.devices")}</h3>
       <ul class="device-list">
         {devices.value.map((device) => (
-          <Row key={device.id} device={device} {...acts} />
+          <DeviceRow key={device.id} device={device} {...acts} />
         ))}
       </ul>
     </>
   );
 }
 
-function Row({ device, busy, act, said }: Acts & { device: Device }) {
+function DeviceRow({ device, busy, run, shown }: DeviceActions & { device: Device }) {
   const here = device.id === thisDevice.value && isPushed.value;
   const label = reveal(device.label);
   return (
     <li class="device">
       <div>
         <span class="device-name">{label}</span>
-        {here && <span class="quiet-text"> · {t.push.here}</span>}
+        {here && <span class="quiet-text"> · {t("admin.push.here")}</span>}
         <p class="quiet-text">
-          {t.push.since(moment(device.created_at))} · {device.last_sent_at ? t.push.lastSent(moment(device.last_sent_at)) : t.push.neverSent}
+          {t("admin.push.since", { date: moment(device.created_at) })} · {device.last_sent_at ? t("admin.push.last_sent", { date: moment(device.last_sent_at) }) : t("admin.push.never_sent")}
         </p>
-        {device.trouble && !(here && device.trouble === said) && <p class="device-trouble">{reveal(device.trouble)}</p>}
+        {device.trouble && !(here && device.trouble === shown) && <p class="device-trouble">{reveal(device.trouble)}</p>}
       </div>
       {!here && (
-        <button type="button" class="danger quiet" aria-label={t.push.removeLabel(label)} disabled={busy.value} onClick={() => void act(() => remove(device.id))}>
-          {t.push.remove}
+        <button type="button" class="danger quiet" aria-label={t("admin.push.remove_device", { name: label })} disabled={busy.value} onClick={() => void run(() => remove(device.id))}>
+          {t("admin.push.remove")}
         </button>
       )}
     </li>
@@ -131,16 +139,16 @@ function Install() {
   if (!installable.value) return null;
   return (
     <div class="device-here">
-      <span class="quiet-text">{t.push.installSays}</span>
+      <span class="quiet-text">{t("admin.push.install_hint")}</span>
       <button type="button" onClick={() => void install()}>
-        {t.push.install}
+        {t("admin.push.install")}
       </button>
     </div>
   );
 }
 
 function explain(error: unknown): string {
-  if (error instanceof NotAllowed) return t.push.dismissed;
-  if (error instanceof NoService) return t.push.noService;
-  return inWords(error, t.away);
+  if (error instanceof NotAllowed) return t("admin.push.dismissed");
+  if (error instanceof NoService) return t("admin.push.no_service");
+  return explainError(error);
 }

@@ -1,7 +1,6 @@
 /** Rules: standing answers, who made them, how often they answered, and how to take them back. */
 import type { Asks, Rule, Rules } from "../generated/api";
 import type { Ask } from "../feed/model";
-import { sentence } from "../cards/sentence";
 import { Confirm } from "../parts/Confirm";
 import { Quoted } from "../parts/Quoted";
 import { Table } from "../parts/Table";
@@ -11,29 +10,30 @@ import { pathOf } from "../store/place";
 import { drafting } from "../rules/drafting";
 import { NO_RULE, subjectOf, toRules } from "../rules/draft";
 import { RuleForm } from "../rules/RuleForm";
+import { modeName } from "../sessions/modes";
 import { reveal } from "../text/reveal";
 import { moment } from "../text/times";
-import { texts as t } from "../texts";
-import { Loading, Trouble, useReading, type Reading } from "./read";
+import { t } from "../texts";
+import { Loading, Trouble, useResource, type Resource } from "./read";
 import { usesOf, type Use } from "./uses";
 
 const ASKED = 12;
 
 export function RulesPage() {
-  const reading = useReading<Rules>("/api/rules");
-  const recent = useReading<Asks>("/api/asks?order=newest&limit=500");
+  const reading = useResource<Rules>("/api/rules");
+  const recent = useResource<Asks>("/api/asks?order=newest&limit=500");
   const asks = recent.value.value?.asks ?? [];
   const list = reading.value.value?.rules;
   return (
     <>
-      <p class="lead">{t.admin.rulesSay}</p>
+      <p class="lead">{t("admin.rules.hint")}</p>
       <Trouble reading={reading} />
       {!list && <Loading reading={reading} />}
-      {list?.length === 0 && <p class="empty">{t.admin.noRules}</p>}
-      {list && list.length > 0 && <List rules={list} uses={usesOf(asks)} reading={reading} />}
+      {list?.length === 0 && <p class="empty">{t("admin.rules.none")}</p>}
+      {list && list.length > 0 && <RuleList rules={list} uses={usesOf(asks)} reading={reading} />}
       {may("admin") && (
         <section class="panel stack">
-          <h2>{t.admin.newRule}</h2>
+          <h2>{t("admin.rules.new")}</h2>
           <RuleForm
             first={NO_RULE}
             make={(draft) =>
@@ -44,34 +44,34 @@ export function RulesPage() {
           />
         </section>
       )}
-      <Asked asks={asks.filter((each) => each.kind === "permission" && !isRuled(each)).slice(0, ASKED)} />
+      <RecentlyAsked asks={asks.filter((each) => each.kind === "permission" && !isRuled(each)).slice(0, ASKED)} />
     </>
   );
 }
 
-function List({ rules, uses, reading }: { rules: readonly Rule[]; uses: ReadonlyMap<string, Use>; reading: Reading<Rules> }) {
+function RuleList({ rules, uses, reading }: { rules: readonly Rule[]; uses: ReadonlyMap<string, Use>; reading: Resource<Rules> }) {
   const wanted = decodeURIComponent(location.hash.slice(1)).split(", ");
   return (
-    <Table label={t.admin.pages["rules"] ?? ""} heads={[t.admin.decision, t.admin.scope, t.admin.where, t.admin.madeBy, t.admin.uses]} acts>
+    <Table label={t("page.admin.page.rules")} heads={[t("admin.rules.decision"), t("admin.rules.subject"), t("admin.rules.where"), t("admin.created_by"), t("admin.rules.uses")]} acts>
       {rules.map((rule) => (
         <tr key={rule.id} class={wanted.includes(rule.id) ? "wanted" : ""} ref={(row) => void (wanted.includes(rule.id) && row?.scrollIntoView({ block: "nearest" }))}>
           <td>
-            <span class={`decision ${rule.decision}`}>{t.rules.decisions[rule.decision]}</span>
+            <span class={`decision ${rule.decision}`}>{t(`admin.rules.decisions.${rule.decision}`)}</span>
           </td>
           <td class="detail">
             <Quoted text={subjectOf(rule)} />
-            {rule.mode && <span class="quiet-text"> {t.admin.inMode(t.sessions.modes[rule.mode] ?? reveal(rule.mode))}</span>}
+            {rule.mode && <span class="quiet-text"> {t("admin.rules.in_mode", { mode: modeName(rule.mode) })}</span>}
             {rule.message && <span class="quiet-text"> “{reveal(rule.message)}”</span>}
           </td>
           <td>{whereOf(rule)}</td>
           <td>
             {madeBy(rule)} <span class="quiet-text nowrap">{rule.made_at && moment(rule.made_at)}</span>
-            {rule.expires_at && <span class="quiet-text"> {t.admin.until(moment(rule.expires_at))}</span>}
+            {rule.expires_at && <span class="quiet-text"> {t("admin.rules.expires", { date: moment(rule.expires_at) })}</span>}
           </td>
-          <td class="nowrap">{told(uses.get(rule.id))}</td>
+          <td class="nowrap">{useOf(uses.get(rule.id))}</td>
           <td>
             {rule.source === "person" && may("admin") && (
-              <Confirm says={t.admin.revoke} really={t.admin.revokeReally} act={() => void reading.act(() => ask("DELETE", `/api/rules/${encodeURIComponent(rule.id)}`))} />
+              <Confirm label={t("admin.revoke")} really={t("admin.revoke_confirm")} act={() => void reading.act(() => ask("DELETE", `/api/rules/${encodeURIComponent(rule.id)}`))} />
             )}
           </td>
         </tr>
@@ -80,43 +80,48 @@ function List({ rules, uses, reading }: { rules: readonly Rule[]; uses: Readonly
   );
 }
 
-/** Why somebody was asked, lately; and the way to a rule, so that they are not asked again. */
-function Asked({ asks }: { asks: readonly Ask[] }) {
+/** Why people were asked, lately; and the way to a rule, so that they are not asked again. */
+function RecentlyAsked({ asks }: { asks: readonly Ask[] }) {
   if (!asks.length) return null;
   return (
     <section class="panel stack">
-      <h2>{t.admin.whyAsked}</h2>
+      <h2>{t("admin.rules.asked")}</h2>
       <ul class="asked-list">
-        {asks.map((each) => {
-          const session = sessionOf(each.session);
-          return (
-            <li key={each.id}>
-              <p>
-                <strong>
-                  <Quoted text={sentence(each, session?.directory ?? null)} />
-                </strong>{" "}
-                <span class="quiet-text">
-                  {session && (
-                    <a data-inside href={pathOf({ view: "session", id: session.id })}>
-                      {reveal(session.title)}
-                    </a>
-                  )}{" "}
-                  {moment(each.opened_at)}
-                </span>
-              </p>
-              <p class="quiet-text">
-                <Quoted text={reveal(each.why || t.card.noWhy)} />
-              </p>
-              {may("admin") && (
-                <button type="button" class="small" onClick={() => (drafting.value = each)}>
-                  {t.card.makeRule}
-                </button>
-              )}
-            </li>
-          );
-        })}
+        {asks.map((each) => (
+          <AskedRow key={each.id} ask={each} />
+        ))}
       </ul>
     </section>
+  );
+}
+
+function AskedRow({ ask: each }: { ask: Ask }) {
+  const { card } = each;
+  const session = sessionOf(each.session);
+  return (
+    <li>
+      <p>
+        <strong>
+          <Quoted text={card.headline} />
+        </strong>{" "}
+        <span class="quiet-text">
+          {session && (
+            <a data-inside href={pathOf({ view: "session", id: session.id })}>
+              {reveal(session.title)}
+            </a>
+          )}{" "}
+          {moment(each.opened_at)}
+        </span>
+      </p>
+      <p class="quiet-text">
+        <Quoted text={card.why || t("page.card.no_why")} />
+      </p>
+      {may("admin") && (
+        <button type="button" class="small" onClick={() => (drafting.value = each)}>
+          {t("page.card.make_rule")}
+        </button>
+      )}
+    </li>
   );
 }
 
@@ -124,18 +129,18 @@ function isRuled(each: Ask): boolean {
   return each.settlement?.state === "answered" && each.settlement.by.kind === "rule";
 }
 
-function told(use: Use | undefined): string {
-  return use ? t.admin.used_(use.count, moment(use.last)) : t.admin.notLately;
+function useOf(use: Use | undefined): string {
+  return use ? t("admin.rules.used", { count: use.count, date: moment(use.last) }) : "–";
 }
 
 function madeBy(rule: Rule): string {
-  if (rule.source === "settings") return t.admin.settings;
-  return rule.source === "project" ? t.admin.fromProject : reveal(rule.made_by);
+  if (rule.source === "settings") return t("admin.rules.from_settings");
+  return rule.source === "project" ? t("admin.rules.from_project") : reveal(rule.made_by);
 }
 
 function whereOf(rule: Rule): string {
-  if (rule.session) return t.admin.session(reveal(sessionOf(rule.session)?.title ?? rule.session));
-  if (!rule.project) return t.admin.everywhere;
+  if (rule.session) return t("admin.session", { name: reveal(sessionOf(rule.session)?.title ?? rule.session) });
+  if (!rule.project) return t("admin.rules.everywhere");
   const known = projects.value.find((project) => project.id === rule.project)?.name;
-  return t.admin.project(reveal(known ?? rule.project.split("/").at(-1) ?? rule.project));
+  return t("admin.project", { name: reveal(known ?? rule.project.split("/").at(-1) ?? rule.project) });
 }

@@ -1,58 +1,60 @@
-/** What this browser does: notifications, sound, theme, and leaving. */
+/** What this browser does: notifications, sound, theme, and signing out. */
 import { useSignal } from "@preact/signals";
-import { setWishes, wishes } from "../attention";
+import { NIGHT, setWishes, wishes } from "../attention";
+import { Field, Select, Tick } from "../parts/Form";
 import { forget } from "../push";
 import { me, standing } from "../store/desk";
 import { post } from "../store/http";
-import { texts as t } from "../texts";
-import { setTheme, theme } from "../theme";
+import { hourOf } from "../text/times";
+import { t } from "../texts";
+import { setTheme, THEMES, theme } from "../theme";
 import { DevicesPanel } from "./DevicesPanel";
 
 export function SettingsPage() {
-  const denied = useSignal(false);
-  const setNotify = async (wanted: boolean) => {
-    denied.value = false;
-    if (wanted && (typeof Notification === "undefined" || (await Notification.requestPermission()) !== "granted")) denied.value = true;
-    setWishes({ ...wishes.value, notify: wanted && !denied.value });
-  };
   return (
     <>
       <div class="panel stack">
-        <label class="tick">
-          <input type="checkbox" checked={wishes.value.notify} onChange={(event) => void setNotify(event.currentTarget.checked)} /> {t.settings.notify}
-        </label>
-        {denied.value && <p class="note trouble">{t.settings.notifyDenied}</p>}
-        <label class="tick">
-          <input type="checkbox" checked={wishes.value.sound} onChange={(event) => setWishes({ ...wishes.value, sound: event.currentTarget.checked })} /> {t.settings.sound}
-        </label>
-        <label class="tick">
-          <input type="checkbox" checked={wishes.value.night} onChange={(event) => setWishes({ ...wishes.value, night: event.currentTarget.checked })} /> {t.settings.night}
-        </label>
-        <label class="field">
-          <span>{t.settings.theme}</span>
-          <select value={theme.value} onChange={(event) => setTheme(event.currentTarget.value)}>
-            {Object.entries(t.settings.themes).map(([name, says]) => (
-              <option key={name} value={name}>
-                {says}
-              </option>
-            ))}
-          </select>
-        </label>
-        {me.value && <p class="quiet-text">{t.settings.who(me.value.name, me.value.role)}</p>}
+        <Notifications />
+        <Field label={t("admin.browser.theme")}>
+          <Select value={theme.value} change={setTheme} options={THEMES.map((name) => [name, t(`admin.browser.themes.${name}`)])} />
+        </Field>
+        {me.value && <p class="quiet-text">{t("admin.browser.who", { name: me.value.name, role: t(`admin.role.${me.value.role}`) })}</p>}
         <div class="row-of-buttons">
-          <button
-            type="button"
-            onClick={async () => {
-              await forget();
-              await post("/api/logout").catch(() => undefined);
-              standing.value = "out";
-            }}
-          >
-            {t.admin.logout}
+          <button type="button" onClick={logout}>
+            {t("admin.browser.logout")}
           </button>
         </div>
       </div>
       <DevicesPanel />
     </>
   );
+}
+
+function Notifications() {
+  const denied = useSignal(false);
+  const set = (part: Partial<typeof wishes.value>) => setWishes({ ...wishes.value, ...part });
+  const setNotify = async (wanted: boolean) => {
+    denied.value = wanted && (typeof Notification === "undefined" || (await Notification.requestPermission()) !== "granted");
+    set({ notify: wanted && !denied.value });
+  };
+  return (
+    <>
+      <Tick checked={wishes.value.notify} change={setNotify}>
+        {t("admin.browser.notify")}
+      </Tick>
+      {denied.value && <p class="note trouble">{t("admin.browser.notify_denied")}</p>}
+      <Tick checked={wishes.value.sound} change={(sound) => set({ sound })}>
+        {t("admin.browser.sound")}
+      </Tick>
+      <Tick checked={wishes.value.night} change={(night) => set({ night })}>
+        {t("admin.browser.night", { from: hourOf(NIGHT.from), to: hourOf(NIGHT.to) })}
+      </Tick>
+    </>
+  );
+}
+
+async function logout(): Promise<void> {
+  await forget();
+  await post("/api/logout").catch(() => undefined);
+  standing.value = "out";
 }

@@ -3,14 +3,14 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Asks } from "../generated/api";
 import type { Ask } from "../feed/model";
-import { Field } from "../parts/Field";
+import { Field, Select } from "../parts/Form";
 import { Unfolds } from "../parts/Folded";
 import { Table } from "../parts/Table";
-import { get, inWords } from "../store/http";
-import { span } from "../text/times";
-import { texts as t } from "../texts";
-import { Bars, Rows } from "./charts";
-import { count, type Day, type Numbers } from "./numbers";
+import { get, explainError } from "../store/http";
+import { percent, span } from "../text/times";
+import { t } from "../texts";
+import { Bars, RowChart } from "./charts";
+import { count, periodOf, type Day, type Numbers } from "./numbers";
 import { Trouble } from "./read";
 
 const SPANS = [14, 30, 90];
@@ -39,7 +39,7 @@ export function StatisticsPage() {
     let here = true;
     readAsks(days.value).then(
       (asks) => here && (numbers.value = count(asks, Date.now(), days.value)),
-      (error: unknown) => here && (trouble.value = inWords(error, t.away)),
+      (error: unknown) => here && (trouble.value = explainError(error)),
     );
     return () => {
       here = false;
@@ -48,50 +48,44 @@ export function StatisticsPage() {
   return (
     <>
       <div class="filters">
-        <Field label={t.admin.span}>
-          <select value={String(days.value)} onChange={(event) => (days.value = Number(event.currentTarget.value))}>
-            {SPANS.map((each) => (
-              <option key={each} value={each}>
-                {t.admin.lastDays(each)}
-              </option>
-            ))}
-          </select>
+        <Field label={t("admin.statistics.period")}>
+          <Select value={days.value} change={(value) => (days.value = Number(value))} options={SPANS.map((each) => [each, periodOf(each)])} />
         </Field>
       </div>
       <Trouble reading={{ trouble }} />
-      {!numbers.value && !trouble.value && <p class="empty">{t.loading}</p>}
-      {numbers.value && (numbers.value.asks ? <Told numbers={numbers.value} /> : <p class="empty">{t.admin.noStats}</p>)}
+      {!numbers.value && !trouble.value && <p class="empty">{t("page.loading")}</p>}
+      {numbers.value && (numbers.value.asks ? <Figures numbers={numbers.value} /> : <p class="empty">{t("admin.statistics.none")}</p>)}
     </>
   );
 }
 
-function Told({ numbers }: { numbers: Numbers }) {
+function Figures({ numbers }: { numbers: Numbers }) {
   const { days } = numbers;
   const share = (day: Day) => (day.people + day.rules ? Math.round((day.rules / (day.people + day.rules)) * 100) : 0);
   return (
     <>
       <div class="tiles">
-        <Tile says={t.admin.asksInAll} value={String(numbers.asks)} />
-        <Tile says={t.admin.median} value={numbers.median === null ? "–" : span(numbers.median)} />
-        <Tile says={t.admin.slowest} value={numbers.slow === null ? "–" : span(numbers.slow)} />
-        <Tile says={t.admin.waitedTotal} value={span(numbers.waited)} />
-        <Tile says={t.admin.byRules} value={`${Math.round((numbers.byRule / numbers.asks) * 100)} %`} />
+        <Tile label={t("admin.statistics.total")} value={String(numbers.asks)} />
+        <Tile label={t("admin.statistics.median")} value={numbers.median === null ? "–" : span(numbers.median)} />
+        <Tile label={t("admin.statistics.slowest")} value={numbers.slow === null ? "–" : span(numbers.slow)} />
+        <Tile label={t("admin.statistics.waited")} value={span(numbers.waited)} />
+        <Tile label={t("admin.statistics.by_rules")} value={percent(numbers.byRule / numbers.asks)} />
       </div>
       <div class="charts">
-        <Chart title={t.admin.perDay} legend={[t.admin.people, t.admin.rulesLegend]}>
-          <Bars days={days} stacks={[(day) => day.people, (day) => day.rules]} say={(day) => t.admin.daySays(day.people, day.rules)} />
+        <Chart title={t("admin.statistics.per_day")} legend={[t("admin.statistics.people"), t("admin.statistics.rules")]}>
+          <Bars days={days} stacks={[(day) => day.people, (day) => day.rules]} say={(day) => t("admin.statistics.day_detail", { people: day.people, rules: day.rules })} />
         </Chart>
-        <Chart title={t.admin.timeToAnswer}>
-          <Rows rows={numbers.buckets} />
+        <Chart title={t("admin.statistics.time_to_answer")}>
+          <RowChart rows={numbers.buckets} />
         </Chart>
-        <Chart title={t.admin.minutesWaited}>
-          <Bars days={days} stacks={[(day) => Math.round(day.waited / 60_000)]} say={(day) => t.admin.minutes(Math.round(day.waited / 60_000))} />
+        <Chart title={t("admin.statistics.minutes_waited")}>
+          <Bars days={days} stacks={[(day) => Math.round(day.waited / 60_000)]} say={(day) => t("admin.statistics.minutes", { count: Math.round(day.waited / 60_000) })} />
         </Chart>
-        <Chart title={t.admin.shareOfRules}>
-          <Bars days={days} stacks={[share]} most={100} say={(day) => `${share(day)} %`} />
+        <Chart title={t("admin.statistics.share")}>
+          <Bars days={days} stacks={[share]} most={100} say={(day) => percent(share(day) / 100)} />
         </Chart>
       </div>
-      <Unfolds title={t.admin.asTable}>{() => <Days days={days} share={share} />}</Unfolds>
+      <Unfolds title={t("admin.statistics.table")}>{() => <Days days={days} share={share} />}</Unfolds>
     </>
   );
 }
@@ -116,25 +110,28 @@ function Chart({ title, legend, children }: { title: string; legend?: string[]; 
   );
 }
 
-function Tile({ says, value }: { says: string; value: string }) {
+function Tile({ label, value }: { label: string; value: string }) {
   return (
     <div class="tile">
       <strong>{value}</strong>
-      <span class="quiet-text">{says}</span>
+      <span class="quiet-text">{label}</span>
     </div>
   );
 }
 
 function Days({ days, share }: { days: readonly Day[]; share: (day: Day) => number }) {
   return (
-    <Table label={t.admin.asTable} heads={[t.admin.day, t.admin.people, t.admin.rulesLegend, t.admin.minutesWaited, t.admin.shareOfRules]}>
+    <Table
+      label={t("admin.statistics.table")}
+      heads={[t("admin.statistics.day"), t("admin.statistics.people"), t("admin.statistics.rules"), t("admin.statistics.minutes_waited"), t("admin.statistics.share")]}
+    >
       {days.map((day) => (
         <tr key={day.day}>
           <td>{day.day}</td>
           <td>{day.people}</td>
           <td>{day.rules}</td>
           <td>{Math.round(day.waited / 60_000)}</td>
-          <td>{share(day)} %</td>
+          <td>{percent(share(day) / 100)}</td>
         </tr>
       ))}
     </Table>

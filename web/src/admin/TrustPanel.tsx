@@ -6,29 +6,29 @@ import { may } from "../store/desk";
 import { ask } from "../store/http";
 import { reveal } from "../text/reveal";
 import { moment } from "../text/times";
-import { texts as t } from "../texts";
-import { Trouble, useReading } from "./read";
+import { t } from "../texts";
+import { Trouble, useResource } from "./read";
 
 export function TrustPanel() {
-  const reading = useReading<Trusts>("/api/trust");
+  const reading = useResource<Trusts>("/api/trust");
   const list = reading.value.value?.trust;
   if (!list?.length) return <Trouble reading={reading} />;
   return (
     <section class="panel stack">
-      <h2>{t.trust.title}</h2>
-      <p class="quiet-text">{t.trust.says}</p>
+      <h2>{t("admin.trust.title")}</h2>
+      <p class="quiet-text">{t("admin.trust.hint")}</p>
       <Trouble reading={reading} />
-      <Table label={t.trust.title} heads={[t.trust.directory, t.trust.decided, t.admin.madeBy]} acts>
+      <Table label={t("admin.trust.title")} heads={[t("admin.trust.directory"), t("admin.trust.decision"), t("admin.created_by")]} acts>
         {list.map((each) => (
           <tr key={each.directory}>
             <td class="mono">{reveal(each.directory)}</td>
-            <td>{t.trust.levels[each.level]}</td>
+            <td>{t(`admin.trust.level.${each.level}`)}</td>
             <td>
               {reveal(each.made_by)} <span class="quiet-text nowrap">{moment(each.made_at)}</span>
             </td>
             <td>
               {may("admin") && (
-                <Confirm says={t.admin.revoke} really={t.admin.revokeReally} act={() => void reading.act(() => ask("DELETE", `/api/trust?directory=${encodeURIComponent(each.directory)}`))} />
+                <Confirm label={t("admin.revoke")} really={t("admin.revoke_confirm")} act={() => void reading.act(() => ask("DELETE", `/api/trust?directory=${encodeURIComponent(each.directory)}`))} />
               )}
             </td>
           </tr>

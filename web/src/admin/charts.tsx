@@ -16,7 +16,6 @@ export function Bars({ days, stacks, say, most }: BarsProps) {
   const total = (day: Day) => stacks.reduce((sum, of) => sum + of(day), 0);
   const top = most ?? Math.max(1, ...days.map(total));
   const step = WIDTH / days.length;
-  const gap = Math.min(6, step / 4);
   const every = Math.ceil(days.length / 14);
   const scale = (HEIGHT - TOP) / top;
   return (
@@ -26,31 +25,45 @@ export function Bars({ days, stacks, say, most }: BarsProps) {
       <text x="0" y={TOP - 5}>
         {top}
       </text>
-      {days.map((day, at) => {
-        let y = HEIGHT;
-        return (
-          <g key={day.day}>
-            <title>{`${day.day}: ${say(day)}`}</title>
-            <rect class="hit" x={at * step} width={step} y="0" height={HEIGHT} />
-            {stacks.map((of, index) => {
-              const height = of(day) * scale;
-              y -= height;
-              return height > 0 && <rect key={index} class={`bar key-${index}`} x={at * step + gap} width={step - 2 * gap} y={y} height={height} rx="2" />;
-            })}
-            {at % every === 0 && (
-              <text x={at * step + step / 2} y={HEIGHT + 15} text-anchor="middle">
-                {day.day.slice(8)}
-              </text>
-            )}
-          </g>
-        );
-      })}
+      {days.map((day, at) => (
+        <DayBar key={day.day} x={at * step} width={step} title={`${day.day}: ${say(day)}`} label={at % every === 0 ? day.day.slice(8) : ""} heights={stacks.map((of) => of(day) * scale)} />
+      ))}
       <line x1="0" x2={WIDTH} y1={HEIGHT + 0.5} y2={HEIGHT + 0.5} />
     </svg>
   );
 }
 
-export function Rows({ rows }: { rows: readonly { label: string; count: number }[] }) {
+interface DayBarProps {
+  x: number;
+  width: number;
+  title: string;
+  label: string;
+  /** From the bottom upwards. */
+  heights: number[];
+}
+
+/** The bar of one day. */
+function DayBar({ x, width, title, label, heights }: DayBarProps) {
+  const gap = Math.min(6, width / 4);
+  let y = HEIGHT;
+  return (
+    <g>
+      <title>{title}</title>
+      <rect class="hit" x={x} width={width} y="0" height={HEIGHT} />
+      {heights.map((height, index) => {
+        y -= height;
+        return height > 0 && <rect key={index} class={`bar key-${index}`} x={x + gap} width={width - 2 * gap} y={y} height={height} rx="2" />;
+      })}
+      {label && (
+        <text x={x + width / 2} y={HEIGHT + 15} text-anchor="middle">
+          {label}
+        </text>
+      )}
+    </g>
+  );
+}
+
+export function RowChart({ rows }: { rows: readonly { label: string; count: number }[] }) {
   const most = Math.max(1, ...rows.map((row) => row.count));
   const step = (HEIGHT + 20) / rows.length;
   const long = (count: number) => (count / most) * (WIDTH - 120);

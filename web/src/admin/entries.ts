@@ -1,38 +1,42 @@
 /** An entry of the audit in a few words. Pure; all of it stands behind them. */
 import type { Entry } from "../generated/api";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { t, textOr } from "../texts";
+import "./texts";
 
-type Loose = Record<string, unknown>;
+type AuditDetail = Record<string, unknown>;
 
 export function sayEntry(entry: Entry): string {
   const { detail } = entry;
   const answer = isObject(detail["answer"]) ? detail["answer"] : null;
   const about = [text(detail["tool"]) || text(detail["kind"]), text(detail["name"]), text(detail["role"]), text(detail["tried"])].filter(Boolean);
-  const said = [answer ? sayAnswer(answer) : "", ...about.map((each) => `\`${reveal(each).replaceAll("`", "ˋ")}\``), reveal(text(detail["reason"]))];
-  return said.filter(Boolean).join(" · ") || t.admin.details;
+  const parts = [answer ? sayAnswer(answer) : "", ...about.map((each) => `\`${reveal(each).replaceAll("`", "ˋ")}\``), reveal(text(detail["reason"]))];
+  return parts.filter(Boolean).join(" · ") || t("admin.audit.details");
 }
 
-function sayAnswer(answer: Loose): string {
-  if ("allow" in answer) return answer["allow"] === true ? [t.audit.allowed, t.audit.for[text(answer["for"])] ?? ""].filter(Boolean).join(" ") : quoted(t.audit.denied, answer["message"]);
-  if ("approve" in answer) return answer["approve"] === true ? t.audit.approved : quoted(t.audit.sentBack, answer["message"]);
-  if ("outline" in answer) return t.audit.outline;
-  if ("trust" in answer) return t.audit.trust[text(answer["trust"])] ?? "";
-  if ("action" in answer) return t.audit.forms[text(answer["action"])] ?? "";
+function sayAnswer(answer: AuditDetail): string {
+  if ("allow" in answer)
+    return answer["allow"] === true
+      ? [t("admin.answer.allowed"), textOr(`admin.answer.for.${text(answer["for"])}`, "")].filter(Boolean).join(" ")
+      : quoted(t("admin.answer.denied"), answer["message"]);
+  if ("approve" in answer) return answer["approve"] === true ? t("admin.answer.approved") : quoted(t("admin.answer.sent_back"), answer["message"]);
+  if ("outline" in answer) return t("admin.answer.outline");
+  if ("trust" in answer) return textOr(`admin.answer.trust.${text(answer["trust"])}`, "");
+  if ("action" in answer) return textOr(`admin.answer.form.${text(answer["action"])}`, "");
   if (Array.isArray(answer["answers"])) return answer["answers"].map((each: unknown) => (isObject(each) ? sayChoice(each) : "")).join(" · ");
   return "";
 }
 
-function sayChoice(choice: Loose): string {
+function sayChoice(choice: AuditDetail): string {
   const labels = Array.isArray(choice["labels"]) ? choice["labels"].map(String) : [];
   return reveal([...labels, text(choice["text"])].filter(Boolean).join(", "));
 }
 
 function quoted(what: string, message: unknown): string {
-  return text(message) ? `${what}: “${reveal(text(message))}”` : what;
+  return text(message) ? t("admin.quoted", { what, message: reveal(text(message)) }) : what;
 }
 
-function isObject(value: unknown): value is Loose {
+function isObject(value: unknown): value is AuditDetail {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

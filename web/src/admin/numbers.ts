@@ -1,5 +1,8 @@
 /** The statistics: asks a day, time to answer, how long Claude waited, the share of rules. Pure. */
 import type { Ask } from "../feed/model";
+import { span as duration } from "../text/times";
+import { t } from "../texts";
+import "./texts";
 
 export interface Day {
   day: string;
@@ -22,14 +25,13 @@ export interface Numbers {
 }
 
 const DAY = 86_400_000;
-const BUCKETS: [string, number][] = [
-  ["10 s", 10e3],
-  ["30 s", 30e3],
-  ["2 min", 120e3],
-  ["10 min", 600e3],
-  ["1 h", 3600e3],
-  ["longer", Infinity],
-];
+const BUCKETS = [10e3, 30e3, 120e3, 600e3, 3600e3, Infinity];
+
+/** The last so many days, in words. */
+export function periodOf(days: number): string {
+  if (days === 0) return t("admin.period.any");
+  return days === 1 ? t("admin.period.day") : t("admin.period.days", { count: days });
+}
 
 /** Of the asks that were opened within the last days. */
 export function count(asks: readonly Ask[], now: number, span = 14): Numbers {
@@ -51,11 +53,11 @@ export function count(asks: readonly Ask[], now: number, span = 14): Numbers {
   }
   times.sort((a, b) => a - b);
   let below = 0;
-  const buckets = BUCKETS.map(([label, most]) => {
+  const buckets = BUCKETS.map((most) => {
     const upTo = times.filter((time) => time <= most).length;
     const inside = upTo - below;
     below = upTo;
-    return { label, count: inside };
+    return { label: most === Infinity ? t("admin.statistics.longer") : duration(most), count: inside };
   });
   const byRule = sum(days, (day) => day.rules);
   return { asks: byRule + sum(days, (day) => day.people), byRule, days, median: at(times, 0.5), slow: at(times, 0.9), waited: sum(days, (day) => day.waited), buckets };

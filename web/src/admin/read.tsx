@@ -1,28 +1,28 @@
 /** What an administration page reads from the hub, and how it says that it cannot. */
 import { useSignal, type Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { get, inWords } from "../store/http";
+import { get, explainError } from "../store/http";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 
-export interface Reading<T> {
+export interface Resource<T> {
   value: Signal<T | null>;
   trouble: Signal<string | null>;
   again: () => void;
-  /** Does something, says what went wrong, and reads anew. */
+  /** Does something, shows what went wrong, and reads again. */
   act: (what: () => Promise<unknown>) => Promise<boolean>;
 }
 
-export function useReading<T>(path: string): Reading<T> {
+export function useResource<T>(path: string): Resource<T> {
   const value = useSignal<T | null>(null);
   const trouble = useSignal<string | null>(null);
   const last = useRef(0);
   const again = () => {
     const number = (last.current += 1);
-    // What was asked for before and comes later is not shown any more.
+    // An older request that answers later is ignored.
     get<T>(path).then(
       (read) => number === last.current && (value.value = read),
-      (error: unknown) => number === last.current && (trouble.value = inWords(error, t.away)),
+      (error: unknown) => number === last.current && (trouble.value = explainError(error)),
     );
   };
   useEffect(again, [path]);
@@ -33,7 +33,7 @@ export function useReading<T>(path: string): Reading<T> {
       again();
       return true;
     } catch (error) {
-      trouble.value = inWords(error, t.away);
+      trouble.value = explainError(error);
       return false;
     }
   };
@@ -42,17 +42,17 @@ export function useReading<T>(path: string): Reading<T> {
 
 /** Until it is here, or why it is not. */
 export function Loading({ reading }: { reading: { trouble: Signal<string | null> } }) {
-  return reading.trouble.value ? null : <p class="empty">{t.loading}</p>;
+  return reading.trouble.value ? null : <p class="empty">{t("page.loading")}</p>;
 }
 
-/** It stands on top of its page, and whoever pressed a button further down is brought there. */
+/** Stands on top of its page, and scrolls into view: the button may be further down. */
 export function Trouble({ reading }: { reading: { trouble: Signal<string | null> } }) {
   const note = useRef<HTMLParagraphElement>(null);
-  const says = reading.trouble.value;
-  useEffect(() => note.current?.scrollIntoView({ block: "nearest" }), [says]);
-  return says ? (
+  const text = reading.trouble.value;
+  useEffect(() => note.current?.scrollIntoView({ block: "nearest" }), [text]);
+  return text ? (
     <p class="note trouble" role="alert" ref={note}>
-      {reveal(says)}
+      {reveal(text)}
     </p>
   ) : null;
 }

@@ -1,7 +1,9 @@
 /** What a card is decided by: controls that stay in reach, say what was not read yet, and why they did nothing. */
 import type { ComponentChildren } from "preact";
-import type { Hand } from "../hands/Hand";
-import { texts as t } from "../texts";
+import type { CardChoice } from "../feed/model";
+import type { Hand, Refusal } from "../hands/Hand";
+import { Quoted } from "../parts/Quoted";
+import { t } from "../texts";
 
 /** `tag`: more classes. Where not all was on the screen, it says so. */
 export function Bar({ hand, tag = "", children }: { hand: Hand; tag?: string; children: ComponentChildren }) {
@@ -13,44 +15,88 @@ export function Bar({ hand, tag = "", children }: { hand: Hand; tag?: string; ch
   );
 }
 
-export function Unread({ hand }: { hand: Hand }) {
+function Unread({ hand }: { hand: Hand }) {
   const lines = hand.unread.value;
   if (!lines) return null;
   return (
     <button type="button" class="unread" onClick={() => hand.toUnread()}>
-      {t.moreLines(lines)} <span aria-hidden="true">{hand.unreadAbove.value ? "↑" : "↓"}</span>
+      {t("page.more_lines", { count: lines })} <span aria-hidden="true">{hand.unreadAbove.value ? "↑" : "↓"}</span>
     </button>
   );
 }
 
-interface Props {
+/** Why a control did nothing. */
+export function refusalOf({ verdict }: Refusal): string {
+  return verdict === "unseen" ? t("page.card.refused.unseen") : t("page.card.refused.wait");
+}
+
+/** A control's label, where the answer goes to several requests at once. */
+export function forAll(label: string, count: number): string {
+  return count ? t("page.inbox.label_for_all", { label, count }) : label;
+}
+
+interface ControlProps {
   hand: Hand;
   /** The control's name: its key, where it has one. */
   name: string;
   label: ComponentChildren;
-  does?: () => void;
+  does?: (() => void) | undefined;
   disabled: boolean;
   tag?: string;
   /** The key as it is shown, if it is not the name. */
   shown?: string | null;
-  id?: string;
+  id?: string | undefined;
+  title?: string | undefined;
 }
 
-/** A button that gives an answer. Without `does` it sends its form. */
-export function Act({ hand, name, label, does, disabled, tag = "", shown = name, id }: Props) {
+/** A button that gives an answer, or leads to one. Without `does` it sends its form. */
+export function Control({ hand, name, label, does, disabled, tag = "", shown = name, id, title }: ControlProps) {
   const { value: refusal } = hand.refusal;
   return (
-    <button type={does ? "button" : "submit"} class={`act ${tag}${hand.pressed.value === name ? " pressed" : ""}`} data-control={name} id={id} disabled={disabled} onClick={does}>
+    <button type={does ? "button" : "submit"} class={`act ${tag}${hand.pressed.value === name ? " pressed" : ""}`} data-control={name} id={id} title={title} disabled={disabled} onClick={does}>
       <span>
         {label}
-        {hand.warned.value === name && t.card.withoutRest(hand.unread.value)}
+        {hand.warned.value === name && ` ${t("page.card.without_rest", { count: hand.unread.value })}`}
       </span>
       {shown !== null && <kbd aria-hidden="true">{shown}</kbd>}
       {refusal?.control === name && (
         <span class="refusal" aria-hidden="true">
-          {t.card.refusals[refusal.verdict]}
+          {refusalOf(refusal)}
         </span>
       )}
     </button>
   );
+}
+
+interface ChoiceProps {
+  hand: Hand;
+  /** None where the hub does not offer it. */
+  choice: CardChoice | undefined;
+  does: () => void;
+  disabled: boolean;
+  tag?: string;
+  id?: string;
+  /** How many identical asks the answer goes to; 0 if to this one alone. */
+  all?: number;
+  /** Its key is not shown: it leads here, and does nothing else. */
+  quiet?: boolean;
+  /** What it does stands below its name; otherwise it is a tooltip. */
+  explained?: boolean;
+}
+
+/** One of the card's choices, in the hub's words and with its key. */
+export function Choice({ choice, all = 0, quiet = false, explained = false, ...rest }: ChoiceProps) {
+  if (!choice) return null;
+  const label = (
+    <>
+      <Quoted text={forAll(choice.label, all)} />
+      {explained && choice.detail && <small>{choice.detail}</small>}
+    </>
+  );
+  return <Control {...rest} name={nameOf(choice)} label={label} title={explained ? undefined : choice.detail || undefined} shown={(!quiet && choice.key) || null} />;
+}
+
+/** The name of a choice's control. */
+export function nameOf(choice: CardChoice): string {
+  return choice.key || choice.act;
 }

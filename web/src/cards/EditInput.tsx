@@ -1,12 +1,13 @@
 /** A tool's input, changed before it is allowed: its text where it has one, its JSON otherwise. What changes is shown before it is sent. */
 import { useMemo } from "preact/hooks";
 import type { AskOf } from "../feed/model";
+import { SubmitForm } from "../parts/Form";
 import { Diff } from "../parts/Diff";
 import { Rewrite } from "../parts/Rewrite";
 import { useDraft } from "../store/drafts";
 import { compareTexts, onlyChanges } from "../text/diff";
 import { fromField, toField } from "../text/editing";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 
 const TEXTS: Record<string, string> = { Bash: "command", Write: "content", Edit: "new_string", NotebookEdit: "new_source", WebFetch: "url", WebSearch: "query" };
 
@@ -32,7 +33,7 @@ export function useEdit(ask: AskOf<"permission">): Edited {
   return { key, before, after, field, change, input: key === null ? readObject(after) : { ...input, [key]: after } };
 }
 
-interface Props {
+interface EditInputProps {
   ask: AskOf<"permission">;
   edit: Edited;
   reviewing: boolean;
@@ -40,45 +41,38 @@ interface Props {
   leave: () => void;
 }
 
-export function Edit({ ask, edit, reviewing, review, leave }: Props) {
+export function Edit({ ask, edit, reviewing, review, leave }: EditInputProps) {
   const what = edit.key ?? ask.body.tool;
   if (reviewing) return <Changes before={edit.before} after={edit.after} what={what} />;
   const submit = () => edit.input && review();
   return (
-    <form
-      class="controls column"
-      data-own
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
-      <Rewrite label={t.permission.editLabel(what)} field={edit.field} change={edit.change} before={edit.before} done={submit} leave={leave} />
-      {edit.input === null && <p class="note trouble">{t.permission.badJson}</p>}
+    <SubmitForm class="controls column" data-own submit={submit}>
+      <Rewrite label={t("page.card.edit_input", { name: what })} field={edit.field} change={edit.change} before={edit.before} done={submit} leave={leave} />
+      {edit.input === null && <p class="note trouble">{t("page.card.invalid_json")}</p>}
       <div class="row-of-buttons">
         <button type="submit" class="primary" disabled={edit.input === null}>
-          {t.permission.review} <kbd aria-hidden="true">Ctrl Enter</kbd>
+          {t("page.card.review_changes")} <kbd aria-hidden="true">Ctrl Enter</kbd>
         </button>
         <button type="button" class="quiet" onClick={leave}>
-          {t.cancel}
+          {t("page.cancel")}
         </button>
       </div>
-    </form>
+    </SubmitForm>
   );
 }
 
 /** What was asked against what was made of it. */
 export function Changes({ before, after, what }: { before: string; after: string; what: string }) {
-  const rows = useMemo(() => (before === after ? [] : onlyChanges(compareTexts(...withoutEndings(before, after)), t.card.unchanged)), [before, after]);
+  const rows = useMemo(() => (before === after ? [] : onlyChanges(compareTexts(...withoutEndings(before, after)), (count) => t("page.card.unchanged", { count }))), [before, after]);
   return (
     <section class="changes">
-      <h3 class="quiet-text">{before === after ? t.permission.unedited : t.permission.edited}</h3>
+      <h3 class="quiet-text">{before === after ? t("page.card.no_changes") : t("page.card.your_changes")}</h3>
       {rows.length > 0 && <Diff evidence diff={rows} path={what} />}
     </section>
   );
 }
 
-/** Where every line ends in the same way before and after, nobody needs to see how. */
+/** Where every line ends in the same way before and after, line endings need not be shown. */
 function withoutEndings(before: string, after: string): [string, string] {
   const alike = [before, after].every((text) => !/(^|[^\r])\n/.test(text));
   return alike ? [before.replaceAll("\r\n", "\n"), after.replaceAll("\r\n", "\n")] : [before, after];

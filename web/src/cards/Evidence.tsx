@@ -1,70 +1,106 @@
-/** What a permission is about, whole: the change, the command, and every other field of the input. Nothing is left to be guessed. */
-import type { AskOf, Permission } from "../feed/model";
+/** What an ask is decided by, whole and in the hub's order: the change, the command, every other field of the input. */
+import { useMemo } from "preact/hooks";
+import type { AskOf, Evidence } from "../feed/model";
 import { Diff } from "../parts/Diff";
 import { Machine, Unfolds } from "../parts/Folded";
 import { Quoted } from "../parts/Quoted";
-import { hasHidden, reveal } from "../text/reveal";
-import { texts as t } from "../texts";
-import { isWhole, nearby, permissionSentence } from "./sentence";
+import { fileOf, nearby } from "../text/paths";
+import { t } from "../texts";
 
-/** Fields that a diff shows. */
-const IN_DIFF = ["file_path", "notebook_path", "content", "old_string", "new_string", "replace_all", "edits", "new_source", "edit_mode"];
 /** A field that is no longer than this stands in a line with others. */
 const SHORT = 60;
 
-export function Evidence({ ask, directory }: { ask: AskOf<"permission">; directory: string | null }) {
-  const { body } = ask;
-  const whole = JSON.stringify(body.input, null, 2);
-  const command = typeof body.input["command"] === "string" ? body.input["command"] : null;
-  const path = body.input["file_path"] ?? body.input["notebook_path"];
+/** The evidence of a permission, and all of its input for those who want to be sure. */
+export function EvidenceList({ ask, directory }: { ask: AskOf<"permission">; directory: string | null }) {
+  const { headline, evidence } = ask.card;
+  const path = nearby(fileOf(ask.body.input) || ask.body.tool, directory);
+  const whole = useMemo(() => JSON.stringify(ask.body.input, null, 2), [ask.body]);
   return (
     <div class="evidence">
-      {body.description && !isRepeated(body) && (
-        <p class="says" data-evidence>
-          {reveal(body.description)}
-        </p>
-      )}
-      {body.blocked_path && (
-        <p class="note" data-evidence>
-          <Quoted text={t.permission.blocked(reveal(body.blocked_path))} />
-        </p>
-      )}
-      {body.diff !== null && <Diff evidence diff={body.diff} note={body.diff_note} path={nearby(typeof path === "string" ? path : body.tool, directory)} />}
-      {command !== null && !isWhole(body) && <Machine evidence text={command} label={t.permission.runLong} />}
-      <Fields fields={furtherFields(body)} />
-      {hasHidden(whole) && <p class="note hidden-note">{t.card.hidden}</p>}
-      <Unfolds title={t.card.whole}>{() => <Machine text={whole} most={40} label={t.card.whole} />}</Unfolds>
+      {evidence
+        .filter((each) => !isRepeated(each, headline))
+        .map((each, at) => (
+          <Exhibit key={at} evidence={each} path={path} />
+        ))}
+      <Unfolds title={t("page.card.full_input")}>{() => <Machine text={whole} most={40} label={t("page.card.full_input")} />}</Unfolds>
     </div>
   );
 }
 
-/** The fields of the input that neither the sentence nor the diff nor the command shows. */
-function furtherFields(body: Permission): [string, unknown][] {
-  return Object.entries(body.input).filter(([name, value]) => {
-    if (body.diff !== null && IN_DIFF.includes(name)) return false;
-    if (name === "command" && typeof value === "string") return false;
-    return !(name === "description" && value === body.description);
-  });
+/** A short command stands in the headline already; and Claude often describes a change by the name of its file. */
+function isRepeated({ kind, text }: Evidence, headline: string): boolean {
+  if (kind === "command") return headline.includes(`\`${text}\``);
+  return kind === "note" && headline.includes(text);
 }
 
-/** Claude often describes a change by the name of its file, which the sentence has said. */
-function isRepeated(body: Permission): boolean {
-  return permissionSentence(body, null).includes(body.description);
+/** One piece of evidence. `path` names the file of a change. */
+export function Exhibit({ evidence: { kind, text, label }, path = "" }: { evidence: Evidence; path?: string }) {
+  switch (kind) {
+    case "diff":
+      return <Diff evidence diff={text} path={path} />;
+    case "command":
+      return <Machine evidence text={text} label={label || t("page.card.command")} />;
+    case "input":
+      return <Input text={text} label={label} />;
+    case "piece":
+    case "plan":
+      return <Piece text={text} label={label} />;
+    case "note":
+    case "warning":
+      return (
+        <p class={kind === "warning" ? "note warning" : "says"} data-evidence>
+          {label && `${label}: `}
+          <Quoted text={text} />
+        </p>
+      );
+  }
+}
+
+function Piece({ text, label }: { text: string; label: string }) {
+  return (
+    <section class="piece">
+      {label && (
+        <h3>
+          <Quoted text={label} />
+        </h3>
+      )}
+      {text && <Machine evidence text={text} label={label.replaceAll("`", "")} />}
+    </section>
+  );
+}
+
+/** The fields of a tool's input; as JSON where they can't be read. */
+function Input({ text, label }: { text: string; label: string }) {
+  const fields = useMemo(() => readFields(text), [text]);
+  return fields ? <Fields fields={fields} /> : <Machine evidence text={text} label={label || t("page.card.full_input")} />;
+}
+
+function readFields(text: string): [string, string][] | null {
+  try {
+    return Object.entries(JSON.parse(text) as object).map(([name, value]) => [name, typeof value === "string" ? value : inJson(value)]);
+  } catch {
+    return null;
+  }
+}
+
+function inJson(value: unknown): string {
+  const line = JSON.stringify(value);
+  return line.length <= SHORT ? line : JSON.stringify(value, null, 2);
 }
 
 /** Short ones in a line, the others each by itself and whole. */
-function Fields({ fields }: { fields: [string, unknown][] }) {
-  const told = fields.map(([name, value]): [string, string] => [name, typeof value === "string" ? value : JSON.stringify(value, null, 2)]);
-  const [short, long] = [told.filter(([, text]) => isShort(text)), told.filter(([, text]) => !isShort(text))];
+function Fields({ fields }: { fields: [string, string][] }) {
+  const short = fields.filter(([, text]) => isShort(text));
+  const long = fields.filter(([, text]) => !isShort(text));
   return (
     <>
       {short.length > 0 && (
         <dl class="short-fields" data-evidence>
           {short.map(([name, text]) => (
             <div key={name}>
-              <dt>{reveal(name)}</dt>
+              <dt>{name}</dt>
               <dd>
-                <code>{reveal(text)}</code>
+                <code>{text}</code>
               </dd>
             </div>
           ))}
@@ -74,7 +110,7 @@ function Fields({ fields }: { fields: [string, unknown][] }) {
         <dl class="fields">
           {long.map(([name, text]) => (
             <div key={name}>
-              <dt>{reveal(name)}</dt>
+              <dt>{name}</dt>
               <dd>
                 <Machine evidence text={text} label={name} />
               </dd>

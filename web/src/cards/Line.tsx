@@ -1,54 +1,53 @@
-/** What became of an ask, in one line that keeps the truth and unfolds again. */
+/** What became of an ask, in one line that unfolds again. */
 import type { Ask, Answered } from "../feed/model";
 import { Icon } from "../parts/Icons";
 import { Quoted } from "../parts/Quoted";
+import { Alert } from "../parts/Alert";
 import { isMe, sessionOf } from "../store/desk";
+import { sourceName } from "../text/names";
 import { reveal } from "../text/reveal";
 import { moment } from "../text/times";
-import { texts as t } from "../texts";
-import { outcome, sentence } from "./sentence";
+import { t } from "../texts";
 import type { Stage } from "./stage";
 
 /** `named`: the session is not around it, and stands in the line. */
-export function Line({ ask, stage, named, unfold }: { ask: Ask; stage: Stage; named: boolean; unfold: () => void }) {
+export function OutcomeLine({ ask, stage, named, unfold }: { ask: Ask; stage: Stage; named: boolean; unfold: () => void }) {
   const session = sessionOf(ask.session);
   const denied = "settlement" in stage && "allow" in stage.settlement.answer && !stage.settlement.answer.allow;
   return (
     <section id={`card-${ask.id}`} class={`line-card ${ask.kind} stage-${stage.is}${denied ? " denied" : ""}`}>
-      <button type="button" class="folded" aria-expanded={false} title={t.card.unfold} onClick={unfold}>
+      <button type="button" class="folded" aria-expanded={false} title={t("page.card.unfold")} onClick={unfold}>
         <Icon name={ask.kind} />
         <span class="line-text">
-          <Quoted text={lineOf(ask, stage, session?.directory ?? null)} />
+          <Quoted text={lineOf(ask, stage)} />
           {named && session && <span class="quiet-text"> · {reveal(session.title)}</span>}
         </span>
-        {stage.is === "answered" && !stage.delivered && <span class="waiting">{t.card.underway}</span>}
-        {stage.is === "expired" && <span class="waiting">{t.card.lateButton}</span>}
+        {stage.is === "answered" && !stage.delivered && <span class="waiting">{t("page.card.undelivered")}</span>}
+        {stage.is === "expired" && <span class="waiting">{t("page.card.answer_late")}</span>}
         <Icon name="down" />
       </button>
-      {stage.trouble && (
-        <p class="note trouble" role="alert">
-          {reveal(stage.trouble)}
-        </p>
-      )}
+      <Alert text={stage.trouble} />
     </section>
   );
 }
 
-export function lineOf(ask: Ask, stage: Stage, directory: string | null): string {
+/** The hub's words, and from where and when. */
+export function lineOf(ask: Ask, stage: Stage): string {
+  const { headline, outcome } = ask.card;
   switch (stage.is) {
     case "answered":
-      return [...told(ask, stage.settlement, directory), ...(stage.delivered ? [t.card.delivered] : [])].join(" · ");
+      return [...answeredBy(ask, stage.settlement), ...(stage.delivered ? [t("page.card.delivered")] : [])].join(" · ");
     case "late":
-      return [...told(ask, stage.settlement, directory), t.card.late].join(" · ");
+      return [...answeredBy(ask, stage.settlement), t("page.card.late")].join(" · ");
     case "expired":
-      return `${sentence(ask, directory)} · ${t.card.expired(moment(stage.at))}`;
     case "withdrawn":
-      return `${sentence(ask, directory)} · ${t.card.withdrawn(reveal(stage.reason), moment(stage.at))}`;
+      return [headline, ...(outcome ? [outcome.text] : []), moment(stage.at)].join(" · ");
     default:
-      return sentence(ask, directory);
+      return headline;
   }
 }
 
-function told(ask: Ask, { answer, by, from, at }: Answered, directory: string | null): string[] {
-  return [outcome(ask, answer, by, isMe(by), directory), ...(by.kind === "rule" ? [] : [reveal(from)]), moment(at)];
+function answeredBy({ card: { headline, outcome } }: Ask, { by, from, at }: Answered): string[] {
+  const text = isMe(by) ? outcome?.yours : outcome?.text;
+  return [text ?? headline, ...(by.kind === "rule" ? [] : [sourceName(from)]), moment(at)];
 }

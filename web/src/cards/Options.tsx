@@ -1,74 +1,90 @@
 /** The options of one prompt as rows, with their numbers, descriptions and previews, and a row for an answer of one's own. */
-import type { RefObject } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import type { Prompt } from "../feed/model";
 import { Machine } from "../parts/Folded";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
-import type { Given } from "./choices";
+import { t } from "../texts";
+import type { PromptAnswer } from "./choices";
 
-interface Props {
+interface OptionListProps {
   name: string;
   prompt: Prompt;
-  given: Given;
+  answer: PromptAnswer;
   disabled: boolean;
   /** `pointed`: by a click, and not by arrows that pass over one after the other. */
   pick: (label: string, pointed: boolean) => void;
   openOther: () => void;
-  say: (said: string) => void;
+  write: (text: string) => void;
   text: RefObject<HTMLTextAreaElement | null>;
   /** The question stands above already. */
   quiet: boolean;
 }
 
-export function Options({ name, prompt, given, disabled, pick, openOther, say, text, quiet }: Props) {
-  const kind = prompt.multi_select ? "checkbox" : "radio";
-  const previewed = prompt.options.find((option) => option.preview && given.labels.includes(option.label)) ?? prompt.options.find((option) => option.preview);
-  const free = prompt.options.length === 0;
+export function OptionList(props: OptionListProps) {
+  const { prompt, answer, disabled, quiet } = props;
+  const previewed = prompt.options.find((option) => option.preview && answer.labels.includes(option.label)) ?? prompt.options.find((option) => option.preview);
   return (
     <fieldset class="options" disabled={disabled} data-evidence>
       <legend class={quiet ? "unseen" : "asked"}>{reveal(prompt.question)}</legend>
-      {prompt.multi_select && <p class="quiet-text">{t.question.several}</p>}
+      {prompt.multi_select && <p class="quiet-text">{t("page.card.question.several")}</p>}
       <div class={previewed ? "with-preview" : ""}>
-        <div class="rows">
-          {prompt.options.map((option, index) => (
-            <label key={index} class="row" data-control={String(index + 1)}>
-              <input type={kind} name={name} checked={given.labels.includes(option.label) && (prompt.multi_select || !given.other)} onClick={(event) => pick(option.label, event.detail > 0)} />
-              <span class="row-text">
-                <strong>{reveal(option.label)}</strong>
-                {option.description && <span class="quiet-text">{reveal(option.description)}</span>}
-              </span>
-              {index < 9 && <kbd aria-hidden="true">{index + 1}</kbd>}
-            </label>
-          ))}
-          {!free && (
-            <label class="row">
-              <input type={kind} name={name} checked={given.other} onClick={openOther} />
-              <span class="row-text">
-                <strong>{t.question.other}</strong>
-              </span>
-              <kbd aria-hidden="true">0</kbd>
-            </label>
-          )}
-        </div>
+        <Rows {...props} />
         {previewed?.preview && (
           <div class="preview">
-            <p class="quiet-text">
-              {t.question.preview}: {reveal(previewed.label)}
-            </p>
+            <p class="quiet-text">{t("page.card.question.preview", { label: reveal(previewed.label) })}</p>
             <Machine text={previewed.preview} />
           </div>
         )}
       </div>
-      {(free || given.other) && (
-        <textarea
-          ref={text}
-          rows={2}
-          aria-label={free ? t.question.answerLabel : t.question.otherLabel}
-          placeholder={free ? t.question.answerLabel : t.question.otherLabel}
-          value={given.text}
-          onInput={(event) => say(event.currentTarget.value)}
-        />
-      )}
+      <OwnText {...props} />
     </fieldset>
   );
+}
+
+function Rows({ name, prompt, answer, pick, openOther }: OptionListProps) {
+  const type = prompt.multi_select ? "checkbox" : "radio";
+  const isChosen = (label: string) => answer.labels.includes(label) && (prompt.multi_select || !answer.other);
+  return (
+    <div class="rows">
+      {prompt.options.map((option, index) => (
+        <OptionRow
+          key={index}
+          control={String(index + 1)}
+          shown={index < 9}
+          label={reveal(option.label)}
+          description={reveal(option.description)}
+          input={<input type={type} name={name} checked={isChosen(option.label)} onClick={(event) => pick(option.label, event.detail > 0)} />}
+        />
+      ))}
+      {prompt.options.length > 0 && (
+        <label class="row">
+          <input type={type} name={name} checked={answer.other} onClick={openOther} />
+          <span class="row-text">
+            <strong>{t("card.choice.question.free_text")}</strong>
+          </span>
+          <kbd aria-hidden="true">0</kbd>
+        </label>
+      )}
+    </div>
+  );
+}
+
+function OptionRow({ control, shown, label, description, input }: { control: string; shown: boolean; label: string; description: string; input: ComponentChildren }) {
+  return (
+    <label class="row" data-control={control}>
+      {input}
+      <span class="row-text">
+        <strong>{label}</strong>
+        {description && <span class="quiet-text">{description}</span>}
+      </span>
+      {shown && <kbd aria-hidden="true">{control}</kbd>}
+    </label>
+  );
+}
+
+function OwnText({ prompt, answer, write, text }: OptionListProps) {
+  const free = prompt.options.length === 0;
+  if (!free && !answer.other) return null;
+  const label = free ? t("page.card.question.answer_label") : t("page.card.question.own_label");
+  return <textarea ref={text} rows={2} aria-label={label} placeholder={label} value={answer.text} onInput={(event) => write(event.currentTarget.value)} />;
 }

@@ -1,140 +1,142 @@
 /** A permission: the change or the command first, then once, for longer in spelled-out words, edited, or no and why. */
-import { useSignal } from "@preact/signals";
-import { useLayoutEffect, useRef } from "preact/hooks";
-import type { Allow, AskOf } from "../feed/model";
+import { useSignal, type Signal } from "@preact/signals";
+import { useLayoutEffect } from "preact/hooks";
+import type { AskOf, CardChoice } from "../feed/model";
 import { Unfolds } from "../parts/Folded";
 import { Quoted } from "../parts/Quoted";
 import { useDraft } from "../store/drafts";
-import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
-import { Act, Bar } from "./Bar";
-import type { Acting } from "./Card";
-import { Edit, useEdit } from "./EditInput";
-import { Evidence } from "./Evidence";
+import { t } from "../texts";
+import { choiceOf, type Acting } from "./acting";
+import { Bar, Choice, Control, forAll, nameOf } from "./Bar";
+import { Edit, useEdit, type Edited } from "./EditInput";
+import { EvidenceList } from "./Evidence";
 import { useKeys } from "./keys";
+import { Reason } from "./Reason";
 
-type Doing = "deciding" | "denying" | "editing" | "reviewing";
+type PermissionStep = "deciding" | "denying" | "editing" | "reviewing";
 
-export function PermissionCard({ ask, act, hand, disabled, directory, all }: Acting & { ask: AskOf<"permission"> }) {
-  const { body } = ask;
-  const doing = useSignal<Doing>("deciding");
-  /** Whether Enter, after the reason, ends the turn as well. */
-  const stopping = useSignal(false);
-  const [reason, setReason] = useDraft(`${ask.id}.reason`, "");
-  const edit = useEdit(ask);
-  const reasonField = useRef<HTMLTextAreaElement>(null);
-  const { value: step } = doing;
-  const allow = (control: string, how: Partial<Allow> = {}) => act({ allow: true, for: "once", ...how }, control);
-  const deny = (interrupt: boolean) => act({ allow: false, message: reason.trim(), interrupt }, interrupt ? "stop" : "deny");
-  const beginDenying = (ends: boolean) => () => {
-    stopping.value = ends;
-    doing.value = "denying";
-  };
-  const go = (next: Doing) => () => (doing.value = next);
-  // What is allowed for longer is spelled out for this ask, and not for the others.
-  const offered = (lasting: "session" | "always") => !all && body.offers.some((offer) => offer.for === lasting);
-  const allowEdited = () => edit.input && allow("a", { input: edit.input });
+interface PermissionProps extends Acting {
+  ask: AskOf<"permission">;
+}
 
-  // Before the next letter is heard: what is typed after `d` is the reason.
-  useLayoutEffect(() => {
-    if (step === "denying") reasonField.current?.focus();
-    hand.step();
-  }, [step]);
-  const deciding = !disabled && step === "deciding";
-  const choosing = deciding || (!disabled && step === "reviewing");
-  const longer = (lasting: "session" | "always", control: string) => deciding && offered(lasting) && (() => allow(control, { for: lasting }));
-  useKeys(ask, {
-    once: choosing && (step === "reviewing" ? allowEdited : () => allow("a")),
-    session: longer("session", "s"),
-    always: longer("always", "w"),
-    edit: choosing && go("editing"),
-    deny: choosing && beginDenying(false),
-    stop: choosing && beginDenying(true),
-  });
+/** What a person is doing with the card, and what they can do next. */
+interface Decision {
+  step: Signal<PermissionStep>;
+  /** Whether the denial ends the turn as well. */
+  stopping: Signal<boolean>;
+  edit: Edited;
+  go: (step: PermissionStep) => () => void;
+  deny: (stops: boolean) => () => void;
+  allowEdited: () => void;
+}
 
+export function PermissionCard(props: PermissionProps) {
+  const { ask, hand } = props;
+  const decision = useDecision(props);
+  const { step, edit, go } = decision;
+  // Its controls are others in another step.
+  useLayoutEffect(() => hand.step(), [step.value]);
+  usePermissionKeys(props, decision);
   return (
     <>
-      <Evidence ask={ask} directory={directory} />
-      {(step === "editing" || step === "reviewing") && <Edit ask={ask} edit={edit} reviewing={step === "reviewing"} review={go("reviewing")} leave={go("deciding")} />}
-      {step === "reviewing" && (
-        <Bar hand={hand}>
-          <Act hand={hand} name="a" label={t.permission.editSend + t.inbox.all(all)} tag="primary" disabled={disabled || edit.input === null} does={allowEdited} />
-          <Act hand={hand} name="d" label={t.permission.deny + t.inbox.all(all)} tag="danger" disabled={disabled} does={beginDenying(false)} />
-          <Act hand={hand} name="e" label={t.permission.editAgain} disabled={disabled} does={go("editing")} />
-          <Act hand={hand} name="cancel" label={t.cancel} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
-        </Bar>
-      )}
-      {step === "denying" && (
-        <form
-          class="controls column asks"
-          data-own
-          onSubmit={(event) => {
-            event.preventDefault();
-            deny(stopping.value);
-          }}
-        >
-          <textarea
-            ref={reasonField}
-            rows={2}
-            aria-label={t.permission.reason}
-            placeholder={t.permission.reason}
-            value={reason}
-            onInput={(event) => setReason(event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
-                event.preventDefault();
-                deny(stopping.value);
-              } else if (event.key === "Escape") doing.value = "deciding";
-            }}
-          />
-          <div class="row-of-buttons">
-            <Act hand={hand} name="deny" label={t.permission.denySend + t.inbox.all(all)} tag="danger" disabled={disabled} does={() => deny(false)} shown={stopping.value ? null : "Enter"} />
-            <Act hand={hand} name="stop" label={t.permission.denyStop + t.inbox.all(all)} tag="danger quiet" disabled={disabled} does={() => deny(true)} shown={stopping.value ? "Enter" : null} />
-            <Act hand={hand} name="cancel" label={t.cancel} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
-          </div>
-        </form>
-      )}
-      {step === "deciding" && (
-        <>
-          <Bar hand={hand}>
-            <Act hand={hand} name="a" label={t.permission.allow + t.inbox.all(all)} tag="primary" disabled={disabled} does={() => allow("a")} />
-            <Act hand={hand} name="d" label={t.permission.deny + t.inbox.all(all)} tag="danger" disabled={disabled} does={beginDenying(false)} />
-            <Act hand={hand} name="e" label={t.permission.edit_} disabled={disabled} does={go("editing")} />
-          </Bar>
-          {!all && <Longer ask={ask} hand={hand} disabled={disabled} allow={allow} />}
-        </>
-      )}
+      <EvidenceList ask={ask} directory={props.directory} />
+      {(step.value === "editing" || step.value === "reviewing") && <Edit ask={ask} edit={edit} reviewing={step.value === "reviewing"} review={go("reviewing")} leave={go("deciding")} />}
+      {step.value === "reviewing" && <ReviewBar {...props} decision={decision} />}
+      {step.value === "denying" && <Denial {...props} decision={decision} />}
+      {step.value === "deciding" && <DecideBar {...props} decision={decision} />}
     </>
   );
 }
 
+function useDecision({ ask, act }: PermissionProps): Decision {
+  const step = useSignal<PermissionStep>("deciding");
+  const stopping = useSignal(false);
+  const edit = useEdit(ask);
+  return {
+    step,
+    stopping,
+    edit,
+    go: (next) => () => (step.value = next),
+    deny: (stops) => () => {
+      stopping.value = stops;
+      step.value = "denying";
+    },
+    allowEdited: () => {
+      if (edit.input) act({ allow: true, for: "once", input: edit.input }, "a");
+    },
+  };
+}
+
+function usePermissionKeys({ ask, choose, disabled, all }: PermissionProps, { step, go, deny, allowEdited }: Decision): void {
+  const deciding = !disabled && step.value === "deciding";
+  const reviewing = !disabled && step.value === "reviewing";
+  // What is allowed for longer is spelled out for this ask, and not for the others.
+  const longer = (act: string) => deciding && !all && (() => choose(choiceOf(ask, act)));
+  useKeys(ask, {
+    once: reviewing ? allowEdited : deciding && (() => choose(choiceOf(ask, "once"))),
+    session: longer("session"),
+    always: longer("always"),
+    edit: (deciding || reviewing) && go("editing"),
+    deny: (deciding || reviewing) && deny(false),
+    stop: (deciding || reviewing) && deny(true),
+  });
+}
+
+function DecideBar({ ask, hand, choose, disabled, all, decision }: PermissionProps & { decision: Decision }) {
+  const once = choiceOf(ask, "once");
+  return (
+    <>
+      <Bar hand={hand}>
+        <Choice hand={hand} choice={once} all={all} tag="primary" disabled={disabled} does={() => choose(once)} />
+        <Choice hand={hand} choice={choiceOf(ask, "deny")} all={all} tag="danger" disabled={disabled} does={decision.deny(false)} />
+        <Choice hand={hand} choice={choiceOf(ask, "edit")} disabled={disabled} does={decision.go("editing")} />
+      </Bar>
+      {!all && <Longer ask={ask} hand={hand} disabled={disabled} choose={choose} />}
+    </>
+  );
+}
+
+function ReviewBar({ ask, hand, disabled, all, decision }: PermissionProps & { decision: Decision }) {
+  const { edit, go, deny, allowEdited } = decision;
+  return (
+    <Bar hand={hand}>
+      <Control hand={hand} name="a" label={forAll(t("page.card.allow_edited"), all)} tag="primary" disabled={disabled || edit.input === null} does={allowEdited} />
+      <Choice hand={hand} choice={choiceOf(ask, "deny")} all={all} tag="danger" disabled={disabled} does={deny(false)} />
+      <Control hand={hand} name="e" label={t("page.card.edit_again")} disabled={disabled} does={go("editing")} />
+      <Control hand={hand} name="cancel" label={t("page.cancel")} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
+    </Bar>
+  );
+}
+
+/** No, and why: Enter denies, and ends the turn if that was chosen. */
+function Denial({ ask, act, hand, disabled, all, decision }: PermissionProps & { decision: Decision }) {
+  const { stopping, go } = decision;
+  const [reason, setReason] = useDraft(`${ask.id}.reason`, "");
+  const deny = (interrupt: boolean) => act({ allow: false, message: reason.trim(), interrupt }, interrupt ? "stop" : "deny");
+  const label = (name: string) => forAll(choiceOf(ask, name)?.label ?? "", all);
+  const enter = stopping.value ? "stop" : "deny";
+  return (
+    <Reason label={t("page.card.reason")} text={reason} change={setReason} rows={2} send={() => deny(stopping.value)} leave={go("deciding")}>
+      <Control hand={hand} name="deny" label={label("deny")} tag="danger" disabled={disabled} does={() => deny(false)} shown={enter === "deny" ? "Enter" : null} />
+      <Control hand={hand} name="stop" label={label("stop")} tag="danger quiet" disabled={disabled} does={() => deny(true)} shown={enter === "stop" ? "Enter" : null} />
+      <Control hand={hand} name="cancel" label={t("page.cancel")} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
+    </Reason>
+  );
+}
+
 /** What could be allowed beyond this once, each with its scope in words. */
-function Longer({ ask, hand, disabled, allow }: Pick<Acting, "hand" | "disabled"> & { ask: AskOf<"permission">; allow: (control: string, how: Partial<Allow>) => void }) {
-  const { offers, suggestions_in_words: suggested } = ask.body;
-  if (!offers.length && !suggested.length) return null;
+function Longer({ ask, hand, disabled, choose }: Pick<PermissionProps, "ask" | "hand" | "disabled" | "choose">) {
+  const offers = ask.card.choices.filter(({ act }) => act === "session" || act === "always");
+  const suggestions = ask.card.choices.filter(({ act }) => act === "suggestion");
+  if (!offers.length && !suggestions.length) return null;
+  const button = (choice: CardChoice, name: string, label: string) => (
+    <Control key={name} hand={hand} name={name} tag="offer" disabled={disabled} does={() => choose(choice, name)} label={<Quoted text={label} />} shown={choice.key || null} />
+  );
   return (
     <div class="longer" data-own>
-      {offers.map((offer) => {
-        const key = offer.for === "session" ? "s" : "w";
-        return <Act key={key} hand={hand} name={key} tag="offer" disabled={disabled} does={() => allow(key, { for: offer.for })} label={<Quoted text={reveal(offer.scope)} />} />;
-      })}
-      {suggested.length > 0 && (
-        <Unfolds title={`${t.permission.suggested} (${suggested.length})`}>
-          {() =>
-            suggested.map((words, index) => (
-              <Act
-                key={index}
-                hand={hand}
-                name={`suggestion-${index}`}
-                tag="offer"
-                disabled={disabled}
-                does={() => allow(`suggestion-${index}`, { suggestions: [index] })}
-                label={<Quoted text={reveal(words)} />}
-                shown={null}
-              />
-            ))
-          }
-        </Unfolds>
+      {offers.map((choice) => button(choice, nameOf(choice), choice.label))}
+      {suggestions.length > 0 && (
+        <Unfolds title={t("page.card.suggestions", { count: suggestions.length })}>{() => suggestions.map((choice, index) => button(choice, `suggestion-${index}`, choice.detail))}</Unfolds>
       )}
     </div>
   );

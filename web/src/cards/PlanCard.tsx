@@ -1,123 +1,139 @@
 /** A plan: its Markdown, and the ways to go on from it. */
-import { useSignal } from "@preact/signals";
-import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import type { AskOf } from "../feed/model";
+import { useSignal, type Signal } from "@preact/signals";
+import { useLayoutEffect, useMemo } from "preact/hooks";
+import type { Answer, AskOf } from "../feed/model";
+import { SubmitForm } from "../parts/Form";
 import { Markdown } from "../parts/Markdown";
 import { Rewrite } from "../parts/Rewrite";
 import { useDraft } from "../store/drafts";
 import { fromField, toField } from "../text/editing";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
-import { Act, Bar } from "./Bar";
-import type { Acting } from "./Card";
+import { t } from "../texts";
+import { choiceOf, type Acting } from "./acting";
+import { Bar, Choice, Control, forAll, nameOf } from "./Bar";
 import { Changes } from "./EditInput";
 import { useKeys } from "./keys";
+import { Reason } from "./Reason";
 
-type Doing = "deciding" | "revising" | "editing";
+type PlanStep = "deciding" | "revising" | "editing";
 
-export function PlanCard({ ask, act, hand, disabled, all }: Acting & { ask: AskOf<"plan"> }) {
-  const asked = ask.body.plan;
-  const doing = useSignal<Doing>("deciding");
-  const { value: step } = doing;
-  const [field, setField] = useDraft(`${ask.id}.plan`, toField(asked));
-  const plan = useMemo(() => fromField(field, asked), [field, asked]);
-  const [feedback, setFeedback] = useDraft(`${ask.id}.feedback`, "");
-  const reason = useRef<HTMLTextAreaElement>(null);
-  const edited = plan !== asked && plan.trim() !== "";
-  const approve = (mode: "default" | "acceptEdits", control: string) => act({ approve: true, mode, ...(edited ? { plan } : {}) }, control);
-  const outline = () => act({ outline: true }, "p");
-  const sendBack = () => act({ approve: false, message: feedback.trim() }, "back");
-  const go = (next: Doing) => () => (doing.value = next);
+interface PlanProps extends Acting {
+  ask: AskOf<"plan">;
+}
 
-  // Before the next letter is heard: what is typed after `d` is the reason.
-  useLayoutEffect(() => {
-    if (step === "revising") reason.current?.focus();
-    hand.step();
-  }, [step]);
-  useLayoutEffect(() => hand.change(), [plan]);
-  const keys = !disabled && step === "deciding";
-  useKeys(ask, {
-    approve: keys && (() => approve("default", "a")),
-    free: keys && (() => approve("acceptEdits", "y")),
-    revise: keys && go("revising"),
-    edit: keys && go("editing"),
-    outline: keys && outline,
-  });
+/** The plan as a person may have changed it. */
+interface PlanEdit {
+  asked: string;
+  field: string;
+  change: (field: string) => void;
+  plan: string;
+  edited: boolean;
+  undo: () => void;
+}
 
+export function PlanCard(props: PlanProps) {
+  const { ask, hand } = props;
+  const step = useSignal<PlanStep>("deciding");
+  const edit = usePlanEdit(ask);
+  useLayoutEffect(() => hand.step(), [step.value]);
+  useLayoutEffect(() => hand.change(), [edit.plan]);
+  const approve = useApproval(props, edit);
+  usePlanKeys(props, step, approve);
   return (
     <>
-      {edited && step !== "editing" && (
-        <div class="edited">
-          <Changes before={asked} after={plan} what={t.card.kinds.plan} />
-          <button type="button" class="quiet small" onClick={() => setField(toField(asked))}>
-            {t.plan.undo}
-          </button>
-        </div>
-      )}
-      {step === "editing" ? (
-        <form
-          class="controls column"
-          data-own
-          onSubmit={(event) => {
-            event.preventDefault();
-            doing.value = "deciding";
-          }}
-        >
-          <Rewrite label={t.plan.editLabel} field={field} change={setField} before={asked} done={go("deciding")} leave={go("deciding")} most={24} />
-          <div class="row-of-buttons">
-            <button type="submit" class="primary">
-              {t.permission.review} <kbd aria-hidden="true">Ctrl Enter</kbd>
-            </button>
-            {edited && (
-              <button type="button" class="quiet" onClick={() => setField(toField(asked))}>
-                {t.plan.undo}
-              </button>
-            )}
-          </div>
-        </form>
-      ) : (
-        <div class="plan-text" role="region" aria-label={t.card.kinds.plan} data-evidence>
-          <Markdown text={reveal(edited ? plan : asked)} strict />
-        </div>
-      )}
-      {step === "revising" && (
-        <form
-          class="controls column asks"
-          data-own
-          onSubmit={(event) => {
-            event.preventDefault();
-            sendBack();
-          }}
-        >
-          <textarea
-            ref={reason}
-            rows={3}
-            aria-label={t.plan.feedback}
-            placeholder={t.plan.feedback}
-            value={feedback}
-            onInput={(event) => setFeedback(event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
-                event.preventDefault();
-                sendBack();
-              } else if (event.key === "Escape") doing.value = "deciding";
-            }}
-          />
-          <div class="row-of-buttons">
-            <Act hand={hand} name="back" label={t.plan.sendBack + t.inbox.all(all)} tag="primary" disabled={disabled || !feedback.trim()} shown="Enter" />
-            <Act hand={hand} name="cancel" label={t.cancel} tag="quiet" disabled={false} does={go("deciding")} shown={null} />
-          </div>
-        </form>
-      )}
-      {step === "deciding" && (
-        <Bar hand={hand}>
-          <Act hand={hand} name="a" label={t.plan.ask + t.inbox.all(all)} tag="primary" disabled={disabled} does={() => approve("default", "a")} />
-          <Act hand={hand} name="y" label={t.plan.accept + t.inbox.all(all)} disabled={disabled} does={() => approve("acceptEdits", "y")} />
-          <Act hand={hand} name="d" label={t.plan.revise} disabled={disabled} does={go("revising")} />
-          <Act hand={hand} name="p" label={t.plan.outline + t.inbox.all(all)} disabled={disabled} does={outline} />
-          <Act hand={hand} name="e" label={t.plan.edit} disabled={disabled} does={go("editing")} />
-        </Bar>
-      )}
+      {edit.edited && step.value !== "editing" && <PlanChanges edit={edit} />}
+      {step.value === "editing" ? <PlanEditor edit={edit} leave={() => (step.value = "deciding")} /> : <PlanText text={edit.edited ? edit.plan : edit.asked} />}
+      {step.value === "revising" && <SendBack {...props} leave={() => (step.value = "deciding")} />}
+      {step.value === "deciding" && <PlanBar {...props} step={step} approve={approve} />}
     </>
+  );
+}
+
+function usePlanEdit(ask: AskOf<"plan">): PlanEdit {
+  const asked = ask.body.plan;
+  const [field, change] = useDraft(`${ask.id}.plan`, toField(asked));
+  const plan = useMemo(() => fromField(field, asked), [field, asked]);
+  return { asked, field, change, plan, edited: plan !== asked && plan.trim() !== "", undo: () => change(toField(asked)) };
+}
+
+/** Approves by one of the choices, with the plan as it was edited. */
+function useApproval({ ask, act }: PlanProps, { edited, plan }: PlanEdit): (name: string) => () => void {
+  return (name) => () => {
+    const choice = choiceOf(ask, name);
+    if (choice?.answer) act({ ...choice.answer, ...(edited ? { plan } : {}) } as Answer, nameOf(choice));
+  };
+}
+
+function usePlanKeys({ ask, choose, disabled }: PlanProps, step: Signal<PlanStep>, approve: (name: string) => () => void): void {
+  const go = (next: PlanStep) => () => (step.value = next);
+  const deciding = !disabled && step.value === "deciding";
+  useKeys(ask, {
+    approve: deciding && approve("approve"),
+    free: deciding && approve("free"),
+    revise: deciding && go("revising"),
+    edit: deciding && go("editing"),
+    outline: deciding && (() => choose(choiceOf(ask, "outline"))),
+  });
+}
+
+function PlanBar({ ask, hand, choose, disabled, all, step, approve }: PlanProps & { step: Signal<PlanStep>; approve: (name: string) => () => void }) {
+  const outline = choiceOf(ask, "outline");
+  const go = (next: PlanStep) => () => (step.value = next);
+  return (
+    <Bar hand={hand} tag="explained">
+      <Choice explained hand={hand} choice={choiceOf(ask, "approve")} all={all} tag="primary" disabled={disabled} does={approve("approve")} />
+      <Choice explained hand={hand} choice={choiceOf(ask, "free")} all={all} disabled={disabled} does={approve("free")} />
+      <Choice hand={hand} choice={choiceOf(ask, "revise")} disabled={disabled} does={go("revising")} />
+      <Choice hand={hand} choice={outline} all={all} disabled={disabled} does={() => choose(outline)} />
+      <Choice hand={hand} choice={choiceOf(ask, "edit")} disabled={disabled} does={go("editing")} />
+    </Bar>
+  );
+}
+
+function PlanText({ text }: { text: string }) {
+  return (
+    <div class="plan-text" role="region" aria-label={t("card.kind.plan")} data-evidence>
+      <Markdown text={reveal(text)} strict />
+    </div>
+  );
+}
+
+function PlanChanges({ edit }: { edit: PlanEdit }) {
+  return (
+    <div class="edited">
+      <Changes before={edit.asked} after={edit.plan} what={t("card.kind.plan")} />
+      <button type="button" class="quiet small" onClick={edit.undo}>
+        {t("page.card.undo_edit")}
+      </button>
+    </div>
+  );
+}
+
+function PlanEditor({ edit, leave }: { edit: PlanEdit; leave: () => void }) {
+  return (
+    <SubmitForm class="controls column" data-own submit={leave}>
+      <Rewrite label={t("page.card.edit_plan")} field={edit.field} change={edit.change} before={edit.asked} done={leave} leave={leave} most={24} />
+      <div class="row-of-buttons">
+        <button type="submit" class="primary">
+          {t("page.card.review_changes")} <kbd aria-hidden="true">Ctrl Enter</kbd>
+        </button>
+        {edit.edited && (
+          <button type="button" class="quiet" onClick={edit.undo}>
+            {t("page.card.undo_edit")}
+          </button>
+        )}
+      </div>
+    </SubmitForm>
+  );
+}
+
+function SendBack({ ask, act, hand, disabled, all, leave }: PlanProps & { leave: () => void }) {
+  const [feedback, setFeedback] = useDraft(`${ask.id}.feedback`, "");
+  const send = () => act({ approve: false, message: feedback.trim() }, "back");
+  return (
+    <Reason label={t("page.card.feedback")} text={feedback} change={setFeedback} rows={3} send={send} leave={leave}>
+      <Control hand={hand} name="back" label={forAll(choiceOf(ask, "revise")?.label ?? "", all)} tag="primary" disabled={disabled || !feedback.trim()} shown="Enter" />
+      <Control hand={hand} name="cancel" label={t("page.cancel")} tag="quiet" disabled={false} does={leave} shown={null} />
+    </Reason>
   );
 }

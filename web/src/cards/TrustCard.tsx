@@ -1,52 +1,36 @@
 /** Trust in a directory: everything that it brings, whole and by its kind; then without, exactly as it is, or never. */
 import type { AskOf } from "../feed/model";
-import type { Brought } from "../generated/api";
-import { Machine } from "../parts/Folded";
+import { Quoted } from "../parts/Quoted";
 import { may } from "../store/desk";
-import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
-import { Act, Bar } from "./Bar";
-import type { Acting } from "./Card";
+import { t } from "../texts";
+import { choiceOf, type Acting } from "./acting";
+import { Bar, Choice } from "./Bar";
+import { Exhibit } from "./Evidence";
 import { useKeys } from "./keys";
 
-export function TrustCard({ ask, act, hand, disabled, all }: Acting & { ask: AskOf<"trust"> }) {
-  const { body } = ask;
-  const without = () => act({ trust: "without" }, "d");
-  const trustable = body.unreadable.length === 0 && may("admin");
+export function TrustCard({ ask, choose, hand, disabled, all }: Acting & { ask: AskOf<"trust"> }) {
+  const { why, evidence } = ask.card;
+  const [exactly, without, never] = ["exactly", "without", "never"].map((act) => choiceOf(ask, act));
   // Trusting has no key: it is pressed on purpose.
-  useKeys(ask, { without: !disabled && without });
+  useKeys(ask, { without: !disabled && (() => choose(without)) });
   return (
     <>
-      <p class="note">{reveal(ask.why)}</p>
-      {body.unreadable.map((each) => (
-        <p key={each} class="note trouble">
-          {t.trust.notShown(reveal(each))}
+      {why && (
+        <p class="note">
+          <Quoted text={why} />
         </p>
-      ))}
+      )}
       <div class="brought">
-        {body.brought.map((each, at) => (
-          <Piece key={at} piece={each} />
+        {evidence.map((each, at) => (
+          <Exhibit key={at} evidence={each} />
         ))}
       </div>
-      <p class="quiet-text">{t.trust.ends}</p>
-      <Bar hand={hand}>
-        <Act hand={hand} name="d" label={t.trust.without + t.inbox.all(all)} tag="primary" disabled={disabled} does={without} />
-        <Act hand={hand} name="exactly" label={t.trust.exactly + t.inbox.all(all)} tag="danger" disabled={disabled || !trustable} does={() => act({ trust: "exactly" }, "exactly")} shown={null} />
-        <Act hand={hand} name="never" label={t.trust.never + t.inbox.all(all)} disabled={disabled} does={() => act({ trust: "never" }, "never")} shown={null} />
+      <Bar hand={hand} tag="explained">
+        <Choice explained hand={hand} choice={without} all={all} tag="primary" disabled={disabled} does={() => choose(without)} />
+        <Choice explained hand={hand} choice={exactly} all={all} tag="danger" disabled={disabled || !may("admin")} does={() => choose(exactly)} />
+        <Choice explained hand={hand} choice={never} all={all} disabled={disabled} does={() => choose(never)} />
       </Bar>
-      {!may("admin") && <p class="quiet-text">{t.trust.admin}</p>}
+      {!may("admin") && <p class="quiet-text">{t("page.card.trust_needs_admin")}</p>}
     </>
-  );
-}
-
-function Piece({ piece }: { piece: Brought }) {
-  const named = `${t.trust.kinds[piece.kind]} ${reveal(piece.name)}`;
-  return (
-    <section class="piece">
-      <h3>
-        {named} <span class="quiet-text">{t.trust.in(reveal(piece.path))}</span>
-      </h3>
-      <Machine evidence text={piece.text} label={named} />
-    </section>
   );
 }

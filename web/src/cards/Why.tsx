@@ -1,32 +1,26 @@
-/** Why somebody was asked, or which rule decided; and the way to a rule of one's own. */
+/** Why a person was asked, or which rule decided; and the way to a rule of one's own. */
 import type { Ask } from "../feed/model";
 import { Quoted } from "../parts/Quoted";
-import { may } from "../store/desk";
 import { drafting } from "../rules/drafting";
-import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { may } from "../store/desk";
+import { t } from "../texts";
 
 export function Why({ ask }: { ask: Ask }) {
   const by = ask.settlement?.state === "answered" ? ask.settlement.by : null;
   return (
     <>
       <p>
-        <Quoted text={reveal(ask.why || t.card.noWhy)} />
+        <Quoted text={ask.card.why || t("page.card.no_why")} />
       </p>
-      {ask.kind === "permission" && ask.body.reason && (
-        <p>
-          {t.permission.says}: {reveal(ask.body.reason)}
-        </p>
-      )}
       {ask.kind === "permission" && (
         <p class="row-of-buttons">
           {may("admin") && (
             <button type="button" onClick={() => (drafting.value = ask)}>
-              {t.card.makeRule}
+              {t("page.card.make_rule")}
             </button>
           )}
           <a data-inside href={by?.kind === "rule" ? `/admin/rules#${encodeURIComponent(by.rule)}` : "/admin/rules"}>
-            {by?.kind === "rule" ? t.card.thisRule : t.card.allRules}
+            {by?.kind === "rule" ? t("page.card.this_rule") : t("page.card.all_rules")}
           </a>
         </p>
       )}

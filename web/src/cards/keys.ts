@@ -1,25 +1,26 @@
 /** Keys that go to a card. A card that is out of sight is first brought into view. */
 import { useLayoutEffect, useRef } from "preact/hooks";
+import type { Ask, CardChoice } from "../feed/model";
 import { handOf } from "../hands/all";
 import { current } from "../store/place";
-import { keyed, type Key } from "./table";
+import { keyed } from "./table";
 
-/** What is done on this card, by the names in the table of keys. What cannot be done now is left out, or false. */
+/** What can be done on this card now, by the names of its choices or by key. What cannot is left out, or false. */
 export type Acts = Readonly<Record<string, (() => void) | false | undefined>>;
 
-interface Keys {
-  kind: Key["on"];
+interface CardKeys {
+  choices: readonly CardChoice[];
   acts: Acts;
-  /** Keys beyond the table: the options of a question, by their numbers. */
+  /** Keys that belong to no choice: the options of a question, by their numbers. */
   more: Acts;
 }
 
-const cards = new Map<string, () => Keys>();
+const cards = new Map<string, () => CardKeys>();
 
 /** Says what keys do while this card is the current one. */
-export function useKeys(ask: { id: string; kind: Key["on"] }, acts: Acts, more: Acts = {}): void {
-  const latest = useRef<Keys>({ kind: ask.kind, acts, more });
-  latest.current = { kind: ask.kind, acts, more };
+export function useKeys(ask: Ask, acts: Acts, more: Acts = {}): void {
+  const latest = useRef<CardKeys>({ choices: [], acts, more });
+  latest.current = { choices: ask.card.choices, acts, more };
   useLayoutEffect(() => {
     const mine = () => latest.current;
     cards.set(ask.id, mine);
@@ -39,13 +40,13 @@ export function press(key: string): boolean {
   const id = current.value;
   const [keys, hand] = id === null ? [] : [cards.get(id)?.(), handOf(id)];
   if (!keys || !hand) return false;
-  const known = keyed(keys.kind, key);
-  const does = keys.more[key] ?? (known && keys.acts[known.act]);
-  if (known?.act === "read" && hand.unread.value) {
+  if (keyed(key) === "read" && hand.unread.value) {
     hand.toUnread();
     return true;
   }
+  const choice = keys.choices.find((each) => each.key === key || String(each.digit) === key);
+  const does = keys.more[key] ?? (choice && keys.acts[choice.act]);
   if (!does) return false;
-  if (hand.takesKey(known?.letter || key)) does();
+  if (hand.takesKey(choice?.key || key)) does();
   return true;
 }

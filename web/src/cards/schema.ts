@@ -1,60 +1,61 @@
 /** A form's fields, read from its flat JSON Schema, and the checks before it is sent: the same as the hub makes. Pure. */
-import { texts as t } from "../texts";
+import { t } from "../texts";
 
-export interface Field {
+export interface FieldSpec {
   name: string;
   title: string;
-  says: string;
+  hint: string;
   required: boolean;
   shape:
-    | { kind: "text"; input: Input; least: number | null; most: number | null }
+    | { kind: "text"; input: InputType; least: number | null; most: number | null }
     | { kind: "number"; whole: boolean; low: number | null; high: number | null }
     | { kind: "yes" }
-    | { kind: "one"; choices: Choice[] }
-    | { kind: "several"; choices: Choice[]; least: number | null; most: number | null }
+    | { kind: "one"; choices: FieldChoice[] }
+    | { kind: "several"; choices: FieldChoice[]; least: number | null; most: number | null }
     | { kind: "other" };
-  given: unknown;
+  /** What the schema fills in. */
+  preset: unknown;
 }
 
-export type Input = "text" | "email" | "url" | "date" | "datetime-local";
+export type InputType = "text" | "email" | "url" | "date" | "datetime-local";
 
-export interface Choice {
+export interface FieldChoice {
   value: string;
   title: string;
   /** As the schema has it: it may be a number. */
   raw: unknown;
 }
 
-type Loose = Record<string, unknown>;
+type SchemaObject = Record<string, unknown>;
 
 /** What a person has put into the fields: text as typed, a tick, or several choices. */
-export type Draft = Record<string, string | boolean | string[]>;
+export type FormDraft = Record<string, string | boolean | string[]>;
 
-export function readFields(schema: Loose): Field[] {
+export function readFields(schema: SchemaObject): FieldSpec[] {
   const properties = isObject(schema["properties"]) ? schema["properties"] : {};
   const required = Array.isArray(schema["required"]) ? schema["required"] : [];
-  return Object.entries(properties).map(([name, told]) => {
-    const field = isObject(told) ? told : {};
+  return Object.entries(properties).map(([name, property]) => {
+    const field = isObject(property) ? property : {};
     return {
       name,
       title: text(field["title"]) || name,
-      says: [text(field["description"]), boundsOf(field)].filter(Boolean).join(" · "),
+      hint: [text(field["description"]), boundsOf(field)].filter(Boolean).join(" · "),
       required: required.includes(name),
       shape: shapeOf(field),
-      given: field["default"],
+      preset: field["default"],
     };
   });
 }
 
-/** The fields as they stand before anybody touched them: what the schema gives, shown. */
-export function firstDraft(fields: readonly Field[]): Draft {
+/** The fields before anything is typed: the schema's defaults. */
+export function firstDraft(fields: readonly FieldSpec[]): FormDraft {
   return Object.fromEntries(fields.map((field) => [field.name, begin(field)]));
 }
 
 /** The content to send, or what is wrong with each field. */
-export function fill(fields: readonly Field[], draft: Draft): { content: Loose } | { wrong: Record<string, string> } {
+export function fill(fields: readonly FieldSpec[], draft: FormDraft): { content: SchemaObject } | { wrong: Record<string, string> } {
   const wrong: Record<string, string> = {};
-  const content: Loose = {};
+  const content: SchemaObject = {};
   for (const field of fields) {
     const value = draft[field.name];
     const trouble = check(field, value);
@@ -64,8 +65,8 @@ export function fill(fields: readonly Field[], draft: Draft): { content: Loose }
   return Object.keys(wrong).length ? { wrong } : { content };
 }
 
-function check(field: Field, value: Draft[string] | undefined): string | null {
-  if (isEmpty(value)) return field.required && field.shape.kind !== "yes" ? t.form.required(field.title) : null;
+function check(field: FieldSpec, value: FormDraft[string] | undefined): string | null {
+  if (isEmpty(value)) return field.required && field.shape.kind !== "yes" ? t("page.form.required", { title: field.title }) : null;
   const { shape } = field;
   switch (shape.kind) {
     case "number":
@@ -74,38 +75,38 @@ function check(field: Field, value: Draft[string] | undefined): string | null {
       return checkText(field.title, shape, String(value));
     case "several": {
       const chosen = value as string[];
-      if (shape.least !== null && chosen.length < shape.least) return t.form.fewer(field.title, shape.least);
-      if (shape.most !== null && chosen.length > shape.most) return t.form.more(field.title, shape.most);
+      if (shape.least !== null && chosen.length < shape.least) return t("page.form.too_few", { title: field.title, count: shape.least });
+      if (shape.most !== null && chosen.length > shape.most) return t("page.form.too_many", { title: field.title, count: shape.most });
       return null;
     }
     case "other":
-      return readJson(String(value)) === undefined ? t.form.json(field.title) : null;
+      return readJson(String(value)) === undefined ? t("page.form.json", { title: field.title }) : null;
     default:
       return null;
   }
 }
 
-function checkNumber(title: string, shape: Extract<Field["shape"], { kind: "number" }>, value: string): string | null {
+function checkNumber(title: string, shape: Extract<FieldSpec["shape"], { kind: "number" }>, value: string): string | null {
   const number = Number(value);
-  if (value.trim() === "" || !Number.isFinite(number)) return t.form.number(title);
-  if (shape.whole && !Number.isInteger(number)) return t.form.whole(title);
-  if (shape.low !== null && number < shape.low) return t.form.low(title, shape.low);
-  if (shape.high !== null && number > shape.high) return t.form.high(title, shape.high);
+  if (value.trim() === "" || !Number.isFinite(number)) return t("page.form.number", { title });
+  if (shape.whole && !Number.isInteger(number)) return t("page.form.whole", { title });
+  if (shape.low !== null && number < shape.low) return t("page.form.low", { title, limit: shape.low });
+  if (shape.high !== null && number > shape.high) return t("page.form.high", { title, limit: shape.high });
   return null;
 }
 
-function checkText(title: string, shape: Extract<Field["shape"], { kind: "text" }>, value: string): string | null {
+function checkText(title: string, shape: Extract<FieldSpec["shape"], { kind: "text" }>, value: string): string | null {
   const length = [...value].length;
-  if (shape.least !== null && length < shape.least) return t.form.short(title, shape.least);
-  if (shape.most !== null && length > shape.most) return t.form.long(title, shape.most);
-  if (shape.input === "email" && !/^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(value)) return t.form.email(title);
-  if (shape.input === "url" && !/^[A-Za-z][A-Za-z0-9+.-]*:\S+$/.test(value)) return t.form.url(title);
-  if (shape.input === "date" && !/^\d{4}-\d\d-\d\d$/.test(value)) return t.form.date(title);
-  if (shape.input === "datetime-local" && Number.isNaN(Date.parse(value))) return t.form.moment(title);
+  if (shape.least !== null && length < shape.least) return t("page.form.short", { title, count: shape.least });
+  if (shape.most !== null && length > shape.most) return t("page.form.long", { title, count: shape.most });
+  if (shape.input === "email" && !/^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(value)) return t("page.form.email", { title });
+  if (shape.input === "url" && !/^[A-Za-z][A-Za-z0-9+.-]*:\S+$/.test(value)) return t("page.form.url", { title });
+  if (shape.input === "date" && !/^\d{4}-\d\d-\d\d$/.test(value)) return t("page.form.date", { title });
+  if (shape.input === "datetime-local" && Number.isNaN(Date.parse(value))) return t("page.form.moment", { title });
   return null;
 }
 
-function convert(field: Field, value: Draft[string] | undefined): unknown {
+function convert(field: FieldSpec, value: FormDraft[string] | undefined): unknown {
   const { shape } = field;
   switch (shape.kind) {
     case "number":
@@ -124,7 +125,7 @@ function convert(field: Field, value: Draft[string] | undefined): unknown {
   }
 }
 
-function shapeOf(field: Loose): Field["shape"] {
+function shapeOf(field: SchemaObject): FieldSpec["shape"] {
   const choices = choicesOf(field);
   if (choices.length) return { kind: "one", choices };
   switch (field["type"]) {
@@ -145,7 +146,7 @@ function shapeOf(field: Loose): Field["shape"] {
   }
 }
 
-function choicesOf(field: Loose): Choice[] {
+function choicesOf(field: SchemaObject): FieldChoice[] {
   if (Array.isArray(field["enum"])) {
     const names = Array.isArray(field["enumNames"]) ? field["enumNames"] : [];
     return field["enum"].map((value, at) => ({ value: String(value), title: text(names[at]) || String(value), raw: value }));
@@ -153,32 +154,33 @@ function choicesOf(field: Loose): Choice[] {
   const several = field["oneOf"] ?? field["anyOf"];
   if (!Array.isArray(several)) return [];
   return several
-    .filter((each): each is Loose => isObject(each) && "const" in each)
+    .filter((each): each is SchemaObject => isObject(each) && "const" in each)
     .map((each) => ({ value: String(each["const"]), title: text(each["title"]) || String(each["const"]), raw: each["const"] }));
 }
 
-const INPUTS: Record<string, Input> = { email: "email", uri: "url", date: "date", "date-time": "datetime-local" };
+const INPUTS: Record<string, InputType> = { email: "email", uri: "url", date: "date", "date-time": "datetime-local" };
 
-function inputOf(format: unknown): Input {
+function inputOf(format: unknown): InputType {
   return INPUTS[String(format)] ?? "text";
 }
 
 /** The bounds of a number or a text, as a hint. */
-function boundsOf(field: Loose): string {
+function boundsOf(field: SchemaObject): string {
   const low = number(field["minimum"]) ?? number(field["minLength"]) ?? number(field["minItems"]);
   const high = number(field["maximum"]) ?? number(field["maxLength"]) ?? number(field["maxItems"]);
-  const what = field["type"] === "string" ? "letters" : field["type"] === "array" ? "choices" : "number";
-  if (low === null && high === null) return "";
-  return low === 1 && high === null && what !== "number" ? "" : t.form.bounds(low, high, what);
+  const what = field["type"] === "string" ? "characters" : field["type"] === "array" ? "choices" : "number";
+  if (low === null) return high === null ? "" : t(`page.form.bounds.${what}.high`, { high });
+  if (high === null) return low === 1 && what !== "number" ? "" : t(`page.form.bounds.${what}.low`, { low });
+  return t(`page.form.bounds.${what}.both`, { low, high });
 }
 
-function begin(field: Field): Draft[string] {
-  const { given, shape } = field;
-  if (shape.kind === "yes") return given === true;
-  if (shape.kind === "several") return Array.isArray(given) ? given.map(String) : [];
-  if (shape.kind === "other") return given === undefined ? "" : JSON.stringify(given);
-  if (shape.kind === "text" && shape.input === "datetime-local" && typeof given === "string") return localTime(given);
-  return given === undefined || given === null ? "" : String(given);
+function begin(field: FieldSpec): FormDraft[string] {
+  const { preset, shape } = field;
+  if (shape.kind === "yes") return preset === true;
+  if (shape.kind === "several") return Array.isArray(preset) ? preset.map(String) : [];
+  if (shape.kind === "other") return preset === undefined ? "" : JSON.stringify(preset);
+  if (shape.kind === "text" && shape.input === "datetime-local" && typeof preset === "string") return localTime(preset);
+  return preset === undefined || preset === null ? "" : String(preset);
 }
 
 /** A moment as the browser's own field wants it: in this place's time. */
@@ -188,7 +190,7 @@ function localTime(moment: string): string {
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-function isEmpty(value: Draft[string] | undefined): boolean {
+function isEmpty(value: FormDraft[string] | undefined): boolean {
   return value === undefined || value === "" || (Array.isArray(value) && value.length === 0);
 }
 
@@ -200,7 +202,7 @@ function readJson(value: string): unknown {
   }
 }
 
-function isObject(value: unknown): value is Loose {
+function isObject(value: unknown): value is SchemaObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -5,7 +5,7 @@ import type { Sending } from "../store/sending";
 export type Stage = { trouble: string | null } & (
   | { is: "open" }
   | { is: "sending" | "sent"; answer: Answer }
-  | { is: "kept"; answer: Answer; why: string | null }
+  | { is: "queued"; answer: Answer; reason: string | null }
   | { is: "answered"; settlement: Answered; delivered: boolean }
   | { is: "expired"; at: string }
   | { is: "late"; settlement: Answered }
@@ -31,5 +31,5 @@ export function stageOf(ask: Ask, sent: Sending | undefined): Stage {
 
 function underway(sent: Sending | undefined, trouble: string | null): Stage | null {
   if (!sent || sent.state === "refused") return null;
-  return sent.state === "kept" ? { is: "kept", answer: sent.answer, why: sent.why, trouble } : { is: sent.state, answer: sent.answer, trouble };
+  return sent.state === "queued" ? { is: "queued", answer: sent.answer, reason: sent.reason, trouble } : { is: sent.state, answer: sent.answer, trouble };
 }

@@ -1,15 +1,15 @@
 /** An action of Claude: a quiet line that unfolds to its input and output; a sub-agent's own actions are inside. */
 import type { ItemOf } from "../feed/model";
-import type { ActionEntry, Entry } from "../feed/timeline";
-import { nearby } from "../cards/sentence";
+import type { ActionEntry, TimelineEntry } from "../feed/timeline";
 import { Diff } from "../parts/Diff";
 import { Machine, Unfolds } from "../parts/Folded";
 import { Icon, type IconName } from "../parts/Icons";
 import { askOf, sessions } from "../store/desk";
+import { fileOf, nearby } from "../text/paths";
 import { reveal } from "../text/reveal";
 import { span } from "../text/times";
-import { texts as t } from "../texts";
-import { changeOf, pathOf } from "./change";
+import { t } from "../texts";
+import { changeOf } from "./change";
 import { Entries } from "./Entry";
 
 const ASKING = new Set(["AskUserQuestion", "ExitPlanMode"]);
@@ -20,7 +20,7 @@ export function Action({ entry }: { entry: ActionEntry }) {
   // While a card stands for it, and where the card's line tells all there is, the action says nothing.
   if (entry.ask !== null && !isShown(entry)) return null;
   const failed = ended?.ok === false;
-  const state = ended ? (failed ? t.chat.failedAction : t.chat.done) : t.chat.running;
+  const state = ended ? (failed ? t("page.chat.failed") : t("page.chat.done")) : t("page.chat.running");
   const took = ended && entry.ask === null ? span(Date.parse(ended.at) - Date.parse(started.at)) : "";
   const directory = started.session === null ? null : (sessions.peek().get(started.session)?.directory ?? null);
   return (
@@ -30,8 +30,8 @@ export function Action({ entry }: { entry: ActionEntry }) {
         title={
           <>
             <Icon name={iconOf(entry)} />
-            <Title title={started.title} tool={started.tool} kind={started.kind} directory={directory} />
-            {entry.editor !== null && <span class="quiet-text"> {t.chat.editedBy(reveal(entry.editor))}</span>}
+            <ActionTitle started={started} directory={directory} />
+            {entry.editor !== null && <span class="quiet-text"> {t("page.chat.edited_by", { name: reveal(entry.editor) })}</span>}
             <span class="action-state">
               {!failed && ended ? <span class="unseen">{state}</span> : state}
               {took && took !== "0 s" ? ` ${took}` : ""}
@@ -46,23 +46,40 @@ export function Action({ entry }: { entry: ActionEntry }) {
   );
 }
 
-function Title({ title, tool, kind, directory }: { title: string; tool: string; kind: string; directory: string | null }) {
-  const verb = VERBS[tool];
-  const short = verb && title.startsWith(`${verb} `) ? title.slice(verb.length + 1) : title;
+function ActionTitle({ started: { title, tool, kind, input }, directory }: { started: ItemOf<"action.started">; directory: string | null }) {
+  const verb = VERBS[tool as keyof typeof VERBS];
   return (
     <span class="action-title">
-      {(verb ?? SAYS[tool]) && <span class="verb">{verb ?? SAYS[tool]} </span>}
-      {kind === "note" ? <span class="verb">{reveal(short)}</span> : <code>{reveal(nearby(short, directory))}</code>}
+      {verb && <span class="verb">{t(`page.action.${verb}`)} </span>}
+      {kind === "note" ? <span class="verb">{reveal(title)}</span> : <code>{reveal(nearby((verb && subjectOf(input)) || title, directory))}</code>}
     </span>
   );
 }
 
-const VERBS: Record<string, string> = { Read: "Read", Glob: "Find", Grep: "Search", LS: "List" };
-const SAYS: Record<string, string> = { Bash: "Ran", Write: "Wrote", Edit: "Changed", MultiEdit: "Changed", NotebookEdit: "Changed", WebFetch: "Fetched", WebSearch: "Searched for" };
+/** What these tools do, in the page's words; others go by the hub's title. */
+const VERBS = {
+  Read: "read",
+  Glob: "find",
+  Grep: "search",
+  LS: "list",
+  Bash: "ran",
+  Write: "wrote",
+  Edit: "changed",
+  MultiEdit: "changed",
+  NotebookEdit: "changed",
+  WebFetch: "fetched",
+  WebSearch: "searched",
+} as const;
 
-function Inside({ entries, running }: { entries: readonly Entry[]; running: boolean }) {
+/** The file or the pattern of a tool that reads. */
+function subjectOf(input: Record<string, unknown>): string {
+  const named = fileOf(input) || input["pattern"] || input["path"];
+  return typeof named === "string" ? named : "";
+}
+
+function Inside({ entries, running }: { entries: readonly TimelineEntry[]; running: boolean }) {
   return (
-    <Unfolds title={`${t.chat.subAgent} · ${entries.length}`} tag="sub-agent" open={running}>
+    <Unfolds title={t("page.chat.sub_agent", { count: entries.length })} tag="sub-agent" open={running}>
       {() => <Entries entries={entries} />}
     </Unfolds>
   );
@@ -73,21 +90,21 @@ function Details({ entry, directory }: { entry: ActionEntry; directory: string |
   const command = started.input["command"];
   return (
     <>
-      <Change entry={entry} directory={directory} />
-      {typeof command === "string" && <Machine text={command} label={t.chat.input} />}
-      {typeof command !== "string" && !changeOf(started.tool, started.input) && <Machine text={JSON.stringify(started.input, null, 2)} most={10} label={t.chat.input} />}
+      <ActionChange entry={entry} directory={directory} />
+      {typeof command === "string" && <Machine text={command} label={t("page.chat.input")} />}
+      {typeof command !== "string" && !changeOf(started.tool, started.input) && <Machine text={JSON.stringify(started.input, null, 2)} most={10} label={t("page.chat.input")} />}
       {ended && <Result ended={ended} />}
     </>
   );
 }
 
 /** What was changed: as the card showed it, or from what Claude gave its tool. */
-function Change({ entry, directory }: { entry: ActionEntry; directory: string | null }) {
+function ActionChange({ entry, directory }: { entry: ActionEntry; directory: string | null }) {
   const { tool, input } = entry.started;
   const ask = entry.ask === null ? undefined : askOf(entry.ask);
   const answer = ask?.settlement?.state === "answered" ? ask.settlement.answer : null;
   const edited = answer && "allow" in answer && answer.allow ? answer.input : undefined;
-  const path = nearby(pathOf(input), directory);
+  const path = nearby(fileOf(input), directory);
   if (ask?.kind === "permission" && ask.body.diff !== null && !edited) return <Diff diff={ask.body.diff} note={ask.body.diff_note} path={path} />;
   const rows = changeOf(tool, edited ?? input);
   return rows && <Diff diff={rows} path={path} numbered={false} />;
@@ -96,9 +113,9 @@ function Change({ entry, directory }: { entry: ActionEntry; directory: string | 
 function Result({ ended }: { ended: ItemOf<"action.ended"> }) {
   return (
     <>
-      {ended.output ? <Machine text={ended.output} most={24} label={t.chat.output} /> : <p class="quiet-text">{t.chat.noOutput}</p>}
-      {ended.images > 0 && <p class="quiet-text">{t.chat.pictures(ended.images)}</p>}
-      {ended.omitted > 0 && <p class="quiet-text">{t.chat.omitted(ended.omitted)}</p>}
+      {ended.output ? <Machine text={ended.output} most={24} label={t("page.chat.output")} /> : <p class="quiet-text">{t("page.chat.no_output")}</p>}
+      {ended.images > 0 && <p class="quiet-text">{t("page.chat.images", { count: ended.images })}</p>}
+      {ended.omitted > 0 && <p class="quiet-text">{t("page.chat.omitted", { count: ended.omitted })}</p>}
     </>
   );
 }
@@ -124,7 +141,7 @@ export function Output({ ended }: { ended: ItemOf<"action.ended"> }) {
 }
 
 /** "Read 12 files", and which. */
-export function Reads({ run }: { run: readonly Entry[] }) {
+export function Reads({ run }: { run: readonly TimelineEntry[] }) {
   const actions = run.filter((entry): entry is ActionEntry => entry.kind === "action");
   const files = actions.every((entry) => entry.started.tool === "Read");
   return (
@@ -134,7 +151,7 @@ export function Reads({ run }: { run: readonly Entry[] }) {
           <>
             <Icon name="read" />
             <span class="action-title">
-              <span class="verb">{files ? t.chat.reads(run.length) : t.chat.searches(run.length)}</span>
+              <span class="verb">{files ? t("page.chat.reads", { count: run.length }) : t("page.chat.searches", { count: run.length })}</span>
             </span>
           </>
         }

@@ -1,4 +1,4 @@
-/** A conversation: history above, what is being written below, and nothing moves what somebody is reading. */
+/** A conversation: history above, what is being written below, and nothing moves what is being read. */
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "../parts/Icons";
@@ -10,7 +10,7 @@ import { connection } from "../store/stream";
 import { conversation, loadOlder, type Conversation } from "../store/timelines";
 import { neverAsks } from "../sessions/state";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { Composer } from "./Composer";
 import { Block, Thought } from "./Entry";
 import { useReading } from "./scrolling";
@@ -24,14 +24,14 @@ export function Chat({ id }: { id: string }) {
   if (!session)
     return (
       <main class="chat" tabIndex={-1}>
-        <h1 class="unseen">{t.tabs.chat}</h1>
-        <p class="empty">{ready.value ? t.chat.gone : connection.value.state === "offline" ? t.inbox.unknown : t.loading}</p>
+        <h1 class="unseen">{t("page.nav.chat")}</h1>
+        <p class="empty">{ready.value ? t("page.chat.no_session") : connection.value.state === "offline" ? t("page.inbox.unknown") : t("page.loading")}</p>
       </main>
     );
-  return <Open key={id} session={session} />;
+  return <OpenChat key={id} session={session} />;
 }
 
-function Open({ session }: { session: Session }) {
+function OpenChat({ session }: { session: Session }) {
   const talk = conversation(session.id);
   const bypass = neverAsks(session);
   return (
@@ -40,9 +40,9 @@ function Open({ session }: { session: Session }) {
       {bypass && (
         <div class="bypass-sign" role="note">
           <Icon name="warning" />
-          <strong>{t.chat.bypass}</strong>
+          <strong>{t("page.chat.bypass")}</strong>
           <button type="button" disabled={!may("admin")} onClick={() => void post(`/api/sessions/${encodeURIComponent(session.id)}/mode`, { mode: "default" }).catch(() => undefined)}>
-            {t.chat.bypassLeave}
+            {t("page.chat.bypass_leave")}
           </button>
         </div>
       )}
@@ -65,45 +65,54 @@ function Scroller({ session, talk }: { session: Session; talk: Conversation }) {
   useCountNews(talk, () => (news.value = reading.atEnd ? 0 : news.peek() + 1));
 
   const asks = openBySession.value.get(session.id)?.length ?? 0;
-  const state = talk.state.value;
+  const scrolled = () => {
+    reading.moved();
+    if (reading.atEnd) news.value = 0;
+  };
   return (
     <div class="scroller">
-      <div
-        class="scrolls history"
-        ref={frame}
-        tabIndex={0}
-        role="log"
-        aria-label={reveal(session.title)}
-        onScroll={() => {
-          reading.moved();
-          if (reading.atEnd) news.value = 0;
-        }}
-      >
+      <div class="scrolls history" ref={frame} tabIndex={0} role="log" aria-label={reveal(session.title)} onScroll={scrolled}>
         <div class="measure">
-          {talk.older.value === "loading" && <p class="event">{t.chat.older}</p>}
-          {talk.older.value === "none" && state === "loaded" && blocks.length > 8 && <p class="event">{t.chat.begin}</p>}
-          {state === "loading" && !blocks.length && <Loading />}
-          {state === "failed" && <p class="event error">{t.chat.failed}</p>}
+          <Beginning talk={talk} />
           {blocks.map((entries, at) => (
             <Block key={entries[0]?.key} entries={entries} late={at < blocks.length - SOON} />
           ))}
           <Previews talk={talk} />
-          {session.phase === "working" && !asks && !talk.previews.value.length && <p class="event working">{t.chat.working}</p>}
-          {session.phase === "queued" && session.open_asks === 0 && <p class="event">{t.chat.queued}</p>}
+          {session.phase === "working" && !asks && !talk.previews.value.length && <p class="event working">{t("page.chat.working")}</p>}
+          {session.phase === "queued" && session.open_asks === 0 && <p class="event">{t("page.chat.queued")}</p>}
         </div>
       </div>
-      {away && (
-        <button type="button" class={asks ? "pill needs" : "pill"} onClick={() => reading.toEnd()}>
-          {asks ? t.chat.needsYou : news.value ? t.chat.news(news.value) : t.chat.now} <Icon name="down" />
-        </button>
-      )}
+      {away && <JumpPill asks={asks} news={news.value} jump={() => reading.toEnd()} />}
     </div>
   );
 }
 
-function Loading() {
+/** The way to the end, and what is there. */
+function JumpPill({ asks, news, jump }: { asks: number; news: number; jump: () => void }) {
   return (
-    <div class="skeleton" role="status" aria-label={t.loading}>
+    <button type="button" class={asks ? "pill needs" : "pill"} onClick={jump}>
+      {asks ? t("page.chat.needs_you") : news ? t("page.chat.new", { count: news }) : t("page.chat.jump")} <Icon name="down" />
+    </button>
+  );
+}
+
+/** What stands above the first entry: whether there is more, or why nothing is here yet. */
+function Beginning({ talk }: { talk: Conversation }) {
+  const state = talk.state.value;
+  const size = talk.blocks.value.length;
+  return (
+    <>
+      {talk.older.value === "loading" && <p class="event">{t("page.chat.loading_earlier")}</p>}
+      {talk.older.value === "none" && state === "loaded" && size > 8 && <p class="event">{t("page.chat.beginning")}</p>}
+      {state === "loading" && !size && <Skeleton />}
+      {state === "failed" && <p class="event error">{t("page.chat.load_failed")}</p>}
+    </>
+  );
+}
+
+function Skeleton() {
+  return (
+    <div class="skeleton" role="status" aria-label={t("page.loading")}>
       <span />
       <span />
       <span />

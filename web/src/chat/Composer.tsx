@@ -1,105 +1,115 @@
-/** Where a person says something. What Claude has not taken yet stands above it. */
+/** Where a person writes to Claude. Messages that Claude has not received yet stand above it. */
 import { useSignal } from "@preact/signals";
+import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { ItemOf, Session } from "../feed/model";
+import { Alert } from "../parts/Alert";
+import { SubmitForm } from "../parts/Form";
 import { Icon } from "../parts/Icons";
 import { may } from "../store/desk";
 import { dropDraft, useDraft } from "../store/drafts";
-import { get, inWords, post, Refused } from "../store/http";
+import { explainError, get, post, Refused } from "../store/http";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
-import { PickPictures, Pictures, usePictures } from "./Pictures";
+import { t } from "../texts";
+import { PickPictures, Pictures, usePictures, type Attachments } from "./Pictures";
 
 export function Composer({ session, waiting }: { session: Session; waiting: readonly ItemOf<"said">[] }) {
   const [text, setText] = useDraft(`say.${session.id}`, "");
-  const trouble = useSignal<string | null>(null);
-  const busy = useSignal(false);
   const pictures = usePictures();
   const field = useRef<HTMLTextAreaElement>(null);
-  const say = useRef<string | null>(null);
-  const ended = session.ended !== null;
-  const hint = ended ? t.chat.resume : session.phase === "working" ? t.chat.steer : t.chat.say;
-  const allowed = may(ended ? "admin" : "approver");
-
-  useEffect(() => {
-    const area = field.current;
-    if (!area) return;
-    area.style.height = "auto";
-    area.style.height = `${Math.min(area.scrollHeight + 2, innerHeight * 0.4)}px`;
-  }, [text]);
-
-  const send = async () => {
-    const images = pictures.told();
-    if (busy.value || (!text.trim() && !images.length)) return;
-    busy.value = true;
-    trouble.value = null;
-    // The same id for every try: what reached the hub and was not confirmed is not said twice.
-    say.current ??= crypto.randomUUID();
-    try {
-      const path = `/api/sessions/${encodeURIComponent(session.id)}`;
-      if (ended) await resume(path);
-      await post(`${path}/say`, { text, images, id: say.current });
-      say.current = null;
-      setText("");
-      dropDraft(`say.${session.id}`);
-      pictures.clear();
-    } catch (error) {
-      trouble.value = inWords(error, t.away);
-    } finally {
-      busy.value = false;
-      field.current?.focus();
-    }
-  };
-
+  const { busy, trouble, send } = useSend(session, text, pictures, () => setText(""), field);
+  const allowed = may(session.ended ? "admin" : "approver");
+  useEffect(() => grow(field.current), [text]);
   return (
     <div class="composer" {...pictures.drop}>
-      {waiting.map((item) => (
-        <div key={item.cursor} class="not-taken">
-          <Icon name="clock" />
-          <span class="not-taken-text">{reveal(item.text)}</span>
-          <span class="quiet-text">{t.chat.waiting}</span>
-        </div>
-      ))}
-      {trouble.value && (
-        <p class="note trouble" role="alert">
-          {reveal(trouble.value)}
-        </p>
-      )}
+      <NotReceived waiting={waiting} />
+      <Alert text={trouble.value} />
       <Pictures pictures={pictures} />
-      <form
-        class="say"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void send();
-        }}
-      >
+      <SubmitForm class="say" submit={send}>
         <PickPictures pictures={pictures} disabled={!allowed} />
         <textarea
           id="say"
           ref={field}
           rows={1}
-          placeholder={hint}
-          aria-label={hint}
+          placeholder={hintOf(session)}
+          aria-label={hintOf(session)}
           value={text}
           disabled={!allowed}
           onPaste={pictures.paste}
           onInput={(event) => setText(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
-              event.preventDefault();
-              void send();
-            } else if (event.key === "Escape") event.currentTarget.blur();
-          }}
+          onKeyDown={(event) => sendOnEnter(event, send)}
         />
-        <button type="submit" class="primary round" aria-label={t.chat.send} title={t.chat.send} disabled={!allowed || busy.value || (!text.trim() && !pictures.images.value.length)}>
+        <button type="submit" class="primary round" aria-label={t("page.chat.send")} title={t("page.chat.send")} disabled={!allowed || busy.value || (!text.trim() && !pictures.images.value.length)}>
           <Icon name="send" />
         </button>
-      </form>
+      </SubmitForm>
     </div>
   );
 }
 
-/** That it was resumed meanwhile, by a try that was not confirmed or by somebody else, is as good. */
+/** Sends the message once; a session that has ended is resumed for it. */
+function useSend(session: Session, text: string, pictures: Attachments, clear: () => void, field: RefObject<HTMLTextAreaElement | null>) {
+  const trouble = useSignal<string | null>(null);
+  const busy = useSignal(false);
+  const id = useRef<string | null>(null);
+  const send = async () => {
+    const images = pictures.encoded();
+    if (busy.value || (!text.trim() && !images.length)) return;
+    busy.value = true;
+    trouble.value = null;
+    // The same id for every try: what reached the hub and was not confirmed is not sent twice.
+    id.current ??= crypto.randomUUID();
+    try {
+      const path = `/api/sessions/${encodeURIComponent(session.id)}`;
+      if (session.ended) await resume(path);
+      await post(`${path}/say`, { text, images, id: id.current });
+      id.current = null;
+      clear();
+      dropDraft(`say.${session.id}`);
+      pictures.clear();
+    } catch (error) {
+      trouble.value = explainError(error);
+    } finally {
+      busy.value = false;
+      field.current?.focus();
+    }
+  };
+  return { busy, trouble, send };
+}
+
+function NotReceived({ waiting }: { waiting: readonly ItemOf<"said">[] }) {
+  return (
+    <>
+      {waiting.map((item) => (
+        <div key={item.cursor} class="not-taken">
+          <Icon name="clock" />
+          <span class="not-taken-text">{reveal(item.text)}</span>
+          <span class="quiet-text">{t("page.chat.not_received")}</span>
+        </div>
+      ))}
+    </>
+  );
+}
+
+function hintOf(session: Session): string {
+  if (session.ended) return t("page.chat.resume_hint");
+  return session.phase === "working" ? t("page.chat.guide") : t("page.chat.message");
+}
+
+function grow(area: HTMLTextAreaElement | null): void {
+  if (!area) return;
+  area.style.height = "auto";
+  area.style.height = `${Math.min(area.scrollHeight + 2, innerHeight * 0.4)}px`;
+}
+
+function sendOnEnter(event: KeyboardEvent, send: () => Promise<void>): void {
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    event.preventDefault();
+    void send();
+  } else if (event.key === "Escape") (event.currentTarget as HTMLElement).blur();
+}
+
+/** That it was resumed meanwhile, by a try that was not confirmed or by someone else, is as good. */
 async function resume(path: string): Promise<void> {
   try {
     await post(`${path}/resume`);

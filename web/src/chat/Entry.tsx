@@ -3,15 +3,17 @@ import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Card } from "../cards/Card";
 import type { ItemOf } from "../feed/model";
-import { isRead, isRetry, type Entry } from "../feed/timeline";
+import { isRead, isRetry, type TimelineEntry } from "../feed/timeline";
 import { Machine, Unfolds } from "../parts/Folded";
 import { Markdown } from "../parts/Markdown";
 import { memo } from "../parts/memo";
 import { whenNear } from "../parts/near";
 import { askOf, isMe, known } from "../store/desk";
+import { modeName } from "../sessions/modes";
+import { actorName, sourceName } from "../text/names";
 import { reveal } from "../text/reveal";
 import { dollars, moment, span } from "../text/times";
-import { texts as t } from "../texts";
+import { t, textOr } from "../texts";
 import { Action, Output, Reads } from "./Action";
 
 /** Whether messages that are not known here are shown, too. */
@@ -20,8 +22,8 @@ export const everything = signal(false);
 /** Pixels of a quiet line, pixels of a row of words, letters in such a row. */
 const [LINE, ROW, WIDTH] = [40, 25, 84];
 
-/** A block of entries; runs of reads are one line. One that is far away is drawn when somebody comes near. */
-export const Block = memo(({ entries, late }: { entries: readonly Entry[]; late: boolean }) => {
+/** A block of entries; runs of reads are one line. One that is far away is drawn when it comes near. */
+export const Block = memo(({ entries, late }: { entries: readonly TimelineEntry[]; late: boolean }) => {
   const drawn = useSignal(!late || entries.some(waits));
   const frame = useRef<HTMLDivElement>(null);
   useEffect(() => (drawn.value || !frame.current ? undefined : whenNear(frame.current, () => (drawn.value = true))), []);
@@ -34,7 +36,7 @@ export const Block = memo(({ entries, late }: { entries: readonly Entry[]; late:
 });
 
 /** About how tall they will be. */
-function tallOf(entries: readonly Entry[]): number {
+function tallOf(entries: readonly TimelineEntry[]): number {
   return entries.reduce((tall, entry) => tall + (entry.kind === "text" ? textTall(entry.item.text) : LINE), 0);
 }
 
@@ -43,18 +45,18 @@ function textTall(text: string): number {
 }
 
 /** A card that can be answered is always there. */
-function waits(entry: Entry): boolean {
+function waits(entry: TimelineEntry): boolean {
   return entry.kind === "ask" && known.peek().asks.get(entry.ask)?.state === "open";
 }
 
-export function Entries({ entries }: { entries: readonly Entry[] }) {
+export function Entries({ entries }: { entries: readonly TimelineEntry[] }) {
   return <>{runsOf(entries).map((run) => (run.length > 1 ? <Reads key={`run-${run[0]?.key}`} run={run} /> : run.map((entry) => <One key={entry.key} entry={entry} />)))}</>;
 }
 
-const One = memo(({ entry }: { entry: Entry }) => {
+const One = memo(({ entry }: { entry: TimelineEntry }) => {
   switch (entry.kind) {
     case "said":
-      return <Said item={entry.item} />;
+      return <Message item={entry.item} />;
     case "text":
       return <Markdown text={entry.item.text} />;
     case "thinking":
@@ -70,24 +72,25 @@ const One = memo(({ entry }: { entry: Entry }) => {
     case "begun":
       return (
         <p class="event">
-          {t.chat.begun(entry.item.run)}
-          {entry.item.sandbox && ` · ${t.chat.sandbox(entry.item.sandbox)}`} · {moment(entry.at)}
+          {begun(entry.item)} · {moment(entry.at)}
         </p>
       );
     case "ended":
       return <SessionEnd item={entry.item} />;
     case "mode":
-      return (
-        <p class="event">
-          {t.chat.modeNow} <strong>{t.sessions.modes[entry.mode] ?? reveal(entry.mode)}</strong>
-        </p>
-      );
+      return <p class="event">{t("page.chat.mode_changed", { mode: modeName(entry.mode) })}</p>;
     case "orphan":
       return <Output ended={entry.item} />;
     case "frame":
       return <UnknownFrame item={entry.item} />;
   }
 });
+
+function begun({ run, sandbox }: ItemOf<"session.started">): string {
+  const started = run > 1 ? t("page.chat.resumed", { run }) : t("page.chat.started");
+  if (!sandbox) return started;
+  return `${started} · ${sandbox === "off" || sandbox === "none" ? t("page.chat.no_sandbox") : t("page.chat.sandbox", { name: sandbox })}`;
+}
 
 function InlineCard({ id }: { id: string }) {
   const ask = askOf(id);
@@ -96,19 +99,19 @@ function InlineCard({ id }: { id: string }) {
 
 export function Thought({ text }: { text: string }) {
   return (
-    <Unfolds title={t.chat.thinking} tag="thinking">
+    <Unfolds title={t("page.chat.thinking")} tag="thinking">
       {() => <Markdown text={text} />}
     </Unfolds>
   );
 }
 
-function Said({ item }: { item: ItemOf<"said"> }) {
+function Message({ item }: { item: ItemOf<"said"> }) {
   return (
     <div class="said">
       <div class="said-text">{reveal(item.text)}</div>
       {item.images > 0 && <SentPictures item={item} />}
       <p class="said-by">
-        {isMe(item.by) ? t.chat.you : t.chat.by(reveal(item.by.name), item.source)} · {moment(item.at)}
+        {isMe(item.by) ? t("page.chat.you") : `${actorName(item.by)} · ${sourceName(item.source)}`} · {moment(item.at)}
       </p>
     </div>
   );
@@ -117,13 +120,13 @@ function Said({ item }: { item: ItemOf<"said"> }) {
 /** The pictures that went along; where they are gone, how many there were. */
 function SentPictures({ item }: { item: ItemOf<"said"> }) {
   const gone = useSignal(false);
-  if (gone.value || item.session === null) return <p class="quiet-text">{t.chat.pictures(item.images)}</p>;
+  if (gone.value || item.session === null) return <p class="quiet-text">{t("page.chat.images", { count: item.images })}</p>;
   const path = `/api/sessions/${encodeURIComponent(item.session)}/says/${encodeURIComponent(item.say)}/pictures`;
   return (
     <div class="shown-pictures">
       {Array.from({ length: item.images }, (_, at) => (
         <a key={at} href={`${path}/${at}`} target="_blank" rel="noopener">
-          <img src={`${path}/${at}`} alt={t.chat.picture(at + 1)} loading="lazy" onError={() => (gone.value = true)} />
+          <img src={`${path}/${at}`} alt={t("page.chat.image_alt", { number: at + 1 })} loading="lazy" onError={() => (gone.value = true)} />
         </a>
       ))}
     </div>
@@ -131,15 +134,15 @@ function SentPictures({ item }: { item: ItemOf<"said"> }) {
 }
 
 function TurnEnd({ item }: { item: ItemOf<"turn.ended"> }) {
-  const facts = [t.chat.turn(item.turn), span(item.duration_ms), dollars(item.cost_usd), ...(item.denials ? [t.chat.denials(item.denials)] : [])];
+  const facts = [t("page.chat.turn", { number: item.turn }), span(item.duration_ms), dollars(item.cost_usd), ...(item.denials ? [t("page.chat.denials", { count: item.denials })] : [])];
   return (
     <>
-      {item.interrupted && <p class="event">{t.chat.interrupted}</p>}
+      {item.interrupted && <p class="event">{t("page.chat.interrupted")}</p>}
       {item.is_error && !item.interrupted && (
         <div class="failure" role="note">
-          <strong>{t.chat.turnFailed}</strong>
+          <strong>{t("page.chat.turn_failed")}</strong>
           <Machine text={item.error ?? item.result} />
-          <p>{t.chat.turnHint}</p>
+          <p>{t("page.chat.turn_failed_hint")}</p>
         </div>
       )}
       <p class="event turn">{facts.join(" · ")}</p>
@@ -153,14 +156,14 @@ function SessionEnd({ item }: { item: ItemOf<"session.ended"> }) {
   if (!bad)
     return (
       <p class="event">
-        {(t.chat.ended[item.how] ?? item.how) + reason} · {moment(item.at)}
+        {textOr(`page.chat.ended.${item.how}`, item.how) + reason} · {moment(item.at)}
       </p>
     );
   return (
     <div class="failure" role="note">
-      <strong>{item.alarm ? t.inbox.alarm : t.chat.ended[item.how]}</strong>
+      <strong>{item.alarm ? t("page.inbox.alarm") : textOr(`page.chat.ended.${item.how}`, item.how)}</strong>
       <p>{reveal(item.reason)}</p>
-      <p>{item.alarm ? t.inbox.alarmHint : t.chat.endedHint}</p>
+      <p>{item.alarm ? t("page.inbox.alarm_hint") : t("page.chat.ended_hint")}</p>
     </div>
   );
 }
@@ -168,18 +171,18 @@ function SessionEnd({ item }: { item: ItemOf<"session.ended"> }) {
 function UnknownFrame({ item }: { item: ItemOf<"frame"> }) {
   if (!everything.value) return null;
   return (
-    <Unfolds title={t.chat.unknownFrame} tag="event">
+    <Unfolds title={t("page.chat.unrecognized")} tag="event">
       {() => <Machine text={JSON.stringify(item.frame, null, 2)} />}
     </Unfolds>
   );
 }
 
 /** Reads that ended well and follow each other belong together. */
-function runsOf(entries: readonly Entry[]): Entry[][] {
-  const runs: Entry[][] = [];
+function runsOf(entries: readonly TimelineEntry[]): TimelineEntry[][] {
+  const runs: TimelineEntry[][] = [];
   const shown = entries.filter((entry) => entry.kind !== "frame" || everything.value);
   for (const [at, entry] of shown.entries()) {
-    if (isToldAgain(entry, shown[at + 1])) continue;
+    if (isRepeated(entry, shown[at + 1])) continue;
     const last = runs.at(-1);
     if (last && isQuiet(entry) && last[0] && isQuiet(last[0])) last.push(entry);
     else runs.push([entry]);
@@ -188,11 +191,11 @@ function runsOf(entries: readonly Entry[]): Entry[][] {
 }
 
 /** Claude says an error of the model in its own words, too, and each try again; it stands out once. */
-function isToldAgain(entry: Entry, next: Entry | undefined): boolean {
+function isRepeated(entry: TimelineEntry, next: TimelineEntry | undefined): boolean {
   if (isRetry(entry)) return isRetry(next);
   return entry.kind === "text" && next?.kind === "turn" && next.item.is_error && next.item.error === entry.item.text;
 }
 
-function isQuiet(entry: Entry): boolean {
+function isQuiet(entry: TimelineEntry): boolean {
   return isRead(entry) && entry.ask === null && entry.ended?.ok !== false && !entry.inside.length;
 }

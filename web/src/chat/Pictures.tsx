@@ -1,9 +1,9 @@
-/** Pictures to go along with what is said: pasted, dropped or picked. */
+/** Pictures to go along with a message: pasted, dropped or picked. */
 import { useSignal, type Signal } from "@preact/signals";
 import { Icon } from "../parts/Icons";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 
-export interface Picture {
+interface Picture {
   media_type: string;
   data: string;
   url: string;
@@ -13,67 +13,77 @@ export interface Picture {
 const TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const LARGEST = 5 * 1024 * 1024;
 
-export interface PicturesHeld {
+export interface Attachments {
   images: Signal<readonly Picture[]>;
   trouble: Signal<string | null>;
   add: (files: Iterable<File>) => void;
   clear: () => void;
-  /** As the hub takes them. */
-  told: () => { media_type: string; data: string }[];
+  /** As the hub expects them. */
+  encoded: () => { media_type: string; data: string }[];
   paste: (event: ClipboardEvent) => void;
-  drop: { onDragOver: (event: DragEvent) => void; onDragLeave: () => void; onDrop: (event: DragEvent) => void; "data-drop": boolean | undefined };
+  drop: DropTarget;
 }
 
-export function usePictures(): PicturesHeld {
+interface DropTarget {
+  onDragOver: (event: DragEvent) => void;
+  onDragLeave: () => void;
+  onDrop: (event: DragEvent) => void;
+  "data-drop": boolean | undefined;
+}
+
+export function usePictures(): Attachments {
   const images = useSignal<readonly Picture[]>([]);
   const trouble = useSignal<string | null>(null);
-  const above = useSignal(false);
   const add = (files: Iterable<File>) => {
     trouble.value = null;
     for (const file of files) {
-      if (!TYPES.includes(file.type)) trouble.value = t.chat.notPicture;
-      else if (file.size > LARGEST) trouble.value = t.chat.tooLarge;
+      const problem = problemOf(file);
+      if (problem) trouble.value = problem;
       else
         read(file).then(
           (picture) => (images.value = [...images.value, picture]),
-          () => (trouble.value = t.chat.unreadable),
+          () => (trouble.value = t("page.chat.image_unreadable")),
         );
     }
   };
+  const paste = (event: ClipboardEvent) => {
+    const files = [...(event.clipboardData?.files ?? [])];
+    if (!files.length) return;
+    event.preventDefault();
+    add(files);
+  };
+  const encoded = () => images.value.map(({ media_type, data }) => ({ media_type, data }));
+  return { images, trouble, add, clear: () => (images.value = []), encoded, paste, drop: useDrop(add) };
+}
+
+function problemOf(file: File): string | null {
+  if (!TYPES.includes(file.type)) return t("page.chat.not_an_image");
+  return file.size > LARGEST ? t("page.chat.image_too_large") : null;
+}
+
+function useDrop(add: (files: Iterable<File>) => void): DropTarget {
+  const above = useSignal(false);
   return {
-    images,
-    trouble,
-    add,
-    clear: () => (images.value = []),
-    told: () => images.value.map(({ media_type, data }) => ({ media_type, data })),
-    paste: (event) => {
-      const files = [...(event.clipboardData?.files ?? [])];
-      if (!files.length) return;
+    onDragOver: (event) => {
       event.preventDefault();
-      add(files);
+      above.value = true;
     },
-    drop: {
-      onDragOver: (event) => {
-        event.preventDefault();
-        above.value = true;
-      },
-      onDragLeave: () => (above.value = false),
-      onDrop: (event) => {
-        event.preventDefault();
-        above.value = false;
-        add(event.dataTransfer?.files ?? []);
-      },
-      "data-drop": above.value || undefined,
+    onDragLeave: () => (above.value = false),
+    onDrop: (event) => {
+      event.preventDefault();
+      above.value = false;
+      add(event.dataTransfer?.files ?? []);
     },
+    "data-drop": above.value || undefined,
   };
 }
 
 /** A button that picks pictures from this machine. */
-export function PickPictures({ pictures, disabled = false, children }: { pictures: PicturesHeld; disabled?: boolean; children?: string }) {
+export function PickPictures({ pictures, disabled = false, children }: { pictures: Attachments; disabled?: boolean; children?: string }) {
   return (
-    <label class={children ? "attach worded" : "attach"} title={t.chat.attach}>
+    <label class={children ? "attach worded" : "attach"} title={t("page.chat.attach")}>
       <Icon name="image" />
-      {children ?? <span class="unseen">{t.chat.attach}</span>}
+      {children ?? <span class="unseen">{t("page.chat.attach")}</span>}
       <input
         type="file"
         class="unseen"
@@ -89,15 +99,16 @@ export function PickPictures({ pictures, disabled = false, children }: { picture
   );
 }
 
-export function Pictures({ pictures }: { pictures: PicturesHeld }) {
+export function Pictures({ pictures }: { pictures: Attachments }) {
   const { images, trouble } = pictures;
   if (!images.value.length && !trouble.value) return null;
+  const remove = (at: number) => (images.value = images.value.filter((_, index) => index !== at));
   return (
     <div class="pictures">
       {images.value.map((picture, at) => (
         <figure key={at}>
           <img src={picture.url} alt={picture.name} />
-          <button type="button" class="quiet" aria-label={`${t.chat.remove}: ${picture.name}`} onClick={() => (images.value = images.value.filter((_, index) => index !== at))}>
+          <button type="button" class="quiet" aria-label={t("page.chat.remove_image", { name: picture.name })} onClick={() => remove(at)}>
             <Icon name="close" />
           </button>
         </figure>

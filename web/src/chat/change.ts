@@ -17,11 +17,6 @@ export function changeOf(tool: string, input: Record<string, unknown>): Row[] | 
   }
 }
 
-export function pathOf(input: Record<string, unknown>): string {
-  const found = input["file_path"] ?? input["notebook_path"];
-  return typeof found === "string" ? found : "";
-}
-
 function edit(input: Record<string, unknown>): Row[] | null {
   const [before, after] = [input["old_string"], input["new_string"]];
   return typeof before === "string" && typeof after === "string" ? compareTexts(before, after) : null;

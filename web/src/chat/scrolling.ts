@@ -9,7 +9,7 @@ const MARGIN = 4;
 /** History is read when less than this is left above. */
 const EARLY = 1600;
 
-export class Reading {
+export class ReadingPlace {
   /** Whether the end is out of sight. */
   readonly away = signal(false);
   private frame: HTMLElement | null = null;
@@ -41,7 +41,7 @@ export class Reading {
     this.settle();
   }
 
-  /** Somebody scrolled. */
+  /** The person scrolled. */
   moved(): void {
     const { frame } = this;
     if (!frame) return;
@@ -82,8 +82,8 @@ function firstBelow(elements: HTMLCollection, height: number): Element | undefin
   return elements[from];
 }
 
-export function useReading(early: () => void, frame: { current: HTMLElement | null }): Reading {
-  const reading = useMemo(() => new Reading(early), []);
+export function useReading(early: () => void, frame: { current: HTMLElement | null }): ReadingPlace {
+  const reading = useMemo(() => new ReadingPlace(early), []);
   useEffect(() => {
     if (frame.current) reading.enter(frame.current);
     return () => reading.leave();

@@ -1,19 +1,25 @@
 /** What is known of sessions and asks, and how an item of the feed changes it. Pure; nothing settled opens again. */
-import type { Ask, Item, Session, Settlement } from "./model";
+import type { Ask, Card, CardOutcome, Item, Session, Settlement } from "./model";
 
-export type Sessions = ReadonlyMap<string, Session>;
+export type KnownSessions = ReadonlyMap<string, Session>;
 
-export interface Asks {
+export interface KnownAsks {
   readonly asks: ReadonlyMap<string, Ask>;
   /** Settlements and deliveries whose ask is not known yet: history comes in pages, newest first. */
-  readonly settled: ReadonlyMap<string, Settlement>;
+  readonly settled: ReadonlyMap<string, Ending>;
   readonly delivered: ReadonlyMap<string, string>;
 }
 
-export const NO_ASKS: Asks = { asks: new Map(), settled: new Map(), delivered: new Map() };
+/** How an ask ended, and that in the hub's words. */
+interface Ending {
+  readonly settlement: Settlement;
+  readonly outcome: CardOutcome | null;
+}
+
+export const NO_ASKS: KnownAsks = { asks: new Map(), settled: new Map(), delivered: new Map() };
 
 /** The sessions after this item; the very same map if nothing changed or the session is not known. */
-export function changeSessions(sessions: Sessions, item: Item): Sessions {
+export function changeSessions(sessions: KnownSessions, item: Item): KnownSessions {
   const session = item.session === null ? undefined : sessions.get(item.session);
   if (!session) return sessions;
   const changed = changeSession(session, item);
@@ -48,25 +54,28 @@ function changeSession(session: Session, item: Item): Session {
   }
 }
 
-/** Takes in an ask as somebody told it; what is known as settled stays settled. */
-export function learnAsk(known: Asks, told: Ask): Asks {
-  const before = known.asks.get(told.id);
-  const settlement = latest(before?.settlement ?? null, latest(known.settled.get(told.id) ?? null, told.settlement));
-  const delivered = told.delivered_at ?? before?.delivered_at ?? known.delivered.get(told.id) ?? null;
-  if (before && before.digest === told.digest && before.settlement === settlement && before.delivered_at === delivered) return known;
-  const ask: Ask = { ...told, settlement, state: settlement ? settlement.state : "open", delivered_at: delivered };
+/** Takes in an ask as the hub sent it; what is known as settled stays settled. */
+export function learnAsk(known: KnownAsks, fresh: Ask): KnownAsks {
+  const before = known.asks.get(fresh.id);
+  const ending = latest(before ? endingOf(before) : null, latest(known.settled.get(fresh.id) ?? null, endingOf(fresh)));
+  const settlement = ending?.settlement ?? null;
+  const delivered = fresh.delivered_at ?? before?.delivered_at ?? known.delivered.get(fresh.id) ?? null;
+  if (before && before.digest === fresh.digest && before.settlement === settlement && before.delivered_at === delivered) return known;
+  const card = { ...cardOf(fresh), outcome: ending?.outcome ?? null };
+  const ask: Ask = { ...fresh, settlement, card, state: settlement ? settlement.state : "open", delivered_at: delivered };
   return { ...known, asks: new Map(known.asks).set(ask.id, ask) };
 }
 
 /** The asks after this item. */
-export function changeAsks(known: Asks, item: Item): Asks {
+export function changeAsks(known: KnownAsks, item: Item): KnownAsks {
   switch (item.type) {
     case "ask.opened":
       return learnAsk(known, item.ask);
     case "ask.settled": {
       const ask = known.asks.get(item.ask);
-      if (!ask) return { ...known, settled: new Map(known.settled).set(item.ask, item.settlement) };
-      return learnAsk(known, { ...ask, settlement: item.settlement });
+      const { settlement, outcome = null } = item;
+      if (!ask) return { ...known, settled: new Map(known.settled).set(item.ask, { settlement, outcome }) };
+      return learnAsk(known, { ...ask, settlement, card: { ...ask.card, outcome } });
     }
     case "ask.delivered": {
       const ask = known.asks.get(item.ask);
@@ -78,9 +87,21 @@ export function changeAsks(known: Asks, item: Item): Asks {
   }
 }
 
+function endingOf(ask: Ask): Ending | null {
+  return ask.settlement && { settlement: ask.settlement, outcome: cardOf(ask).outcome };
+}
+
+/** An ask that an older hub stored may come without its card. */
+function cardOf(ask: Ask): Card {
+  return (ask.card as Card | undefined) ?? { headline: ask.tool, evidence: [], choices: [], why: ask.why, outcome: null, risk: { level: "medium", reason: "" } };
+}
+
 /** There is no way back from a settlement; only a late answer adds to one. */
-function latest(before: Settlement | null, told: Settlement | null): Settlement | null {
-  if (before === null || told === null) return before ?? told;
-  if (before.state === "expired" && before.late === null && told.state === "expired" && told.late !== null) return told;
-  return before;
+function latest(before: Ending | null, after: Ending | null): Ending | null {
+  if (before === null || after === null) return before ?? after;
+  return isLate(after.settlement) && !isLate(before.settlement) && before.settlement.state === "expired" ? after : before;
+}
+
+function isLate(settlement: Settlement): boolean {
+  return settlement.state === "expired" && settlement.late !== null;
 }

@@ -14,10 +14,10 @@ export interface ActionEntry extends Placed {
   readonly editor: string | null;
   /** The ask that stands for this action. */
   readonly ask: string | null;
-  readonly inside: readonly Entry[];
+  readonly inside: readonly TimelineEntry[];
 }
 
-export type Entry =
+export type TimelineEntry =
   | ActionEntry
   | (Placed & { readonly kind: "said"; readonly item: ItemOf<"said"> })
   | (Placed & { readonly kind: "text"; readonly item: ItemOf<"text"> })
@@ -36,32 +36,32 @@ const [BLOCK, RUN] = [6, 100];
 const READING = new Set(["Read", "Glob", "Grep", "LS", "NotebookRead", "ToolSearch"]);
 
 /** An action that looks at something and changes nothing. */
-export function isRead(entry: Entry | undefined): entry is ActionEntry {
+export function isRead(entry: TimelineEntry | undefined): entry is ActionEntry {
   return entry?.kind === "action" && READING.has(entry.started.tool);
 }
 
 /** A try to reach the model again. */
-export function isRetry(entry: Entry | undefined): boolean {
+export function isRetry(entry: TimelineEntry | undefined): boolean {
   return entry?.kind === "notice" && entry.item.about === "retry";
 }
 
 /** Whether they may be drawn as one: reads, tries to reach the model, and an error with the words that say it. */
-function isOne(before: Entry | undefined, entry: Entry): boolean {
+function isOne(before: TimelineEntry | undefined, entry: TimelineEntry): boolean {
   return (isRead(before) && isRead(entry)) || (isRetry(before) && isRetry(entry)) || (before?.kind === "text" && entry.kind === "turn");
 }
 
 /** Built item by item. `blocks` hold entries; a block or entry that did not change is the very same as before. */
 export class Timeline {
-  blocks: Entry[][] = [];
-  /** Said, and not yet taken by Claude. */
+  blocks: TimelineEntry[][] = [];
+  /** Messages that Claude has not received yet. */
   waiting: ItemOf<"said">[] = [];
   private readonly place = new Map<string, number>();
   private readonly parents = new Map<string, string>();
-  private readonly said = new Map<string, ItemOf<"said">>();
+  private readonly messages = new Map<string, ItemOf<"said">>();
   private readonly begins: ReadonlySet<number>;
   private mode: string | null = null;
   private size = 0;
-  /** While nobody has seen the blocks, they are changed in place. */
+  /** Until the blocks are shown, they are changed in place. */
   private unseen = true;
 
   /** `drawn` is what was made of the last of these items: it stays as it is when history is put before it. */
@@ -69,7 +69,7 @@ export class Timeline {
     this.begins = new Set(drawn?.blocks.map((block) => block[0]?.key ?? 0));
     for (const item of items) this.add(item);
     this.unseen = false;
-    if (drawn) this.blocks = keep(drawn.blocks, this.blocks);
+    if (drawn) this.blocks = reuse(drawn.blocks, this.blocks);
   }
 
   /** How many entries there are at the top level. */
@@ -81,7 +81,7 @@ export class Timeline {
     const placed = { key: item.cursor, at: item.at };
     switch (item.type) {
       case "said":
-        this.said.set(item.say, item);
+        this.messages.set(item.say, item);
         this.waiting = [...this.waiting, item];
         return;
       case "said.taken":
@@ -125,11 +125,11 @@ export class Timeline {
     }
   }
 
-  private take(taken: ItemOf<"said.taken">): void {
-    const said = this.said.get(taken.say);
-    if (!said) return;
-    this.waiting = this.waiting.filter((each) => each.say !== taken.say);
-    this.put({ key: taken.cursor, at: taken.at, kind: "said", item: said }, null);
+  private take(receipt: ItemOf<"said.taken">): void {
+    const message = this.messages.get(receipt.say);
+    if (!message) return;
+    this.waiting = this.waiting.filter((each) => each.say !== receipt.say);
+    this.put({ key: receipt.cursor, at: receipt.at, kind: "said", item: message }, null);
   }
 
   private end(item: ItemOf<"action.ended">): void {
@@ -142,7 +142,7 @@ export class Timeline {
     if (ask.tool_use !== null) this.change(ask.tool_use, (entry) => ({ ...entry, ask: ask.id }));
   }
 
-  private put(entry: Entry, parent: string | null): void {
+  private put(entry: TimelineEntry, parent: string | null): void {
     if (parent !== null && this.change(parent, (above) => ({ ...above, inside: [...above.inside, entry] }))) return;
     const last = this.blocks.at(-1);
     const most = isOne(last?.at(-1), entry) ? RUN : BLOCK;
@@ -164,7 +164,7 @@ export class Timeline {
       path.unshift(above);
     }
     const at = this.place.get(path[0] as string) as number;
-    const changed = changeIn(this.blocks[at] as Entry[], path, how);
+    const changed = changeIn(this.blocks[at] as TimelineEntry[], path, how);
     if (!changed) return false;
     if (this.unseen) this.blocks[at] = changed;
     else this.blocks = this.blocks.map((block, index) => (index === at ? changed : block));
@@ -173,22 +173,22 @@ export class Timeline {
 }
 
 /** The blocks that were made, with the very blocks and entries that were drawn wherever they say the same. */
-function keep(drawn: readonly Entry[][], made: readonly Entry[][]): Entry[][] {
+function reuse(drawn: readonly TimelineEntry[][], fresh: readonly TimelineEntry[][]): TimelineEntry[][] {
   const entries = new Map(drawn.flat().map((entry) => [entry.key, entry]));
   const blocks = new Map(drawn.map((block) => [block[0]?.key, block]));
-  return made.map((block) => {
-    const kept = block.map((entry) => {
+  return fresh.map((block) => {
+    const same = block.map((entry) => {
       const before = entries.get(entry.key);
       return before && isSame(before, entry) ? before : entry;
     });
-    const before = blocks.get(kept[0]?.key);
-    return before?.length === kept.length && before.every((entry, at) => entry === kept[at]) ? before : kept;
+    const before = blocks.get(same[0]?.key);
+    return before?.length === same.length && before.every((entry, at) => entry === same[at]) ? before : same;
   });
 }
 
-function isSame(a: Entry, b: Entry): boolean {
+function isSame(a: TimelineEntry, b: TimelineEntry): boolean {
   if (a.kind === "action" && b.kind === "action")
-    return isSameAction(a, b) && a.ended === b.ended && a.ask === b.ask && a.inside.length === b.inside.length && a.inside.every((each, at) => isSame(each, b.inside[at] as Entry));
+    return isSameAction(a, b) && a.ended === b.ended && a.ask === b.ask && a.inside.length === b.inside.length && a.inside.every((each, at) => isSame(each, b.inside[at] as TimelineEntry));
   if (a.kind === "ask" && b.kind === "ask") return a.ask === b.ask;
   if (a.kind === "mode" && b.kind === "mode") return a.mode === b.mode;
   return a.kind === b.kind && "item" in a && "item" in b && a.item === b.item;
@@ -199,7 +199,7 @@ function isSameAction(a: ActionEntry, b: ActionEntry): boolean {
   return a.started === b.started || (a.editor !== null && a.editor === b.editor && a.started.cursor === b.started.cursor && a.started.input === b.started.input);
 }
 
-function changeIn(entries: readonly Entry[], path: string[], how: (entry: ActionEntry) => ActionEntry): Entry[] | null {
+function changeIn(entries: readonly TimelineEntry[], path: string[], how: (entry: ActionEntry) => ActionEntry): TimelineEntry[] | null {
   const at = entries.findIndex((entry) => entry.kind === "action" && entry.started.action === path[0]);
   const entry = entries[at];
   if (entry?.kind !== "action") return null;

@@ -8,7 +8,7 @@ import { isText, sampleSoon } from "./all";
 import { compare, type Shape } from "./shape";
 
 /** Milliseconds for which a card says why it did nothing. */
-const SAID = 2500;
+const REFUSAL_MS = 2500;
 /** A fold with more lines than this is shown, but not opened, by the first press. */
 const UNFOLDS = 400;
 const LINE = 20;
@@ -42,7 +42,7 @@ export class Hand {
   private covers = new Map<Element, Cover>();
   private held: Held | null = null;
   private calm: ReturnType<typeof setTimeout> | undefined;
-  private said: ReturnType<typeof setTimeout> | undefined;
+  private fading: ReturnType<typeof setTimeout> | undefined;
   /** Since when letters go to this card. */
   private keysSince = 0;
   /** Its controls are in other places, since the person went on to another step. */
@@ -63,7 +63,7 @@ export class Hand {
 
   leave(): void {
     clearTimeout(this.calm);
-    clearTimeout(this.said);
+    clearTimeout(this.fading);
     this.drop();
   }
 
@@ -120,7 +120,7 @@ export class Hand {
     const act: Act = { weight, at, repeated, letter };
     this.sample();
     this.drop();
-    // Whoever writes in this very card may send it from there, wherever the button is.
+    // A person writing in this very card may send it from there, wherever the button is.
     const writes = isText(document.activeElement) && this.root.contains(document.activeElement);
     if (weight !== "refuse" && !writes && !this.isInView(control)) return this.bring(control);
     let verdict = this.judge(act);
@@ -194,8 +194,8 @@ export class Hand {
 
   private say(refusal: Refusal): void {
     this.refusal.value = refusal;
-    clearTimeout(this.said);
-    this.said = setTimeout(() => (this.refusal.value = null), SAID);
+    clearTimeout(this.fading);
+    this.fading = setTimeout(() => (this.refusal.value = null), REFUSAL_MS);
   }
 
   private bring(control: string): void {

@@ -34,7 +34,7 @@ export function isTouch(event: KeyboardEvent): boolean {
   return event.isComposing || [...event.key].length === 1 || ["Enter", "Backspace", "Delete", "Process", "Dead", "Unidentified"].includes(event.key);
 }
 
-/** Hears everything before anybody else does. `touch` is called for what was typed and pressed, with its target. */
+/** Hears everything first. `touch` is called for what was typed and pressed, with its target. */
 export function watchInput(touch: (at: number, event: Event) => void): void {
   const hear = (event: Event) => {
     touched = event.timeStamp;
@@ -66,7 +66,7 @@ export function watchInput(touch: (at: number, event: Event) => void): void {
   addEventListener("touchmove", (event) => noteScroll(event.timeStamp, FLUNG), { capture: true, passive: true });
 }
 
-/** A click counts from when the button went down, if that was on the same control; one that nobody pressed counts from now. */
+/** A click counts from when the button went down, if that was on the same control; a click without a press counts from now. */
 function occasionOf(event: MouseEvent): { at: number; repeated: boolean } {
   if (event.detail === 0) return { at: event.timeStamp, repeated: last.key === "Enter" && last.repeated && event.timeStamp - last.at < 50 };
   const same = down !== null && down.control !== null && down.control === controlOf(event.target);

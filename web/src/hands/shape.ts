@@ -1,4 +1,4 @@
-/** Where a card's controls stand on the screen, and whether that changed by itself or because somebody scrolled. Pure. */
+/** Where a card's controls stand on the screen, and whether that changed by itself or by scrolling. Pure. */
 
 export interface Shape {
   /** Left, top, right and bottom of each control. */
@@ -9,7 +9,7 @@ export interface Shape {
 
 export type Change = "still" | "scrolled" | "moved";
 
-/** Pixels that nobody notices. */
+/** Too few pixels to notice. */
 const NOTICED = 2;
 
 /** `scrolling`: the person is scrolling, or has only just stopped. */

@@ -1,16 +1,17 @@
 /** Open asks, one of them unfolded, the others a line each. Identical ones stand together. */
 import { useComputed } from "@preact/signals";
-import { Card, Waited } from "../cards/Card";
-import { basename, sentence } from "../cards/sentence";
+import { Card } from "../cards/Card";
+import { agentOf, Waited } from "../cards/Head";
 import type { Ask } from "../feed/model";
 import { Icon } from "../parts/Icons";
 import { Quoted } from "../parts/Quoted";
 import { may, sessionOf } from "../store/desk";
 import { chosen } from "../store/place";
 import { sending } from "../store/sending";
-import { mates, take, wasLookedAt } from "../store/together";
+import { group, mates, wasLookedAt } from "../store/together";
+import { basename } from "../text/paths";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { sameOf, type Same } from "./same";
 
 /** `open` is the one that is unfolded. */
@@ -19,7 +20,7 @@ export function AskList({ asks, open }: { asks: readonly Ask[]; open: string | n
     <>
       {sameOf(asks).map((same) => {
         const [first] = same.asks;
-        if (same.asks.length > 1) return <Group key={first?.id} same={same} open={open} />;
+        if (same.asks.length > 1) return <IdenticalAsks key={first?.id} same={same} open={open} />;
         return first && (first.id === open ? <Card key={first.id} ask={first} where="inbox" /> : <Waiting key={first.id} ask={first} />);
       })}
     </>
@@ -27,15 +28,14 @@ export function AskList({ asks, open }: { asks: readonly Ask[]; open: string | n
 }
 
 function Waiting({ ask, count = 1 }: { ask: Ask; count?: number }) {
-  const session = sessionOf(ask.session);
   return (
     <button type="button" class="waiting-row" onClick={() => (chosen.value = ask.id)}>
       <Icon name={ask.kind} />
       <span class="waiting-text">
         <span class="waiting-question">
-          <Quoted text={sentence(ask, session?.directory ?? null)} />
+          <Quoted text={ask.card.headline} />
         </span>
-        <span class="quiet-text one-line">{count > 1 ? t.inbox.same(count) : ownerOf(ask)}</span>
+        <span class="quiet-text one-line">{count > 1 ? t("page.inbox.identical", { count }) : ownerOf(ask)}</span>
         <Underway ask={ask} />
       </span>
       <Waited ask={ask} short />
@@ -48,21 +48,21 @@ function Underway({ ask }: { ask: Ask }) {
   const sent = useComputed(() => sending.value.get(ask.id)).value;
   if (!sent) return null;
   if (sent.state === "refused") return <span class="trouble">{reveal(sent.message)}</span>;
-  if (sent.state === "kept") return <span class="trouble">{sent.why ? t.card.keptTrouble : t.card.keptShort}</span>;
-  return <span class="quiet-text">{t.card.sending}</span>;
+  if (sent.state === "queued") return <span class="trouble">{sent.reason ? t("page.card.unsent_trouble") : t("page.card.unsent_offline")}</span>;
+  return <span class="quiet-text">{t("page.card.sending")}</span>;
 }
 
 /** Identical asks: each can be looked at, and then all be answered at once. */
-function Group({ same, open }: { same: Same; open: string | null }) {
+function IdenticalAsks({ same, open }: { same: Same; open: string | null }) {
   const { asks } = same;
   const [first] = asks;
   if (!first) return null;
   const shown = asks.find((ask) => ask.id === open);
   if (!shown) return <Waiting ask={first} count={asks.length} />;
   return (
-    <section class="alike" aria-label={t.inbox.same(asks.length)}>
+    <section class="alike" aria-label={t("page.inbox.identical", { count: asks.length })}>
       <header class="alike-head">
-        <h2>{t.inbox.same(asks.length)}</h2>
+        <h2>{t("page.inbox.identical", { count: asks.length })}</h2>
         <Together asks={asks} shown={shown} />
       </header>
       <ol class="alike-list">
@@ -71,7 +71,7 @@ function Group({ same, open }: { same: Same; open: string | null }) {
             <button type="button" class="alike-row" aria-expanded={ask === shown} onClick={() => (chosen.value = ask.id)}>
               <Icon name={wasLookedAt(ask) ? "check" : "dot"} />
               <span class="one-line">{ownerOf(ask)}</span>
-              <span class="unseen">{wasLookedAt(ask) ? t.inbox.looked : t.inbox.notLooked}</span>
+              <span class="unseen">{wasLookedAt(ask) ? t("page.inbox.reviewed") : t("page.inbox.not_reviewed")}</span>
               <Underway ask={ask} />
               <Waited ask={ask} short />
             </button>
@@ -85,13 +85,13 @@ function Group({ same, open }: { same: Same; open: string | null }) {
 
 function Together({ asks, shown }: { asks: readonly Ask[]; shown: Ask }) {
   const ready = asks.every(wasLookedAt);
-  const taken = mates(shown);
+  const chosenTogether = mates(shown);
   return (
-    <label class="tick" title={ready ? undefined : t.inbox.sameLook}>
-      <input type="checkbox" checked={taken.length > 0} disabled={!may("approver") || (!ready && !taken.length)} onChange={(event) => take(asks, event.currentTarget.checked)} />
+    <label class="tick" title={ready ? undefined : t("page.inbox.review_first")}>
+      <input type="checkbox" checked={chosenTogether.length > 0} disabled={!may("approver") || (!ready && !chosenTogether.length)} onChange={(event) => group(asks, event.currentTarget.checked)} />
       <span>
-        {t.inbox.together(taken.length || asks.length)}
-        {!ready && <small class="quiet-text">{taken.length ? t.inbox.later : t.inbox.sameLook}</small>}
+        {t("page.inbox.answer_all", { count: chosenTogether.length || asks.length })}
+        {!ready && <small class="quiet-text">{chosenTogether.length ? t("page.inbox.later") : t("page.inbox.review_first")}</small>}
       </span>
     </label>
   );
@@ -99,6 +99,6 @@ function Together({ asks, shown }: { asks: readonly Ask[]; shown: Ask }) {
 
 function ownerOf(ask: Ask): string {
   const session = sessionOf(ask.session);
-  const names = session ? [reveal(session.title), basename(session.directory)] : [ask.agent ? t.card.agent(reveal(ask.agent)) : t.card.outside];
-  return [...names, ...(session && ask.agent ? [t.card.agent(reveal(ask.agent))] : [])].join(" · ");
+  const names = session ? [reveal(session.title), basename(session.directory)] : [];
+  return [...names, ...(ask.agent || !session ? [agentOf(ask)] : [])].join(" · ");
 }

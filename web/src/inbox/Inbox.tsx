@@ -1,14 +1,14 @@
-/** Everything that waits for a person, from all sessions: oldest first, one open, the others a line each. */
+/** Everything that needs a person, from all sessions: oldest first, one open, the others a line each. */
 import { computed } from "@preact/signals";
 import { Card } from "../cards/Card";
 import { Icon } from "../parts/Icons";
 import { askOf, justSettled, missedAsks, openAsks, ready, sessions } from "../store/desk";
 import { chosen, current, pathOf, place } from "../store/place";
 import { connection } from "../store/stream";
-import { forgetTold, told } from "../store/together";
+import { batch, forgetBatch, type BatchOutcome } from "../store/together";
 import { isAlarm, stateOf } from "../sessions/state";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { AskList } from "./AskList";
 
 const working = computed(() => [...sessions.value.values()].filter((session) => session.phase === "working" && !session.ended).length);
@@ -20,8 +20,8 @@ export function Inbox() {
     <main class="inbox scrolls" tabIndex={-1}>
       <div class="measure">
         <header class="inbox-head">
-          <h1>{t.inbox.title}</h1>
-          {asks.length > 0 && <p class="needs-text">{t.inbox.waiting(asks.length)}</p>}
+          <h1>{t("page.inbox.title")}</h1>
+          {asks.length > 0 && <p class="needs-text">{t("page.inbox.waiting", { count: asks.length })}</p>}
         </header>
         <Alarms />
         <AskList asks={asks} open={current.value} />
@@ -29,7 +29,7 @@ export function Inbox() {
         <JustNow />
         {missed.length > 0 && (
           <section class="over">
-            <h2>{t.inbox.missed}</h2>
+            <h2>{t("page.inbox.missed")}</h2>
             {missed.map((ask) => (
               <Card key={ask.id} ask={ask} where="inbox" />
             ))}
@@ -42,50 +42,58 @@ export function Inbox() {
 
 const alarms = computed(() => [...sessions.value.values()].filter(isAlarm).sort((a, b) => (a.changed_at > b.changed_at ? -1 : 1)));
 
-/** Sessions that were stopped since something went around Handraise: above all else, until somebody resumes them. */
+/** Sessions that were stopped because something bypassed Handraise: above all else, until they are resumed. */
 export function Alarms() {
   return (
     <>
       {alarms.value.map((session) => (
         <section key={session.id} class="failure alarm" role="alert">
           <strong>
-            {t.inbox.alarm}:{" "}
+            {t("page.inbox.alarm")}:{" "}
             <a data-inside href={pathOf({ view: "session", id: session.id })}>
               {reveal(session.title)}
             </a>
           </strong>
           <p>{reveal(session.ended?.reason ?? "")}</p>
-          <p>{t.inbox.alarmHint}</p>
+          <p>{t("page.inbox.alarm_hint")}</p>
         </section>
       ))}
     </>
   );
 }
 
-/** What became of the asks that stood here: who answered, and whether it was somebody else. */
+/** What became of the asks that were here, and who answered them. */
 function JustNow() {
   const asks = justSettled.value.map(askOf).filter((ask) => ask !== undefined && !missedAsks.value.includes(ask));
-  if (!asks.length && !told.value) return null;
+  if (!asks.length && !batch.value) return null;
   return (
-    <section class="over" aria-label={t.inbox.justNow}>
-      <h2>{t.inbox.justNow}</h2>
-      <ToldAll />
+    <section class="over" aria-label={t("page.inbox.just_now")}>
+      <h2>{t("page.inbox.just_now")}</h2>
+      <BatchNote />
       {asks.map((ask) => ask && <Card key={ask.id} ask={ask} where="inbox" />)}
     </section>
   );
 }
 
 /** What became of an answer to several at once. */
-function ToldAll() {
-  if (!told.value) return null;
+function BatchNote() {
+  if (!batch.value) return null;
   return (
-    <p class={told.value.taken === told.value.asked ? "note" : "note trouble"} role="status">
-      {t.inbox.told(told.value)}{" "}
-      <button type="button" class="quiet" aria-label={t.close} onClick={forgetTold}>
+    <p class={batch.value.accepted === batch.value.total ? "note" : "note trouble"} role="status">
+      {sentenceOf(batch.value)}{" "}
+      <button type="button" class="quiet" aria-label={t("page.close")} onClick={forgetBatch}>
         <Icon name="close" />
       </button>
     </p>
   );
+}
+
+function sentenceOf({ total, accepted, queued }: BatchOutcome): string {
+  const unused = total - accepted - queued;
+  const sentences = [t("page.inbox.batch.used", { used: accepted, total })];
+  if (queued) sentences.push(t("page.inbox.batch.unsent", { count: queued }));
+  if (unused) sentences.push(t("page.inbox.batch.unused", { count: unused }));
+  return sentences.join(" ");
 }
 
 /** Beside a conversation: what waits elsewhere. The conversation's own cards are where they arose. */
@@ -94,16 +102,16 @@ export function Drawer() {
   const elsewhere = openAsks.value.filter((ask) => ask.session !== here);
   const first = elsewhere.find((ask) => ask.id === chosen.value) ?? elsewhere[0];
   return (
-    <aside class="drawer scrolls" aria-label={t.inbox.title}>
+    <aside class="drawer scrolls" aria-label={t("page.inbox.title")}>
       <header class="inbox-head">
         <h2>
           <a data-inside href="/">
-            {t.inbox.title}
+            {t("page.inbox.title")}
           </a>
         </h2>
-        <p class="needs-text">{t.inbox.waiting(elsewhere.length)}</p>
+        <p class="needs-text">{t("page.inbox.waiting", { count: elsewhere.length })}</p>
       </header>
-      <ToldAll />
+      <BatchNote />
       <AskList asks={elsewhere} open={first?.id ?? null} />
     </aside>
   );
@@ -112,17 +120,17 @@ export function Drawer() {
 /** Empty is said only when it is known. */
 function Nothing() {
   const state = connection.value.state;
-  if (state === "offline") return <p class="empty">{t.inbox.unknown}</p>;
-  if (!ready.value || state === "connecting") return <p class="empty">{t.loading}</p>;
-  if (state !== "live") return <p class="empty">{t.inbox.unknown}</p>;
+  if (state === "offline") return <p class="empty">{t("page.inbox.unknown")}</p>;
+  if (!ready.value || state === "connecting") return <p class="empty">{t("page.loading")}</p>;
+  if (state !== "live") return <p class="empty">{t("page.inbox.unknown")}</p>;
   const alive = [...sessions.value.values()].filter((session) => !session.ended).sort((a, b) => (a.changed_at > b.changed_at ? -1 : 1));
   return (
     <div class="nothing">
       <span class="big-icon">
         <Icon name="check" />
       </span>
-      <p class="nothing-title">{t.inbox.empty}</p>
-      <p class="quiet-text">{t.inbox.working(working.value)}</p>
+      <p class="nothing-title">{t("page.inbox.empty")}</p>
+      <p class="quiet-text">{working.value ? t("page.inbox.working", { count: working.value }) : t("page.inbox.none_working")}</p>
       {alive.length > 0 && (
         <ul>
           {alive.slice(0, 5).map((session) => (

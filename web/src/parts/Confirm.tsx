@@ -1,13 +1,13 @@
 /** A button for what cannot be undone: it asks once more, in its own place. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 
-export function Confirm({ says, really, act, disabled = false }: { says: string; really: string; act: () => void; disabled?: boolean }) {
+export function Confirm({ label, really, act, disabled = false }: { label: string; really: string; act: () => void; disabled?: boolean }) {
   const asked = useSignal(false);
   const first = useRef<HTMLButtonElement>(null);
   const touched = useRef(false);
-  // The button that was pressed is gone: whoever uses a keyboard goes on where it was.
+  // The button that was pressed is gone: the keyboard's focus moves to the one in its place.
   useEffect(() => {
     if (touched.current) first.current?.focus();
     touched.current = true;
@@ -15,13 +15,13 @@ export function Confirm({ says, really, act, disabled = false }: { says: string;
   if (!asked.value)
     return (
       <button type="button" class="danger quiet small" ref={first} disabled={disabled} onClick={() => (asked.value = true)}>
-        {says}
+        {label}
       </button>
     );
   return (
     <span class="row-of-buttons" role="group" aria-label={really}>
       <button type="button" class="quiet small" ref={first} onClick={() => (asked.value = false)}>
-        {t.cancel}
+        {t("page.cancel")}
       </button>
       <button
         type="button"

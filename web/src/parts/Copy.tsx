@@ -1,6 +1,6 @@
 /** A button that copies a text, and says whether it did. */
 import { useSignal } from "@preact/signals";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { Icon } from "./Icons";
 
 export function Copy({ text, label }: { text: string; label?: string }) {
@@ -10,10 +10,10 @@ export function Copy({ text, label }: { text: string; label?: string }) {
     setTimeout(() => (done.value = null), 1500);
   };
   return (
-    <button type="button" class="quiet copy" onClick={copy} aria-label={label ?? t.copy} title={label ?? t.copy}>
+    <button type="button" class="quiet copy" onClick={copy} aria-label={label ?? t("page.copy")} title={label ?? t("page.copy")}>
       <Icon name={done.value === null ? "copy" : done.value ? "check" : "warning"} />
       <span class="unseen" role="status">
-        {done.value === null ? "" : done.value ? t.copied : t.notCopied}
+        {done.value === null ? "" : done.value ? t("page.copied") : t("page.copy_failed")}
       </span>
     </button>
   );

@@ -1,7 +1,7 @@
 /** A dialog: the browser's own, with its focus and its Escape. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { Icon } from "./Icons";
 
 export function Dialog({ title, children, close }: { title: string; children: ComponentChildren; close: () => void }) {
@@ -22,7 +22,7 @@ export function Dialog({ title, children, close }: { title: string; children: Co
       <div class="dialog">
         <header>
           <h2 id={id}>{title}</h2>
-          <button type="button" class="quiet" aria-label={t.close} onClick={() => element.current?.close()}>
+          <button type="button" class="quiet" aria-label={t("page.close")} onClick={() => element.current?.close()}>
             <Icon name="close" />
           </button>
         </header>

@@ -3,67 +3,79 @@ import { signal, useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { count, pairUp, readDiff, type Row } from "../text/diff";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { Marked, More } from "./Folded";
 
 const MOST = 26;
-/** What somebody decides by is read where it stands, unless it is really long. */
+/** Evidence is shown in full, unless it is really long. */
 const MOST_EVIDENCE = 300;
 /** Two columns need this many pixels. */
 const ROOM = 640;
 const preferred = signal(localStorage.getItem("handraise.diff") === "two" ? "two" : "one");
 
-interface Props {
+interface DiffProps {
   /** A unified diff, or its rows. */
   diff: string | readonly Row[];
   note?: string;
   path: string;
   /** Whether the numbers of the lines are those of the file. */
   numbered?: boolean;
-  /** Somebody decides by it: what was not on the screen counts as unseen. */
+  /** Part of the evidence: what was not on the screen counts as unseen. */
   evidence?: boolean;
 }
 
-export function Diff({ diff, note = "", path, numbered = true, evidence = false }: Props) {
+export function Diff({ diff, note = "", path, numbered = true, evidence = false }: DiffProps) {
   const open = useSignal(false);
   const frame = useRef<HTMLDivElement>(null);
-  const room = useSignal(false);
-  useLayoutEffect(() => {
-    const watch = new ResizeObserver(([entry]) => (room.value = (entry?.contentRect.width ?? 0) >= ROOM));
-    if (frame.current) watch.observe(frame.current);
-    return () => watch.disconnect();
-  }, []);
+  const room = useRoom(frame);
   const rows = typeof diff === "string" ? readDiff(diff) : diff;
-  const { added, gone } = count(rows);
-  const two = preferred.value === "two" && gone > 0 && room.value;
+  const two = preferred.value === "two" && count(rows).gone > 0 && room;
   const most = evidence ? MOST_EVIDENCE : MOST;
   const rest = rows.length - most;
   const shown = rest > 3 && !open.value ? rows.slice(0, most) : rows;
-  const choose = () => {
-    preferred.value = preferred.value === "two" ? "one" : "two";
-    localStorage.setItem("handraise.diff", preferred.value);
-  };
   return (
     <div class="diff" ref={frame} data-evidence={evidence || undefined} data-rest={rest > 3 && !open.value ? rest : undefined}>
-      <div class="diff-head">
-        <code>{reveal(path)}</code>
-        <span class="count">
-          <span class="plus">+{added}</span> <span class="minus">−{gone}</span>
-        </span>
-        {gone > 0 && room.value && (
-          <button type="button" class="quiet" onClick={choose}>
-            {two ? t.permission.unified : t.permission.sideBySide}
-          </button>
-        )}
-      </div>
+      <DiffHead rows={rows} path={path} room={room} two={two} />
       {note && <p class="note">{reveal(note)}</p>}
-      {rows.length === 0 && <p class="note">{t.permission.same}</p>}
+      {rows.length === 0 && <p class="note">{t("page.diff.no_changes")}</p>}
       {rows.length > 0 && (
         <div class="diff-body" tabIndex={0} role="region" aria-label={reveal(path)}>
           {two ? <SideBySide rows={shown} numbered={numbered} /> : <OneColumn rows={shown} numbered={numbered} />}
         </div>
       )}
       {rest > 3 && <More open={open.value} rest={rest} toggle={() => (open.value = !open.value)} />}
+    </div>
+  );
+}
+
+/** Whether two columns fit into this element. */
+function useRoom(frame: { current: HTMLElement | null }): boolean {
+  const room = useSignal(false);
+  useLayoutEffect(() => {
+    const watch = new ResizeObserver(([entry]) => (room.value = (entry?.contentRect.width ?? 0) >= ROOM));
+    if (frame.current) watch.observe(frame.current);
+    return () => watch.disconnect();
+  }, []);
+  return room.value;
+}
+
+function DiffHead({ rows, path, room, two }: { rows: readonly Row[]; path: string; room: boolean; two: boolean }) {
+  const { added, gone } = count(rows);
+  const choose = () => {
+    preferred.value = preferred.value === "two" ? "one" : "two";
+    localStorage.setItem("handraise.diff", preferred.value);
+  };
+  return (
+    <div class="diff-head">
+      <code>{reveal(path)}</code>
+      <span class="count">
+        <span class="plus">+{added}</span> <span class="minus">−{gone}</span>
+      </span>
+      {gone > 0 && room && (
+        <button type="button" class="quiet" onClick={choose}>
+          {two ? t("page.diff.unified") : t("page.diff.side_by_side")}
+        </button>
+      )}
     </div>
   );
 }

@@ -2,14 +2,14 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { Icon } from "./Icons";
 
 const MOST = 14;
-/** What somebody decides by is read where it stands, unless it is really long. */
+/** Evidence is shown in full, unless it is really long. */
 const MOST_EVIDENCE = 300;
 
-/** `evidence`: somebody decides by it, and what was not on the screen counts as unseen. */
+/** `evidence`: what was not on the screen counts as unseen. */
 export function Machine({ text, label, evidence = false, most = evidence ? MOST_EVIDENCE : MOST }: { text: string; most?: number; label?: string; evidence?: boolean }) {
   const open = useSignal(false);
   const lines = reveal(text.replace(/\n$/, "")).split("\n");
@@ -31,7 +31,7 @@ export function Machine({ text, label, evidence = false, most = evidence ? MOST_
 export function More({ open, rest, toggle }: { open: boolean; rest: number; toggle: () => void }) {
   return (
     <button type="button" class="more" aria-expanded={open} onClick={toggle}>
-      {open ? t.showLess : t.moreLines(rest)}
+      {open ? t("page.show_less") : t("page.more_lines", { count: rest })}
     </button>
   );
 }

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 
 export function Later<T extends object>({ load, children }: { load: () => Promise<T>; children: (loaded: T) => ComponentChildren }) {
   const loaded = useSignal<T | "failed" | null>(null);
@@ -12,14 +12,14 @@ export function Later<T extends object>({ load, children }: { load: () => Promis
       () => (loaded.value = "failed"),
     );
   }, []);
-  if (loaded.value === null) return <p class="empty">{t.loading}</p>;
+  if (loaded.value === null) return <p class="empty">{t("page.loading")}</p>;
   if (loaded.value !== "failed") return <>{children(loaded.value)}</>;
   // The hub was upgraded, and this page is of the one before; or it is away.
   return (
     <div class="note trouble" role="alert">
-      <p>{t.partGone}</p>
+      <p>{t("page.chunk_failed")}</p>
       <button type="button" onClick={() => location.reload()}>
-        {t.reload}
+        {t("page.reload")}
       </button>
     </div>
   );

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { memo } from "./memo";
 import { blocksOf, htmlOf, isCode } from "../text/markdown";
 import { highlight } from "../text/highlight";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { Copy } from "./Copy";
 import { whenNear } from "./near";
 import type { Token } from "marked";
@@ -12,12 +12,12 @@ export function Markdown({ text, strict = false }: { text: string; strict?: bool
   const blocks = useMemo(() => blocksOf(text), [text]);
   return (
     <div class="prose">
-      {blocks.map((block, at) => (isCode(block) ? <Code key={at} code={block.text} language={block.lang ?? ""} /> : <Block key={at} raw={block.raw} token={block} strict={strict} />))}
+      {blocks.map((block, at) => (isCode(block) ? <Code key={at} code={block.text} language={block.lang ?? ""} /> : <MarkdownBlock key={at} raw={block.raw} token={block} strict={strict} />))}
     </div>
   );
 }
 
-const Block = memo(
+const MarkdownBlock = memo(
   ({ token, strict }: { raw: string; token: Token; strict: boolean }) => <div class="block" dangerouslySetInnerHTML={{ __html: htmlOf(token, strict) }} />,
   (before, after) => before.raw === after.raw,
 );
@@ -39,7 +39,7 @@ export const Code = memo(
       <div class="code" ref={frame}>
         <div class="code-head">
           <span>{name}</span>
-          <Copy text={code} label={t.chat.copyCode} />
+          <Copy text={code} label={t("page.chat.copy_code")} />
         </div>
         <pre tabIndex={0}>{html === null ? <code>{code}</code> : <code dangerouslySetInnerHTML={{ __html: html }} />}</pre>
       </div>

@@ -1,16 +1,16 @@
-/** A menu behind a button: closes when somebody chooses, presses Escape or goes elsewhere. */
+/** A menu behind a button: closes on a choice, on Escape, or when the focus leaves. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { Icon, type IconName } from "./Icons";
 
-interface Props {
+interface MenuProps {
   label: string;
   icon: IconName;
   children: (close: () => void) => ComponentChildren;
 }
 
-export function Menu({ label, icon, children }: Props) {
+export function Menu({ label, icon, children }: MenuProps) {
   const open = useSignal(false);
   const frame = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);

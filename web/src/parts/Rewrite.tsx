@@ -1,11 +1,11 @@
-/** A field for a text that somebody else wrote: hidden characters are marked in it, and line endings stay what they were. */
+/** A field for editing Claude's text: hidden characters are marked, and line endings stay as they are. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { markTyped } from "../text/editing";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 
-interface Props {
+interface RewriteProps {
   label: string;
-  /** As `toField` made it, and somebody changed it. */
+  /** Made by `toField`, and changed since. */
   field: string;
   change: (field: string) => void;
   /** The text it began as. */
@@ -15,7 +15,7 @@ interface Props {
   most?: number;
 }
 
-export function Rewrite({ label, field, change, before, done, leave, most = 18 }: Props) {
+export function Rewrite({ label, field, change, before, done, leave, most = 18 }: RewriteProps) {
   const input = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => input.current?.focus(), []);
   const take = (element: HTMLTextAreaElement) => {
@@ -46,8 +46,8 @@ export function Rewrite({ label, field, change, before, done, leave, most = 18 }
           }
         }}
       />
-      {/⟨U\+[0-9A-F]{4,6}⟩/.test(field) && <small class="quiet-text">{t.card.marksKept}</small>}
-      {before.includes("\r\n") && <small class="quiet-text">{t.card.endingsKept}</small>}
+      {/⟨U\+[0-9A-F]{4,6}⟩/.test(field) && <small class="quiet-text">{t("page.card.marks_preserved")}</small>}
+      {before.includes("\r\n") && <small class="quiet-text">{t("page.card.endings_preserved")}</small>}
     </label>
   );
 }

@@ -1,8 +1,8 @@
 /** A list in columns; where it is wider than the page, it scrolls by itself. */
 import type { ComponentChildren } from "preact";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 
-interface Props {
+interface TableProps {
   label: string;
   heads: readonly string[];
   /** Whether the last column holds what can be done with a row. */
@@ -11,7 +11,7 @@ interface Props {
   children: ComponentChildren;
 }
 
-export function Table({ label, heads, acts = false, kind = "", children }: Props) {
+export function Table({ label, heads, acts = false, kind = "", children }: TableProps) {
   return (
     <div class="table-frame" tabIndex={0} role="region" aria-label={label}>
       <table class={`list ${kind}`}>
@@ -22,7 +22,7 @@ export function Table({ label, heads, acts = false, kind = "", children }: Props
             ))}
             {acts && (
               <th>
-                <span class="unseen">{t.admin.acts}</span>
+                <span class="unseen">{t("admin.actions")}</span>
               </th>
             )}
           </tr>

@@ -10,7 +10,7 @@ interface Watch {
 }
 
 const NEAR = "1200px 0px";
-/** Milliseconds of a frame that may be spent: whoever scrolls wants to see it move. */
+/** Milliseconds of a frame that may be spent, so that scrolling stays smooth. */
 const SPEND = 6;
 const watches = new WeakMap<Element, Watch>();
 

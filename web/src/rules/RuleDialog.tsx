@@ -3,9 +3,9 @@ import { useSignal } from "@preact/signals";
 import type { Ask } from "../feed/model";
 import { Dialog } from "../parts/Dialog";
 import { projects, sessionOf } from "../store/desk";
-import { inWords as tell, post } from "../store/http";
+import { explainError, post } from "../store/http";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { draftOf, toRules, type RuleDraft } from "./draft";
 import { RuleForm } from "./RuleForm";
 
@@ -24,21 +24,21 @@ export default function RuleDialog({ ask, close }: { ask: Ask; close: () => void
       close();
       return true;
     } catch (error) {
-      trouble.value = (made.value ? `${t.rules.some(made.value, rules.length)} ` : "") + tell(error, t.away);
+      trouble.value = (made.value ? `${t("admin.rules.partly", { made: made.value, total: rules.length })} ` : "") + explainError(error);
       return false;
     }
   };
   const offers = ask.kind === "permission" && ask.body.offers.length > 0;
   return (
-    <Dialog title={t.rules.title} close={close}>
-      {!offers && <p class="note warning">{t.rules.unsafe}</p>}
+    <Dialog title={t("admin.rules.new")} close={close}>
+      {!offers && <p class="note warning">{t("admin.rules.unsafe")}</p>}
       <RuleForm first={draftOf(ask, session, projects.value)} session={session && { id: session.id, title: session.title }} make={make} />
       {trouble.value && (
         <p class="note trouble" role="alert">
           {reveal(trouble.value)}
         </p>
       )}
-      <p class="note">{t.rules.next}</p>
+      <p class="note">{t("admin.rules.next")}</p>
     </Dialog>
   );
 }

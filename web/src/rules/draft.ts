@@ -1,8 +1,10 @@
-/** A rule that somebody is about to make: drafted from an ask, said in words, and as the hub takes it. Pure. */
+/** A rule in the making: drafted from an ask, put in words, and as the hub expects it. Pure. */
 import type { NewRule, ProjectRule, Rule } from "../generated/api";
 import type { Ask, Project, Session } from "../feed/model";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
+import { listed } from "../text/times";
+import { t } from "../texts";
+import "../admin/texts";
 
 export type Decision = "allow" | "deny" | "ask";
 
@@ -23,6 +25,7 @@ export interface RuleDraft {
 
 export const NO_RULE: RuleDraft = { decision: "allow", tool: "", commands: "", path: "", server: "", project: "", session: "", message: "", seconds: 0 };
 
+const DAY = 86_400;
 const PATHS = ["file_path", "notebook_path", "path"];
 
 /** What the hub would offer for longer, or else exactly what was asked for. */
@@ -47,32 +50,37 @@ function projectOf(ask: Ask, session: Session | undefined, projects: readonly Pr
 /** What is missing before it can be made, or null. */
 export function missing(draft: RuleDraft): string | null {
   const named = [draft.tool, draft.commands, draft.path, draft.server].some((each) => each.trim());
-  return named ? null : t.rules.empty;
+  return named ? null : t("admin.rules.empty");
 }
 
-/** In a sentence, before anybody grants it. Backquotes are around what was typed. */
-export function inWords(draft: RuleDraft, names: (draft: RuleDraft) => string): string {
+/** The rule in a sentence, before it is created. Backquotes are around what was typed. */
+export function sentenceOf(draft: RuleDraft, names: (draft: RuleDraft) => string): string {
   const what = subject(draft);
   const where = names(draft);
-  const until = draft.seconds ? ` ${t.rules.lasts(draft.seconds)}` : "";
-  switch (draft.decision) {
-    case "allow":
-      return t.rules.allow(what, where) + until;
-    case "deny":
-      return t.rules.deny(what, where, reveal(draft.message.trim())) + until;
-    case "ask":
-      return t.rules.ask(what, where) + until;
-  }
+  const message = draft.decision === "deny" ? reveal(draft.message.trim()) : "";
+  const sentence = message ? t("admin.rules.sentence.deny_message", { what, where, message }) : t(`admin.rules.sentence.${draft.decision}`, { what, where });
+  return draft.seconds ? `${sentence} ${lasts(draft.seconds)}` : sentence;
+}
+
+function lasts(seconds: number): string {
+  return seconds < DAY ? t("admin.rules.lasts.hours", { count: seconds / 3600 }) : t("admin.rules.lasts.days", { count: seconds / DAY });
+}
+
+/** How long a rule or a token lasts, to be chosen. */
+export function durationOf(seconds: number): string {
+  if (seconds === 0) return t("admin.expiry.never");
+  return seconds < DAY ? t("admin.expiry.hours", { count: seconds / 3600 }) : t("admin.expiry.days", { count: seconds / DAY });
 }
 
 /** What a rule is about, in words. */
 export function subject(rule: Pick<RuleDraft, "tool" | "commands" | "path" | "server">): string {
   const patterns = patternsOf(rule.commands);
   const quoted = (text: string) => `\`${reveal(text.trim()).replaceAll("`", "ˋ")}\``;
-  if (patterns.length) return t.rules.commands(patterns.map(quoted));
-  if (rule.path.trim()) return t.rules.files(quoted(rule.path), rule.tool.trim() ? quoted(rule.tool) : null);
-  if (rule.server.trim()) return rule.tool.trim() ? t.rules.toolOf(quoted(rule.tool), quoted(rule.server)) : t.rules.server(quoted(rule.server));
-  return rule.tool.trim() ? t.rules.tool(quoted(rule.tool)) : t.rules.everything;
+  const [tool, path, server] = [rule.tool, rule.path, rule.server].map((each) => (each.trim() ? quoted(each) : ""));
+  if (patterns.length) return t("admin.rules.what.commands", { patterns: listed(patterns.map(quoted)) });
+  if (path) return tool ? t("admin.rules.what.tool_files", { tool, path }) : t("admin.rules.what.files", { path });
+  if (server) return tool ? t("admin.rules.what.server_tool", { tool, server }) : t("admin.rules.what.server", { server });
+  return tool ? t("admin.rules.what.tool", { tool }) : t("admin.rules.what.everything");
 }
 
 export function subjectOf(rule: Rule | ProjectRule): string {
@@ -82,8 +90,8 @@ export function subjectOf(rule: Rule | ProjectRule): string {
 /** As the hub takes it: one rule for each command. */
 export function toRules(draft: RuleDraft, now: number): NewRule[] {
   const { decision, tool, path, server, project, session, message, seconds } = draft;
-  const said = { tool, path, server, project: session ? "" : project, session, message: decision === "deny" ? message : "" };
-  const filled = Object.fromEntries(Object.entries(said).flatMap(([key, value]) => (value.trim() ? [[key, value.trim()]] : [])));
+  const fields = { tool, path, server, project: session ? "" : project, session, message: decision === "deny" ? message : "" };
+  const filled = Object.fromEntries(Object.entries(fields).flatMap(([key, value]) => (value.trim() ? [[key, value.trim()]] : [])));
   const expires = seconds ? { expires_at: new Date(now + seconds * 1000).toISOString() } : {};
   const patterns = patternsOf(draft.commands);
   return (patterns.length ? patterns : [null]).map((command) => ({ decision, ...filled, ...expires, ...(command ? { command } : {}) }));

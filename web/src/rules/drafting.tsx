@@ -1,4 +1,4 @@
-/** Which ask somebody makes a rule from. The form comes from the hub when it is first wanted. */
+/** The ask that a rule is being made from. The form is loaded when it is first needed. */
 import { signal, useSignal } from "@preact/signals";
 import type { FunctionComponent } from "preact";
 import { useEffect } from "preact/hooks";

@@ -1,132 +1,132 @@
 /** A new session: where, what to do, in which mode, with which model. */
-import { signal, useSignal } from "@preact/signals";
+import { signal, useSignal, type Signal } from "@preact/signals";
+import { PickPictures, Pictures, usePictures, type Attachments } from "../chat/Pictures";
 import type { Session } from "../generated/api";
+import { Alert } from "../parts/Alert";
 import { Dialog } from "../parts/Dialog";
+import { Field, SubmitForm, Select, Suggestions, TextArea, TextField } from "../parts/Form";
 import { projects, sessions } from "../store/desk";
-import { inWords, post } from "../store/http";
+import { dropDraft, useDraft } from "../store/drafts";
+import { explainError, post } from "../store/http";
 import { go, pathOf } from "../store/place";
-import { useDraft, dropDraft } from "../store/drafts";
 import { reveal } from "../text/reveal";
-import { texts as t } from "../texts";
-import { PickPictures, Pictures, usePictures } from "../chat/Pictures";
+import { t, textOr } from "../texts";
 import { MODELS, ModeChoices, NEVER_ASKS } from "./modes";
 
 export const starting = signal(false);
 
-export function NewSession() {
-  const directories = [...new Set([...sessions.value.values()].map((session) => session.directory))];
-  const known = projects.value.map((project) => project.path);
-  const others = directories.filter((each) => !known.includes(each));
-  const [say, setSay] = useDraft("new.say", "");
-  const project = useSignal(projects.value[0]?.id ?? others[0] ?? "");
-  const path = useSignal("");
-  const mode = useSignal("");
-  const model = useSignal("");
-  const trouble = useSignal<string | null>(null);
-  const busy = useSignal(false);
+/** What is set before a session starts, beside what it should do. */
+interface SessionChoices {
+  /** A project's id, a directory, or nothing: then `path` says where. */
+  project: Signal<string>;
+  path: Signal<string>;
+  mode: Signal<string>;
+  model: Signal<string>;
+}
+
+export function NewSessionDialog() {
+  const [prompt, setPrompt] = useDraft("new.say", "");
+  const choices: SessionChoices = { project: useSignal(projects.value[0]?.id ?? otherDirectories()[0] ?? ""), path: useSignal(""), mode: useSignal(""), model: useSignal("") };
   const pictures = usePictures();
-
-  const start = async () => {
-    if (busy.value) return;
-    busy.value = true;
-    trouble.value = null;
-    try {
-      const session = await post<Session>("/api/sessions", {
-        say,
-        project: project.value || path.value.trim(),
-        mode: mode.value || null,
-        model: model.value.trim() || null,
-        images: pictures.told(),
-      });
-      dropDraft("new.say");
-      starting.value = false;
-      go(pathOf({ view: "session", id: session.id }));
-    } catch (error) {
-      trouble.value = inWords(error, t.away);
-    } finally {
-      busy.value = false;
-    }
-  };
-
+  const { busy, trouble, start } = useStart(prompt, choices, pictures);
   return (
-    <Dialog title={t.start.title} close={() => (starting.value = false)}>
-      <form
+    <Dialog title={t("page.new_session.title")} close={() => (starting.value = false)}>
+      <SubmitForm
         class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void start();
-        }}
+        submit={start}
         onKeyDown={(event) => {
           if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit();
         }}
         {...pictures.drop}
       >
-        <label class="field">
-          <span>{t.start.say}</span>
-          <textarea
-            rows={5}
-            required={!pictures.images.value.length}
-            autofocus
-            value={say}
-            placeholder={t.start.sayHint}
-            onPaste={pictures.paste}
-            onInput={(event) => setSay(event.currentTarget.value)}
-          />
-        </label>
-        <Pictures pictures={pictures} />
-        <label class="field">
-          <span>{t.start.project}</span>
-          <select value={project.value} onChange={(event) => (project.value = event.currentTarget.value)}>
-            {projects.value.map((each) => (
-              <option key={each.id} value={each.id}>
-                {reveal(each.name)} ({reveal(each.path)})
-              </option>
-            ))}
-            {others.map((each) => (
-              <option key={each} value={each}>
-                {reveal(each)}
-              </option>
-            ))}
-            <option value="">{t.start.other}</option>
-          </select>
-        </label>
-        {project.value === "" && (
-          <label class="field">
-            <span>{t.start.path}</span>
-            <input class="mono" required value={path.value} placeholder="/home/me/project" onInput={(event) => (path.value = event.currentTarget.value)} />
-          </label>
-        )}
-        <div class="two">
-          <label class="field">
-            <span>{t.start.mode}</span>
-            <select value={mode.value} onChange={(event) => (mode.value = event.currentTarget.value)}>
-              <option value="">{t.start.asProject}</option>
-              <ModeChoices />
-            </select>
-          </label>
-          <label class="field">
-            <span>{t.start.model}</span>
-            <input value={model.value} list="models" placeholder={t.start.asProject} onInput={(event) => (model.value = event.currentTarget.value)} />
-            <datalist id="models">
-              {MODELS.map((each) => (
-                <option key={each} value={each} />
-              ))}
-            </datalist>
-          </label>
-        </div>
-        {mode.value && <p class={mode.value === NEVER_ASKS ? "note trouble" : "note"}>{mode.value === NEVER_ASKS ? t.start.bypassWarning : t.modeSays[mode.value]}</p>}
-        {trouble.value && (
-          <p class="note trouble" role="alert">
-            {reveal(trouble.value)}
-          </p>
-        )}
+        <PromptField prompt={prompt} setPrompt={setPrompt} pictures={pictures} />
+        <PlaceField choices={choices} />
+        <ModeAndModel choices={choices} />
+        <Alert text={trouble.value} />
         <div class="row-of-buttons">
           <button type="submit" class="primary" disabled={busy.value}>
-            {t.start.button} <kbd aria-hidden="true">Ctrl Enter</kbd>
+            {t("page.new_session.button")} <kbd aria-hidden="true">Ctrl Enter</kbd>
           </button>
-          <PickPictures pictures={pictures}>{t.chat.attach}</PickPictures>
+          <PickPictures pictures={pictures}>{t("page.chat.attach")}</PickPictures>
         </div>
-      </form>
+      </SubmitForm>
     </Dialog>
   );
+}
+
+/** Starts it once, and goes there; or says why not. */
+function useStart(prompt: string, { project, path, mode, model }: SessionChoices, pictures: Attachments) {
+  const trouble = useSignal<string | null>(null);
+  const busy = useSignal(false);
+  const start = async () => {
+    if (busy.value) return;
+    busy.value = true;
+    trouble.value = null;
+    try {
+      const where = project.value || path.value.trim();
+      const session = await post<Session>("/api/sessions", { say: prompt, project: where, mode: mode.value || null, model: model.value.trim() || null, images: pictures.encoded() });
+      dropDraft("new.say");
+      starting.value = false;
+      go(pathOf({ view: "session", id: session.id }));
+    } catch (error) {
+      trouble.value = explainError(error);
+    } finally {
+      busy.value = false;
+    }
+  };
+  return { busy, trouble, start };
+}
+
+function PromptField({ prompt, setPrompt, pictures }: { prompt: string; setPrompt: (text: string) => void; pictures: Attachments }) {
+  return (
+    <>
+      <Field label={t("page.new_session.prompt")}>
+        <TextArea rows={5} required={!pictures.images.value.length} autofocus value={prompt} placeholder={t("page.new_session.prompt_hint")} onPaste={pictures.paste} change={setPrompt} />
+      </Field>
+      <Pictures pictures={pictures} />
+    </>
+  );
+}
+
+function PlaceField({ choices: { project, path } }: { choices: SessionChoices }) {
+  const known = projects.value.map((each) => [each.id, `${reveal(each.name)} (${reveal(each.path)})`] as const);
+  const others = otherDirectories().map((each) => [each, reveal(each)] as const);
+  return (
+    <>
+      <Field label={t("page.new_session.project")}>
+        <Select value={project.value} change={(value) => (project.value = value)} options={[...known, ...others, ["", t("page.new_session.another_directory")]]} />
+      </Field>
+      {project.value === "" && (
+        <Field label={t("page.new_session.path")}>
+          <TextField class="mono" required value={path.value} placeholder="/home/me/project" change={(text) => (path.value = text)} />
+        </Field>
+      )}
+    </>
+  );
+}
+
+function ModeAndModel({ choices: { mode, model } }: { choices: SessionChoices }) {
+  return (
+    <>
+      <div class="two">
+        <Field label={t("page.new_session.mode")}>
+          <Select value={mode.value} change={(value) => (mode.value = value)}>
+            <option value="">{t("page.new_session.project_default")}</option>
+            <ModeChoices />
+          </Select>
+        </Field>
+        <Field label={t("page.new_session.model")}>
+          <TextField value={model.value} list="models" placeholder={t("page.new_session.project_default")} change={(text) => (model.value = text)} />
+          <Suggestions id="models" values={MODELS} />
+        </Field>
+      </div>
+      {mode.value && <p class={mode.value === NEVER_ASKS ? "note trouble" : "note"}>{textOr(`page.mode.detail.${mode.value}`, "")}</p>}
+    </>
+  );
+}
+
+/** Where sessions ran that belong to no project. */
+function otherDirectories(): string[] {
+  const known = projects.value.map((project) => project.path);
+  return [...new Set([...sessions.value.values()].map((session) => session.directory))].filter((each) => !known.includes(each));
 }

@@ -1,6 +1,5 @@
-/** The sessions: what needs somebody on top, with the question itself as the row's text. */
+/** The sessions: those that need a person on top, with the question itself as the row's text. */
 import { computed, signal, useComputed } from "@preact/signals";
-import { basename, sentence } from "../cards/sentence";
 import type { Ask, Session } from "../feed/model";
 import { memo } from "../parts/memo";
 import { Quoted } from "../parts/Quoted";
@@ -8,12 +7,13 @@ import { now } from "../store/clock";
 import { lastLines, openBySession, ready, sessions } from "../store/desk";
 import { pathOf, place } from "../store/place";
 import { connection } from "../store/stream";
+import { basename } from "../text/paths";
 import { reveal } from "../text/reveal";
 import { dollars, span } from "../text/times";
-import { texts as t } from "../texts";
+import { t, textOr } from "../texts";
 import { Filter, filters } from "./Filter";
 import { compare, fits } from "./filters";
-import { GROUPS, groupOf, isFailed, neverAsks, stateOf, type Group } from "./state";
+import { GROUPS, groupOf, isFailed, neverAsks, stateOf, type SessionGroup } from "./state";
 
 const showEnded = signal(false);
 const ENDED = 8;
@@ -23,15 +23,15 @@ const NONE: readonly Ask[] = [];
 const minute = computed(() => Math.floor(now.value / 60_000) * 60_000);
 
 const grouped = computed(() => {
-  const found = new Map<Group, Session[]>(GROUPS.map((group) => [group, []]));
+  const found = new Map<SessionGroup, Session[]>(GROUPS.map((group) => [group, []]));
   for (const session of sessions.value.values()) {
     const asks = openBySession.value.get(session.id) ?? NONE;
-    const says = asks.map((ask) => sentence(ask, session.directory)).join(" ");
+    const says = asks.map((ask) => ask.card.headline).join(" ");
     if (fits(session, filters.value, says, minute.value)) found.get(groupOf(session, asks, minute.value))?.push(session);
   }
   for (const list of found.values()) list.sort((a, b) => compare(a, b, filters.value.order));
   // What has waited longest comes first, as in the inbox.
-  if (filters.value.order === "recent") found.get("needs you")?.sort((a, b) => (since(a) < since(b) ? -1 : 1));
+  if (filters.value.order === "recent") found.get("needs_you")?.sort((a, b) => (since(a) < since(b) ? -1 : 1));
   return found;
 });
 
@@ -42,38 +42,38 @@ function since(session: Session): string {
 export function SessionsList() {
   const shown = [...grouped.value].filter(([, list]) => list.length);
   return (
-    <nav class="sessions scrolls" aria-label={t.sessions.title}>
+    <nav class="sessions scrolls" aria-label={t("page.sessions.title")}>
       <Filter />
       {shown.map(([group, list]) => (
         <Section key={group} group={group} list={list} />
       ))}
-      {!shown.length && <p class="empty">{!ready.value ? t.loading : sessions.value.size ? t.sessions.noMatch : t.sessions.none}</p>}
+      {!shown.length && <p class="empty">{!ready.value ? t("page.loading") : sessions.value.size ? t("page.sessions.no_match") : t("page.sessions.none")}</p>}
     </nav>
   );
 }
 
-function Section({ group, list }: { group: Group; list: Session[] }) {
+function Section({ group, list }: { group: SessionGroup; list: Session[] }) {
   const clipped = group === "ended" && !showEnded.value && list.length > ENDED ? list.slice(0, ENDED) : list;
   return (
-    <section class={`group ${group.replace(" ", "-")}`}>
+    <section class={`group ${group.replace("_", "-")}`}>
       <h2>
-        {t.sessions.groups[group]} <span class="quiet-text">{list.length}</span>
+        {t(`page.sessions.group.${group}`)} <span class="quiet-text">{list.length}</span>
       </h2>
       <ul>
         {clipped.map((session) => (
-          <Row key={session.id} session={session} group={group} asks={openBySession.value.get(session.id) ?? NONE} />
+          <SessionRow key={session.id} session={session} group={group} asks={openBySession.value.get(session.id) ?? NONE} />
         ))}
       </ul>
       {clipped.length < list.length && (
         <button type="button" class="more" onClick={() => (showEnded.value = true)}>
-          {t.showAll}
+          {t("page.show_all")}
         </button>
       )}
     </section>
   );
 }
 
-const Row = memo(({ session, group, asks }: { session: Session; group: Group; asks: readonly Ask[] }) => {
+const SessionRow = memo(({ session, group, asks }: { session: Session; group: SessionGroup; asks: readonly Ask[] }) => {
   const here = useComputed(() => place.value.view === "session" && place.value.id === session.id).value;
   const age = useComputed(() => span(now.value - Date.parse(session.changed_at)));
   const state = useComputed(() => special(session, group, asks)).value;
@@ -81,7 +81,7 @@ const Row = memo(({ session, group, asks }: { session: Session; group: Group; as
   return (
     <li>
       <a data-inside href={pathOf({ view: "session", id: session.id })} class="session" aria-current={here ? "page" : undefined}>
-        <span class={`dot ${group.replace(" ", "-")}`} />
+        <span class={`dot ${group.replace("_", "-")}`} />
         <span class="session-text">
           <span class="session-top">
             <span class="session-title">{reveal(session.title)}</span>
@@ -90,13 +90,13 @@ const Row = memo(({ session, group, asks }: { session: Session; group: Group; as
           </span>
           {first ? (
             <span class="session-line asks">
-              <Quoted text={sentence(first, session.directory)} />
+              <Quoted text={first.card.headline} />
             </span>
           ) : (
             <Second session={session} />
           )}
           <span class="session-facts">
-            {neverAsks(session) && <span class="bypass-mark">{t.sessions.bypass}</span>}
+            {neverAsks(session) && <span class="bypass-mark">{t("page.sessions.bypass")}</span>}
             {state && <span>{state}</span>}
             <span>{basename(session.directory)}</span>
             {session.cost_usd > 0 && <span>{dollars(session.cost_usd)}</span>}
@@ -108,10 +108,10 @@ const Row = memo(({ session, group, asks }: { session: Session; group: Group; as
 });
 
 /** The state, where the name of the group does not say it. */
-function special(session: Session, group: Group, asks: readonly Ask[]): string {
-  if (connection.value.state === "offline" && !session.ended) return t.sessions.reconnecting;
+function special(session: Session, group: SessionGroup, asks: readonly Ask[]): string {
+  if (connection.value.state === "offline" && !session.ended) return t("page.sessions.reconnecting");
   const state = stateOf(session, asks, sessions.value.values(), now.value);
-  return state === t.sessions.states[group as "working"] || (group === "ended" && session.ended?.how === "finished") ? "" : state;
+  return state === textOr(`page.sessions.state.${group}`, "") || (group === "ended" && session.ended?.how === "finished") ? "" : state;
 }
 
 /** What it did last, or why it ended. */

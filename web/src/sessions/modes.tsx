@@ -1,11 +1,17 @@
 /** The permission modes and models that can be chosen. */
-import { texts as t } from "../texts";
+import { reveal } from "../text/reveal";
+import { textOr } from "../texts";
 
 export const NEVER_ASKS = "bypassPermissions";
 export const MODES = ["default", "acceptEdits", "plan", NEVER_ASKS];
 export const MODELS = ["opus", "sonnet", "haiku"];
 
-/** As options of a select; `and` is one that is set and may be another. Who runs and asks cannot be told never to ask: Claude refuses it. */
+/** Claude may know modes that we don't: they go by their own name. */
+export function modeName(mode: string): string {
+  return textOr(`page.mode.name.${mode}`, reveal(mode));
+}
+
+/** As options of a select. `and` is the mode that is set, which may be another. A running session can't be switched to never ask: Claude refuses that. */
 export function ModeChoices({ and, runs = false }: { and?: string | null; runs?: boolean }) {
   const offered = runs ? MODES.filter((mode) => mode !== NEVER_ASKS) : MODES;
   const all = and && !offered.includes(and) ? [...offered, and] : offered;
@@ -13,7 +19,7 @@ export function ModeChoices({ and, runs = false }: { and?: string | null; runs?:
     <>
       {all.map((mode) => (
         <option key={mode} value={mode}>
-          {t.sessions.modes[mode] ?? mode}
+          {modeName(mode)}
         </option>
       ))}
     </>

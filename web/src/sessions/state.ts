@@ -1,42 +1,47 @@
-/** What a person would say of a session, in words; and where it stands in the list. Pure. */
+/** The state of a session in words, and its place in the list. Pure. */
 import type { Ask, Session } from "../feed/model";
 import { span } from "../text/times";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { NEVER_ASKS } from "./modes";
 
-export type Group = "needs you" | "failed" | "working" | "idle" | "ended";
-export const GROUPS: readonly Group[] = ["needs you", "failed", "working", "idle", "ended"];
+export type SessionGroup = "needs_you" | "failed" | "working" | "idle" | "ended";
+export const GROUPS: readonly SessionGroup[] = ["needs_you", "failed", "working", "idle", "ended"];
 
 /** What failed longer ago than this is history. */
 const FRESH = 24 * 3_600_000;
 
-export function groupOf(session: Session, asks: readonly Ask[], now: number): Group {
+export function groupOf(session: Session, asks: readonly Ask[], now: number): SessionGroup {
   if (session.ended) return isFailed(session) && now - Date.parse(session.ended.at) < FRESH ? "failed" : "ended";
-  if (asks.length) return "needs you";
+  if (asks.length) return "needs_you";
   return session.phase === "idle" || session.phase === "parking" || session.phase === "parked" ? "idle" : "working";
 }
 
 /** One word or a few; a row never lies. */
 export function stateOf(session: Session, asks: readonly Ask[], others: Iterable<Session>, now: number): string {
-  if (isAlarm(session)) return t.sessions.alarm;
-  if (session.ended) return t.sessions.endings[session.ended.how];
-  if (asks.length) return t.sessions.states["needs you"];
-  if (session.stuck_since) return t.sessions.stuck(span(now - Date.parse(session.stuck_since)));
-  if (session.phase === "queued") return t.sessions.queuedBehind(before(session, others));
-  return t.sessions.states[session.phase];
+  if (isAlarm(session)) return t("page.sessions.alarm");
+  if (session.ended) return t(`page.sessions.ending.${session.ended.how}`);
+  if (asks.length) return t("page.sessions.state.needs_you");
+  if (session.stuck_since) return t("page.sessions.stuck", { duration: span(now - Date.parse(session.stuck_since)) });
+  if (session.phase === "queued") return queuedBehind(before(session, others));
+  const phase = session.phase === "parking" || session.phase === "parked" ? "idle" : session.phase;
+  return t(`page.sessions.state.${phase}`);
 }
 
 export function isFailed(session: Session): boolean {
   return session.ended?.how === "failed" || session.ended?.how === "lost";
 }
 
-/** Stopped since something went around Handraise, and nobody has resumed it. */
+/** Stopped because something bypassed Handraise, and not resumed since. */
 export function isAlarm(session: Session): boolean {
   return session.ended?.alarm === true;
 }
 
 export function neverAsks(session: Session): boolean {
   return session.mode === NEVER_ASKS && !session.ended;
+}
+
+function queuedBehind(count: number): string {
+  return count ? t("page.sessions.queued_behind", { count }) : t("page.sessions.queued_next");
 }
 
 function before(session: Session, others: Iterable<Session>): number {

@@ -1,4 +1,4 @@
-/** The time, once a second, for whoever shows how long something takes. */
+/** The time, once a second, for everything that shows a duration. */
 import { signal } from "@preact/signals";
 
 export const now = signal(Date.now());

@@ -1,9 +1,10 @@
 /** What is on the screen comes from here, and what is here comes from the hub. Nothing is assumed ahead of it. */
 import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { Asks as AsksPage, Me, Projects, Sessions as SessionsPage } from "../generated/api";
-import { changeAsks, changeSessions, learnAsk, NO_ASKS, type Asks } from "../feed/known";
+import { changeAsks, changeSessions, learnAsk, NO_ASKS, type KnownAsks } from "../feed/known";
 import type { Actor, Ask, Item, Project, Session, Settlement } from "../feed/model";
 import { get, Refused } from "./http";
+import { useLanguage } from "./language";
 
 export type Standing = "loading" | "out" | "in";
 
@@ -11,13 +12,13 @@ export type Standing = "loading" | "out" | "in";
 export const standing = signal<Standing>("loading");
 export const me = signal<Me | null>(null);
 export const sessions = signal<ReadonlyMap<string, Session>>(new Map());
-export const known = signal<Asks>(NO_ASKS);
+export const known = signal<KnownAsks>(NO_ASKS);
 export const projects = signal<readonly Project[]>([]);
 /** A line about what each session did last. */
 export const lastLines = signal<ReadonlyMap<string, string>>(new Map());
 /** Whether a snapshot is here: before that, nothing may be called empty. */
 export const ready = signal(false);
-/** Asks that people settled while this page watched, the last one first. */
+/** KnownAsks that people settled while this page watched, the last one first. */
 export const justSettled = signal<readonly string[]>([]);
 
 const RECENT = 8;
@@ -26,22 +27,22 @@ const MISSED = 200;
 const asksById = new Map<string, ReadonlySignal<Ask | undefined>>();
 const sessionsById = new Map<string, ReadonlySignal<Session | undefined>>();
 
-/** One ask; who reads it is drawn again when that ask changes, and not for others. */
+/** One ask. A component that reads it is drawn again only when that ask changes. */
 export function askOf(id: string): Ask | undefined {
-  return kept(asksById, id, () => known.value.asks.get(id));
+  return cached(asksById, id, () => known.value.asks.get(id));
 }
 
 /** One session, likewise; none for an agent outside. */
 export function sessionOf(id: string | null): Session | undefined {
-  return id === null ? undefined : kept(sessionsById, id, () => sessions.value.get(id));
+  return id === null ? undefined : cached(sessionsById, id, () => sessions.value.get(id));
 }
 
-/** Whether it was done from this very browser: the same account elsewhere is somebody else. */
+/** Whether it was done from this very browser: the same account elsewhere counts as someone else. */
 export function isMe(by: Actor): boolean {
   return by.kind === "person" && Boolean(by.seat) && by.seat === me.value?.seat && by.name === me.value?.name;
 }
 
-function kept<T>(all: Map<string, ReadonlySignal<T>>, id: string, read: () => T): T {
+function cached<T>(all: Map<string, ReadonlySignal<T>>, id: string, read: () => T): T {
   let found = all.get(id);
   if (!found) all.set(id, (found = computed(read)));
   return found.value;
@@ -84,10 +85,10 @@ export function may(role: "approver" | "admin"): boolean {
   return mine === "admin" || (role === "approver" && mine === "approver");
 }
 
-/** Reads everything anew. The cursor is the place in the feed to follow from. */
+/** Reads everything again. The cursor is the place in the feed to follow from. */
 export async function readSnapshot(): Promise<number> {
   const [who, listed, inbox, missed, places] = await Promise.all([
-    get<Me>("/api/me"),
+    readMe(),
     readSessions(),
     readOpen(),
     get<AsksPage>(`/api/asks?state=expired&order=newest&limit=${MISSED}`),
@@ -100,15 +101,22 @@ export async function readSnapshot(): Promise<number> {
     sessions.value = new Map(listed.sessions.map((session) => [session.id, session]));
     lastLines.value = new Map(listed.sessions.map((session) => [session.id, session.last_line]));
     // What is over stays over, and in its conversation; what was open is what the hub says is open.
-    let asks: Asks = { ...known.value, asks: new Map([...known.value.asks].filter(([, ask]) => ask.settlement)) };
-    for (const told of [...missed.asks, ...inbox.asks]) asks = learnAsk(asks, told);
+    let asks: KnownAsks = { ...known.value, asks: new Map([...known.value.asks].filter(([, ask]) => ask.settlement)) };
+    for (const ask of [...missed.asks, ...inbox.asks]) asks = learnAsk(asks, ask);
     known.value = asks;
     ready.value = true;
   });
   return Math.min(listed.cursor, inbox.cursor);
 }
 
-/** All of them, however many: an inbox that leaves some out would lie. */
+/** Who we are; and the texts, where the hub speaks another language. */
+async function readMe(): Promise<Me> {
+  const who = await get<Me & { language?: string }>("/api/me");
+  await useLanguage(who.language ?? "en");
+  return who;
+}
+
+/** All of them, however many: an inbox must not leave any out. */
 async function readOpen(): Promise<{ asks: Ask[]; cursor: number }> {
   const first = await get<AsksPage>("/api/asks?state=open");
   const all = [...first.asks];
@@ -163,7 +171,7 @@ export async function meet(id: string): Promise<void> {
   }
 }
 
-/** An ask as the hub just told it, outside the feed: how it stands when an answer was refused. */
+/** An ask from outside the feed: its state when an answer was refused. */
 export function takeAsk(ask: Ask): void {
   if (ask.settlement) noteSettled(ask.id, ask.settlement);
   known.value = learnAsk(known.value, ask);

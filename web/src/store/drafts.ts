@@ -1,15 +1,15 @@
-/** What somebody began to write, by the ask or session it is for: it survives a reload, and goes when it was sent. */
+/** Unsent text, by the ask or session it is for: it survives a reload, and is dropped when it was sent. */
 import { useState } from "preact/hooks";
 
 const PREFIX = "handraise.draft.";
 const OLDEST = 14 * 24 * 3600 * 1000;
 
-interface Kept {
+interface StoredDraft {
   at: number;
   draft: unknown;
 }
 
-/** Like `useState`, kept in this browser. */
+/** Like `useState`, record in this browser. */
 export function useDraft<T>(id: string, first: T): [T, (next: T) => void] {
   const [draft, setDraft] = useState<T>(() => readDraft(id, first));
   const change = (next: T) => {
@@ -20,8 +20,8 @@ export function useDraft<T>(id: string, first: T): [T, (next: T) => void] {
 }
 
 export function readDraft<T>(id: string, first: T): T {
-  const kept = read(PREFIX + id);
-  return kept ? (kept.draft as T) : first;
+  const record = read(PREFIX + id);
+  return record ? (record.draft as T) : first;
 }
 
 export function writeDraft(id: string, draft: unknown): void {
@@ -42,14 +42,14 @@ export function dropDraft(id: string): void {
 export function dropOldDrafts(): void {
   for (const key of Object.keys(localStorage)) {
     if (!key.startsWith(PREFIX)) continue;
-    const kept = read(key);
-    if (!kept || Date.now() - kept.at > OLDEST) localStorage.removeItem(key);
+    const record = read(key);
+    if (!record || Date.now() - record.at > OLDEST) localStorage.removeItem(key);
   }
 }
 
-function read(key: string): Kept | null {
+function read(key: string): StoredDraft | null {
   try {
-    return JSON.parse(localStorage.getItem(key) ?? "null") as Kept | null;
+    return JSON.parse(localStorage.getItem(key) ?? "null") as StoredDraft | null;
   } catch {
     return null;
   }

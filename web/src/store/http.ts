@@ -1,6 +1,7 @@
-/** Requests to the hub. An error is what the hub said, or that nobody answered. */
+/** Requests to the hub. An error is the hub's own, or that it could not be reached. */
 import type { Failed } from "../generated/api";
 import type { Ask, Settlement } from "../feed/model";
+import { t } from "../texts";
 
 /** The hub refused. `message` is a sentence for the person. */
 export class Refused extends Error {
@@ -10,16 +11,16 @@ export class Refused extends Error {
 
   constructor(
     readonly status: number,
-    told: Failed | null,
+    failure: Failed | null,
   ) {
-    super(told?.error.message ?? `The hub answered with ${status}.`);
-    this.code = told?.error.code ?? "unknown";
-    this.ask = told?.error.ask ?? null;
-    this.settlement = told?.error.settlement ?? null;
+    super(failure?.error.message ?? t("page.hub_status", { status }));
+    this.code = failure?.error.code ?? "unknown";
+    this.ask = failure?.error.ask ?? null;
+    this.settlement = failure?.error.settlement ?? null;
   }
 }
 
-/** Nobody answered: the network or the hub is away. */
+/** No response: the network or the hub is down. */
 export class Unreachable extends Error {}
 
 const PATIENCE = 20_000;
@@ -30,10 +31,10 @@ export async function ask<T>(method: string, path: string, body?: unknown, patie
     throw new Unreachable("the answer broke off");
   });
   if (!response.ok) {
-    const told = read<Failed>(text);
-    // A proxy says so of a hub that is away. The hub itself, in trouble of its own, says which.
-    if (response.status >= 502 && response.status <= 504 && !told?.error) throw new Unreachable(`${response.status}`);
-    throw new Refused(response.status, told);
+    const failure = read<Failed>(text);
+    // A proxy reports a hub that is down. The hub's own errors carry a message.
+    if (response.status >= 502 && response.status <= 504 && !failure?.error) throw new Unreachable(`${response.status}`);
+    throw new Refused(response.status, failure);
   }
   return read<T>(text) as T;
 }
@@ -63,8 +64,8 @@ function read<T>(text: string): T | null {
   }
 }
 
-/** What to tell a person about something that was thrown. */
-export function inWords(error: unknown, away: string): string {
-  if (error instanceof Unreachable) return away;
+/** What to show a person for something that was thrown. */
+export function explainError(error: unknown): string {
+  if (error instanceof Unreachable) return t("page.unreachable");
   return error instanceof Error ? error.message : String(error);
 }

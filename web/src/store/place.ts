@@ -8,7 +8,7 @@ export type Place = { view: "inbox" } | { view: "sessions" } | { view: "session"
 export const ADMIN = ["projects", "rules", "tokens", "audit", "statistics", "settings"] as const;
 
 export const place = signal<Place>(read(location.pathname));
-/** The card that keys go to, if somebody moved there; the first open one otherwise. */
+/** The card that keys go to, if the person moved there; the first open one otherwise. */
 export const chosen = signal<string | null>(null);
 /** The session that the chat tab goes back to. */
 export const lastSession = signal<string | null>(null);
@@ -29,7 +29,7 @@ export const reachable = computed(() => {
 export const current = computed(() => {
   const list = reachable.value;
   if (chosen.value !== null && list.includes(chosen.value)) return chosen.value;
-  // A card of another session is answered by keys only after somebody went there.
+  // A card of another session is answered by keys only after the person moved there.
   return (place.value.view === "session" ? own.value[0] : list[0]) ?? null;
 });
 

@@ -1,21 +1,22 @@
-/** Answers on their way. One that could not be sent is kept, said to be kept, and sent once when the hub is back. */
+/** Answers on their way. One that could not be sent is saved, shown as not sent, and sent once when the hub is back. */
 import { effect, signal } from "@preact/signals";
 import type { Answer, Ask } from "../feed/model";
-import { texts as t } from "../texts";
+import { t } from "../texts";
 import { known, me, standing, takeAsk } from "./desk";
-import { Refused, post } from "./http";
 import { dropDraft } from "./drafts";
+import { post, Refused } from "./http";
 import { connection, tryNow } from "./stream";
 
 export type Sending =
   | { state: "sending"; answer: Answer }
-  /** `why` is what the hub said, if it was reached and could not take it. */
-  | { state: "kept"; answer: Answer; why: string | null }
+  /** `reason` is the hub's message, if it was reached and had a problem. */
+  | { state: "queued"; answer: Answer; reason: string | null }
   | { state: "sent"; answer: Answer }
   | { state: "refused"; answer: Answer; message: string };
 
+/** An answer that the hub has not confirmed. */
 interface Unsent {
-  /** Who gave it: if somebody else logs in here, it is not theirs. */
+  /** Who gave it: if someone else signs in here, it is not theirs. */
   by: string | undefined;
   ask: string;
   answer: Answer;
@@ -23,46 +24,46 @@ interface Unsent {
 }
 
 const KEY = "handraise.unsent";
-const AGAIN = 4000;
+const RETRY_MS = 4000;
 
 export const sending = signal<ReadonlyMap<string, Sending>>(new Map());
 
-/** What became of an answer: the hub has it, or refused it, or was not reached, so that it is kept. */
-export type Outcome = "taken" | "refused" | "kept";
+/** What became of an answer: the hub accepted it, refused it, or was not reached. */
+export type Delivery = "accepted" | "refused" | "queued";
 
-/** The last outcome of each answer that was given here. */
-export const outcomes = signal<ReadonlyMap<string, Outcome>>(new Map());
+/** What became of the last answer to each ask. */
+export const outcomes = signal<ReadonlyMap<string, Delivery>>(new Map());
 
 /** Sends an answer. The card changes when the feed says that the ask is settled, and not before. */
-export async function answer(ask: Ask, given: Answer): Promise<Outcome> {
+export async function sendAnswer(ask: Ask, answer: Answer): Promise<Delivery> {
   const state = sending.value.get(ask.id)?.state;
-  if (state === "sending" || state === "kept") return "kept";
-  return deliver({ by: me.peek()?.name, ask: ask.id, answer: given, digest: ask.digest });
+  if (state === "sending" || state === "queued") return "queued";
+  return deliver({ by: me.peek()?.name, ask: ask.id, answer, digest: ask.digest });
 }
 
-/** Takes back an answer that was kept and not sent. */
-export function takeBack(ask: string): void {
-  keep(unsent().filter((each) => each.ask !== ask));
+/** Drops an answer that was not sent. */
+export function discard(ask: string): void {
+  save(unsent().filter((each) => each.ask !== ask));
   mark(ask, null);
-  became(ask, "refused");
+  record(ask, "refused");
 }
 
 export function dismiss(ask: string): void {
   mark(ask, null);
 }
 
-/** Whatever was kept is sent when the connection is live again, and once in a while as long as it is. */
+/** Queued answers are sent when the connection is live again, and tried again once in a while. */
 export function watchSending(): void {
   effect(() => {
     void me.value;
-    showKept();
+    showQueued();
   });
   effect(() => {
-    if (connection.value.state === "live" && standing.value === "in") sendKept();
+    if (connection.value.state === "live" && standing.value === "in") sendQueued();
   });
   setInterval(() => {
-    if (connection.peek().state === "live" && standing.peek() === "in") sendKept();
-  }, AGAIN);
+    if (connection.peek().state === "live" && standing.peek() === "in") sendQueued();
+  }, RETRY_MS);
   effect(() => {
     for (const [id, each] of sending.value) {
       const ask = known.value.asks.get(id);
@@ -71,19 +72,19 @@ export function watchSending(): void {
   });
 }
 
-function sendKept(): void {
-  showKept();
+function sendQueued(): void {
+  showQueued();
   for (const each of ours()) void deliver(each);
 }
 
-/** Another window of this browser may have kept one, sent it or taken it back. */
-function showKept(): void {
-  const kept = new Map(ours().map((each) => [each.ask, each]));
-  for (const [id, each] of sending.peek()) if (each.state === "kept" && !kept.has(id)) mark(id, null);
-  for (const each of kept.values()) if (!sending.peek().has(each.ask)) mark(each.ask, { state: "kept", answer: each.answer, why: null });
+/** Another window of this browser may have queued one, sent it or dropped it. */
+function showQueued(): void {
+  const queued = new Map(ours().map((each) => [each.ask, each]));
+  for (const [id, each] of sending.peek()) if (each.state === "queued" && !queued.has(id)) mark(id, null);
+  for (const each of queued.values()) if (!sending.peek().has(each.ask)) mark(each.ask, { state: "queued", answer: each.answer, reason: null });
 }
 
-/** What was kept by whoever is logged in. */
+/** What the person who is signed in has not sent yet. */
 function ours(): Unsent[] {
   const name = me.peek()?.name;
   return unsent().filter((each) => name === undefined || each.by === undefined || each.by === name);
@@ -93,40 +94,51 @@ function isSettledFor(ask: Ask): boolean {
   return ask.state !== "open" && !(ask.settlement?.state === "expired" && ask.settlement.late === null);
 }
 
-async function deliver(each: Unsent): Promise<Outcome> {
-  const { ask, answer: given, digest } = each;
-  if (sending.peek().get(ask)?.state === "sending") return "kept";
-  mark(ask, { state: "sending", answer: given });
-  // Kept before it is sent: a page that is closed in between sends it when it comes back. The same answer twice is one.
-  keep([...unsent().filter((other) => other.ask !== ask), each]);
+async function deliver(each: Unsent): Promise<Delivery> {
+  const { ask, answer, digest } = each;
+  if (sending.peek().get(ask)?.state === "sending") return "queued";
+  mark(ask, { state: "sending", answer });
+  // Saved before it is sent: a page that is closed in between sends it when it comes back. The same answer twice is one.
+  save([...unsent().filter((other) => other.ask !== ask), each]);
   try {
-    await post(`/api/asks/${encodeURIComponent(ask)}/answer`, { answer: given, digest });
-    done(ask);
+    await post(`/api/asks/${encodeURIComponent(ask)}/answer`, { answer, digest });
+    drop(ask);
     const now = known.peek().asks.get(ask);
-    mark(ask, now && isSettledFor(now) ? null : { state: "sent", answer: given });
-    return became(ask, "taken");
+    mark(ask, now && isSettledFor(now) ? null : { state: "sent", answer });
+    return record(ask, "accepted");
   } catch (error) {
-    if (error instanceof Refused && error.status !== 401 && error.status !== 429 && error.status < 500) {
-      done(ask);
-      if (error.ask) takeAsk(error.ask);
-      mark(ask, { state: "refused", answer: given, message: t.refusal(error) });
-      return became(ask, "refused");
-    }
-    const busy = error instanceof Refused && error.status !== 401;
-    mark(ask, { state: "kept", answer: given, why: busy ? error.message : null });
-    // Nobody answered, or not to us: whether the hub is there at all is found out now, and said.
-    if (!busy) tryNow();
-    return became(ask, "kept");
+    return fail(each, error);
   }
 }
 
-function became(ask: string, outcome: Outcome): Outcome {
-  outcomes.value = new Map(outcomes.peek()).set(ask, outcome);
-  return outcome;
+/** The hub refused it for good, or it is tried again later. */
+function fail({ ask, answer }: Unsent, error: unknown): Delivery {
+  if (error instanceof Refused && error.status !== 401 && error.status !== 429 && error.status < 500) {
+    drop(ask);
+    if (error.ask) takeAsk(error.ask);
+    mark(ask, { state: "refused", answer, message: explain(error) });
+    return record(ask, "refused");
+  }
+  const busy = error instanceof Refused && error.status !== 401;
+  mark(ask, { state: "queued", answer, reason: busy ? error.message : null });
+  // No answer, or not to us: whether the hub is there at all is found out now, and shown.
+  if (!busy) tryNow();
+  return record(ask, "queued");
 }
 
-function done(ask: string): void {
-  keep(unsent().filter((each) => each.ask !== ask));
+/** The hub's message, and what it means for the answer. */
+function explain({ status, message }: Refused): string {
+  if (status === 409 || status === 410) return t("page.refused.unused", { message });
+  return status === 403 ? t("page.refused.forbidden", { message }) : message;
+}
+
+function record(ask: string, delivery: Delivery): Delivery {
+  outcomes.value = new Map(outcomes.peek()).set(ask, delivery);
+  return delivery;
+}
+
+function drop(ask: string): void {
+  save(unsent().filter((each) => each.ask !== ask));
   dropDraft(ask);
 }
 
@@ -138,10 +150,10 @@ function mark(ask: string, how: Sending | null): void {
 }
 
 /** What this browser could not write down, because it is full or forbids it: it lives as long as the page. */
-let aside: Unsent[] | null = null;
+let unsaved: Unsent[] | null = null;
 
 function unsent(): Unsent[] {
-  if (aside) return aside;
+  if (unsaved) return unsaved;
   try {
     return JSON.parse(localStorage.getItem(KEY) ?? "[]") as Unsent[];
   } catch {
@@ -149,12 +161,12 @@ function unsent(): Unsent[] {
   }
 }
 
-function keep(list: Unsent[]): void {
-  aside = null;
+function save(list: Unsent[]): void {
+  unsaved = null;
   try {
     if (list.length) localStorage.setItem(KEY, JSON.stringify(list));
     else localStorage.removeItem(KEY);
   } catch {
-    aside = list;
+    unsaved = list;
   }
 }

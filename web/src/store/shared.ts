@@ -1,81 +1,94 @@
 /**
- * The live stream that all tabs of this browser share: one of them holds it, and passes on what it hears.
+ * The feed that all tabs of this browser share: one of them holds the connection and passes on what it receives.
  * A browser opens only six connections to a hub without TLS, for all its tabs together.
  */
 
-export type Heard = { what: "opened"; after: number } | { what: "item" | "preview"; data: string } | { what: "ping" | "reset" | "lost" };
-type Said = Heard | { what: "want"; after: number };
+export type FeedEvent = { type: "opened"; after: number } | { type: "item" | "preview"; data: string } | { type: "ping" | "reset" | "lost" };
+/** What tabs send each other: what the hub sent, or from where a tab needs it. */
+type TabMessage = FeedEvent | { type: "want"; after: number };
 
 const NAME = "handraise.feed";
-/** How long a tab waits for a word of the one that holds the stream, which may be asleep; then it opens its own. */
-const PATIENCE = 2000;
+/** How long a tab waits for the one that holds the connection, which may be asleep; then it opens its own. */
+const PATIENCE_MS = 2000;
 
-/** Tells of everything after `place()`, perhaps of some things twice, until what it returns is called. */
-export function listen(place: () => number, tell: (heard: Heard) => void): () => void {
-  const gone = new AbortController();
-  let source: EventSource | null = null;
-  let told = 0;
-  let holds = false;
+/** Passes on everything after `place()`, perhaps some of it twice, until it is closed. */
+export class SharedFeed {
+  private readonly closed = new AbortController();
+  /** Only a page that came from this machine or by TLS has locks; any other connects for itself. */
+  private readonly others = "locks" in navigator && "BroadcastChannel" in globalThis ? new BroadcastChannel(NAME) : null;
+  private readonly alone: ReturnType<typeof setTimeout>;
+  private source: EventSource | null = null;
+  /** The last item that the connection delivered. */
+  private delivered = 0;
+  /** Whether this tab holds the connection for the others. */
+  private holds = false;
 
-  function open(after: number): void {
-    source?.close();
-    const opened = new EventSource(`/api/feed?after=${after}`);
-    source = opened;
-    told = after;
-    opened.onopen = () => hear({ what: "opened", after });
-    opened.onerror = () => source === opened && hear({ what: "lost" });
-    opened.onmessage = (event: MessageEvent<string>) => {
-      told = Number(event.lastEventId);
-      hear({ what: "item", data: event.data });
+  constructor(
+    private readonly place: () => number,
+    private readonly deliver: (event: FeedEvent) => void,
+  ) {
+    this.alone = setTimeout(() => this.source === null && this.open(place()), this.others ? PATIENCE_MS : 0);
+    if (!this.others) return;
+    this.others.onmessage = (event: MessageEvent<TabMessage>) => this.hear(event.data);
+    navigator.locks.request(NAME, { signal: this.closed.signal }, () => this.hold()).catch(() => undefined);
+    this.want();
+  }
+
+  close(): void {
+    clearTimeout(this.alone);
+    this.closed.abort();
+    this.source?.close();
+    this.source = null;
+    this.others?.close();
+  }
+
+  private open(after: number): void {
+    this.source?.close();
+    const source = new EventSource(`/api/feed?after=${after}`);
+    this.source = source;
+    this.delivered = after;
+    source.onopen = () => this.receive({ type: "opened", after });
+    source.onerror = () => this.source === source && this.receive({ type: "lost" });
+    source.onmessage = (event: MessageEvent<string>) => {
+      this.delivered = Number(event.lastEventId);
+      this.receive({ type: "item", data: event.data });
     };
-    opened.addEventListener("preview", (event) => hear({ what: "preview", data: (event as MessageEvent<string>).data }));
-    opened.addEventListener("ping", () => hear({ what: "ping" }));
-    opened.addEventListener("reset", () => hear({ what: "reset" }));
+    source.addEventListener("preview", (event) => this.receive({ type: "preview", data: (event as MessageEvent<string>).data }));
+    source.addEventListener("ping", () => this.receive({ type: "ping" }));
+    source.addEventListener("reset", () => this.receive({ type: "reset" }));
   }
 
-  function hear(heard: Heard): void {
-    // That it was lost is not passed on: this tab may just be closing. Whoever takes it up finds out.
-    if (holds && heard.what !== "lost") others?.postMessage(heard);
-    tell(heard);
+  private receive(event: FeedEvent): void {
+    // That it was lost is not passed on: this tab may just be closing. The next one to hold it finds out.
+    if (this.holds && event.type !== "lost") this.others?.postMessage(event);
+    this.deliver(event);
   }
 
-  function pass(said: Said): void {
-    if (said.what === "want") {
-      if (!holds || source === null) return;
-      if (said.after < told) open(said.after);
-      else if (source.readyState === EventSource.OPEN) others?.postMessage({ what: "opened", after: told } satisfies Heard);
-    } else if (source === null) {
-      clearTimeout(alone);
-      if (said.what === "opened" && place() < said.after) want();
-      else tell(said);
+  private hear(message: TabMessage): void {
+    if (message.type === "want") this.provide(message.after);
+    else if (this.source === null) {
+      clearTimeout(this.alone);
+      if (message.type === "opened" && this.place() < message.after) this.want();
+      else this.deliver(message);
     }
   }
 
-  function want(): void {
-    others?.postMessage({ what: "want", after: place() } satisfies Said);
+  /** Another tab needs what came after this place. */
+  private provide(after: number): void {
+    if (!this.holds || this.source === null) return;
+    if (after < this.delivered) this.open(after);
+    else if (this.source.readyState === EventSource.OPEN) this.others?.postMessage({ type: "opened", after: this.delivered } satisfies FeedEvent);
   }
 
-  function take(): Promise<void> | undefined {
-    if (gone.signal.aborted) return;
-    holds = true;
-    clearTimeout(alone);
-    if (source === null) open(place());
-    return new Promise((resolve) => gone.signal.addEventListener("abort", () => resolve()));
+  private want(): void {
+    this.others?.postMessage({ type: "want", after: this.place() } satisfies TabMessage);
   }
 
-  // Only a page that came from this machine or by TLS has locks; any other hears for itself.
-  const others = "locks" in navigator && "BroadcastChannel" in globalThis ? new BroadcastChannel(NAME) : null;
-  const alone = setTimeout(() => source === null && open(place()), others ? PATIENCE : 0);
-  if (others) {
-    others.onmessage = (event: MessageEvent<Said>) => pass(event.data);
-    navigator.locks.request(NAME, { signal: gone.signal }, take).catch(() => undefined);
-    want();
+  private hold(): Promise<void> | undefined {
+    if (this.closed.signal.aborted) return;
+    this.holds = true;
+    clearTimeout(this.alone);
+    if (this.source === null) this.open(this.place());
+    return new Promise((resolve) => this.closed.signal.addEventListener("abort", () => resolve()));
   }
-  return () => {
-    clearTimeout(alone);
-    gone.abort();
-    source?.close();
-    source = null;
-    others?.close();
-  };
 }

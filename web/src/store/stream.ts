@@ -1,137 +1,161 @@
-/** The live stream, as this tab hears it. It remembers its place, and comes back to it by itself. */
+/** The live feed, as this tab hears it. It remembers its place, and comes back to it by itself. */
 import { signal } from "@preact/signals";
 import type { Item, Preview } from "../feed/model";
 import { readSnapshot, standing, takeItems } from "./desk";
 import { get, Refused } from "./http";
-import { type Heard, listen } from "./shared";
+import { SharedFeed, type FeedEvent } from "./shared";
 import { followTimelines, forgetTimelines, showPreview } from "./timelines";
 
-export type Connection = { state: "connecting" } | { state: "live" } | { state: "catching up" } | { state: "offline"; since: number };
+export type Connection = { state: "connecting" } | { state: "live" } | { state: "catching_up" } | { state: "offline"; since: number };
 
 export const connection = signal<Connection>({ state: "connecting" });
 
-const GATHER = 8;
-const QUIET = 300;
-/** The hub pings every 15 seconds: after this long without a word, nobody is there. */
-const SILENCE = 40_000;
+const GATHER_MS = 8;
+const QUIET_MS = 300;
+/** The hub pings every 15 seconds: after this long without a ping, the connection is lost. */
+const SILENCE_MS = 40_000;
+const WATCH_MS = 5000;
+const LONGEST_PAUSE_MS = 5000;
 
-let close: (() => void) | null = null;
-let cursor = 0;
-let heard = 0;
-let tries = 0;
-let again: ReturnType<typeof setTimeout> | undefined;
-let settle: ReturnType<typeof setTimeout> | undefined;
-let flush: ReturnType<typeof setTimeout> | undefined;
-let gathered: Item[] = [];
-let began = false;
+type Timer = ReturnType<typeof setTimeout> | undefined;
 
-/** Takes a snapshot, follows from it, and never gives up. */
-export async function begin(): Promise<void> {
-  stop();
-  try {
-    cursor = await readSnapshot();
-    open();
-    // What was said since the last time is in no stream: the conversations are read again.
-    if (began) forgetTimelines();
-  } catch (error) {
-    if (error instanceof Refused && error.status === 401) standing.value = "out";
-    else lost();
+/** Follows the hub's feed for one tab, from a snapshot on. There is one of them. */
+class LiveFeed {
+  private feed: SharedFeed | null = null;
+  /** The last item that was taken in. */
+  private cursor = 0;
+  private heardAt = 0;
+  private failures = 0;
+  private retry: Timer;
+  private settle: Timer;
+  private flush: Timer;
+  /** Items that are drawn together. */
+  private pending: Item[] = [];
+  private begun = false;
+
+  /** Takes a snapshot, follows from it, and never gives up. */
+  async begin(): Promise<void> {
+    this.stop();
+    try {
+      this.cursor = await readSnapshot();
+      this.open();
+      // What happened since the last time is in no feed: the conversations are read again.
+      if (this.begun) forgetTimelines();
+    } catch (error) {
+      this.fail(error);
+    }
+    if (!this.begun) this.watch();
+    this.begun = true;
   }
-  if (!began) watchOver();
-  began = true;
-}
 
-/** Tries at once, instead of waiting for its turn, or because something else could not be sent. */
-export function tryNow(): void {
-  clearTimeout(again);
-  tries = 0;
-  void reconnect();
-}
+  /** Tries at once, instead of waiting for its turn, or because something else could not be sent. */
+  tryNow(): void {
+    clearTimeout(this.retry);
+    this.failures = 0;
+    void this.reconnect();
+  }
 
-function open(): void {
-  close?.();
-  heard = Date.now();
-  close = listen(() => cursor, hear);
-}
+  private open(): void {
+    this.feed?.close();
+    this.heardAt = Date.now();
+    this.feed = new SharedFeed(
+      () => this.cursor,
+      (event) => this.receive(event),
+    );
+  }
 
-function hear(said: Heard): void {
-  if (said.what === "lost") return lost();
-  heard = Date.now();
-  if (said.what === "opened") {
-    tries = 0;
-    if (connection.value.state === "offline") connection.value = { state: "catching up" };
-    wait();
-  } else if (said.what === "item") {
-    gather(JSON.parse(said.data) as Item);
-    if (connection.value.state !== "live") wait();
-  } else if (said.what === "preview") {
-    showPreview(JSON.parse(said.data) as Preview);
-  } else if (said.what === "reset") {
-    void begin();
+  private receive(event: FeedEvent): void {
+    if (event.type === "lost") return this.disconnected();
+    this.heardAt = Date.now();
+    switch (event.type) {
+      case "opened":
+        this.failures = 0;
+        if (connection.value.state === "offline") connection.value = { state: "catching_up" };
+        this.waitForQuiet();
+        break;
+      case "item":
+        this.gather(JSON.parse(event.data) as Item);
+        if (connection.value.state !== "live") this.waitForQuiet();
+        break;
+      case "preview":
+        showPreview(JSON.parse(event.data) as Preview);
+        break;
+      case "reset":
+        void this.begin();
+    }
+  }
+
+  /** Quiet for a moment after it opened: everything that was missed has arrived. */
+  private waitForQuiet(): void {
+    clearTimeout(this.settle);
+    this.settle = setTimeout(() => {
+      if (connection.value.state !== "live") connection.value = { state: "live" };
+    }, QUIET_MS);
+  }
+
+  /** Items that come together are drawn together. Asks are drawn at once, and so is everything on a hidden page, whose timers hardly run. */
+  private gather(item: Item): void {
+    if (item.cursor <= this.cursor) return;
+    this.cursor = item.cursor;
+    this.pending.push(item);
+    if (document.hidden || (item.type === "ask.opened" && connection.value.state === "live")) this.takePending();
+    else this.flush ??= setTimeout(() => this.takePending(), GATHER_MS);
+  }
+
+  private takePending(): void {
+    const items = this.pending;
+    this.pending = [];
+    clearTimeout(this.flush);
+    this.flush = undefined;
+    takeItems(items);
+    followTimelines(items);
+  }
+
+  private disconnected(): void {
+    this.stop();
+    if (connection.value.state !== "offline") connection.value = { state: "offline", since: Date.now() };
+    const pause = Math.min(LONGEST_PAUSE_MS, 500 * 2 ** this.failures);
+    this.failures += 1;
+    this.retry = setTimeout(() => void this.reconnect(), pause);
+  }
+
+  private async reconnect(): Promise<void> {
+    if (standing.value === "out") return;
+    if (standing.value === "loading" || this.cursor === 0) return this.begin();
+    try {
+      await get("/api/me");
+      this.open();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Signed out, or not reached. */
+  private fail(error: unknown): void {
+    if (!(error instanceof Refused) || error.status !== 401) return this.disconnected();
+    this.stop();
+    standing.value = "out";
+  }
+
+  private stop(): void {
+    clearTimeout(this.retry);
+    clearTimeout(this.settle);
+    this.feed?.close();
+    this.feed = null;
+  }
+
+  private watch(): void {
+    addEventListener("online", () => this.tryNow());
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden && (this.feed === null || Date.now() - this.heardAt > SILENCE_MS / 2)) this.tryNow();
+    });
+    setInterval(() => {
+      if (this.feed !== null && Date.now() - this.heardAt > SILENCE_MS) this.disconnected();
+    }, WATCH_MS);
   }
 }
 
-/** Quiet for a moment after it opened: everything that was missed has arrived. */
-function wait(): void {
-  clearTimeout(settle);
-  settle = setTimeout(() => {
-    if (connection.value.state !== "live") connection.value = { state: "live" };
-  }, QUIET);
-}
+const live = new LiveFeed();
 
-/** Items that come together are drawn together. Asks wait for nobody; nor does a hidden page, whose timers hardly run. */
-function gather(item: Item): void {
-  if (item.cursor <= cursor) return;
-  cursor = item.cursor;
-  gathered.push(item);
-  if (document.hidden || (item.type === "ask.opened" && connection.value.state === "live")) takeGathered();
-  else flush ??= setTimeout(takeGathered, GATHER);
-}
-
-function takeGathered(): void {
-  const items = gathered;
-  gathered = [];
-  clearTimeout(flush);
-  flush = undefined;
-  takeItems(items);
-  followTimelines(items);
-}
-
-function lost(): void {
-  stop();
-  if (connection.value.state !== "offline") connection.value = { state: "offline", since: Date.now() };
-  const pause = Math.min(5000, 500 * 2 ** tries);
-  tries += 1;
-  again = setTimeout(() => void reconnect(), pause);
-}
-
-async function reconnect(): Promise<void> {
-  if (standing.value === "out") return;
-  if (standing.value === "loading" || cursor === 0) return begin();
-  try {
-    await get("/api/me");
-    open();
-  } catch (error) {
-    if (error instanceof Refused && error.status === 401) {
-      stop();
-      standing.value = "out";
-    } else lost();
-  }
-}
-
-function stop(): void {
-  clearTimeout(again);
-  clearTimeout(settle);
-  close?.();
-  close = null;
-}
-
-function watchOver(): void {
-  addEventListener("online", tryNow);
-  document.addEventListener("visibilitychange", () => {
-    if (!document.hidden && (close === null || Date.now() - heard > SILENCE / 2)) tryNow();
-  });
-  setInterval(() => {
-    if (close !== null && Date.now() - heard > SILENCE) lost();
-  }, 5000);
-}
+export const begin = (): Promise<void> => live.begin();
+export const tryNow = (): void => live.tryNow();

@@ -2,7 +2,7 @@
 import { signal, type Signal } from "@preact/signals";
 import type { Items } from "../generated/api";
 import type { Item, ItemOf, Preview } from "../feed/model";
-import { Timeline, type Entry } from "../feed/timeline";
+import { Timeline, type TimelineEntry } from "../feed/timeline";
 import { takeHistory } from "./desk";
 import { get } from "./http";
 
@@ -11,7 +11,7 @@ const FIRST = 160;
 const OLDER = 100;
 
 export interface Conversation {
-  readonly blocks: Signal<readonly (readonly Entry[])[]>;
+  readonly blocks: Signal<readonly (readonly TimelineEntry[])[]>;
   readonly waiting: Signal<readonly ItemOf<"said">[]>;
   readonly previews: Signal<readonly Preview[]>;
   readonly state: Signal<"loading" | "loaded" | "failed">;
@@ -19,20 +19,20 @@ export interface Conversation {
   readonly older: Signal<"none" | "more" | "loading">;
 }
 
-interface Kept extends Conversation {
+interface Talk extends Conversation {
   items: Item[];
   early: Item[];
   timeline: Timeline;
   before: number | null;
 }
 
-const kept = new Map<string, Kept>();
+const talks = new Map<string, Talk>();
 
 /** The conversation of a session; it is read when it is first looked at. */
 export function conversation(session: string): Conversation {
-  const found = kept.get(session);
+  const found = talks.get(session);
   if (found) return found;
-  const made: Kept = {
+  const talk: Talk = {
     blocks: signal([]),
     waiting: signal([]),
     previews: signal([]),
@@ -43,66 +43,66 @@ export function conversation(session: string): Conversation {
     timeline: new Timeline(),
     before: null,
   };
-  kept.set(session, made);
-  void load(session, made);
-  return made;
+  talks.set(session, talk);
+  void load(session, talk);
+  return talk;
 }
 
-async function load(session: string, made: Kept): Promise<void> {
-  made.state.value = "loading";
+async function load(session: string, talk: Talk): Promise<void> {
+  talk.state.value = "loading";
   try {
     const page = await get<Items>(`/api/sessions/${encodeURIComponent(session)}/items?limit=${FIRST}`);
     const items = page.items as unknown as Item[];
     const last = items.at(-1)?.cursor ?? 0;
-    made.items = [...items, ...[...made.items, ...made.early].filter((item) => item.cursor > last)];
-    made.early = [];
-    takeHistory(made.items);
-    made.timeline = new Timeline(made.items);
-    remember(made, page.next);
-    made.state.value = "loaded";
+    talk.items = [...items, ...[...talk.items, ...talk.early].filter((item) => item.cursor > last)];
+    talk.early = [];
+    takeHistory(talk.items);
+    talk.timeline = new Timeline(talk.items);
+    remember(talk, page.next);
+    talk.state.value = "loaded";
   } catch {
-    made.state.value = "failed";
+    talk.state.value = "failed";
     setTimeout(() => {
-      if (kept.get(session) === made) void load(session, made);
+      if (talks.get(session) === talk) void load(session, talk);
     }, 2000);
   }
 }
 
 /** One more page of history, put before what is here. */
 export async function loadOlder(session: string): Promise<void> {
-  const made = kept.get(session);
-  if (!made || made.before === null || made.older.value === "loading") return;
-  made.older.value = "loading";
+  const talk = talks.get(session);
+  if (!talk || talk.before === null || talk.older.value === "loading") return;
+  talk.older.value = "loading";
   try {
-    const page = await get<Items>(`/api/sessions/${encodeURIComponent(session)}/items?limit=${OLDER}&before=${made.before}`);
+    const page = await get<Items>(`/api/sessions/${encodeURIComponent(session)}/items?limit=${OLDER}&before=${talk.before}`);
     const items = page.items as unknown as Item[];
     takeHistory(items);
-    made.items = [...items, ...made.items];
-    made.timeline = new Timeline(made.items, made.timeline);
-    remember(made, page.next);
+    talk.items = [...items, ...talk.items];
+    talk.timeline = new Timeline(talk.items, talk.timeline);
+    remember(talk, page.next);
   } catch {
-    made.older.value = "more";
+    talk.older.value = "more";
   }
 }
 
-function remember(made: Kept, before: number | null): void {
-  made.before = before;
-  made.older.value = before === null ? "none" : "more";
-  publish(made);
+function remember(talk: Talk, before: number | null): void {
+  talk.before = before;
+  talk.older.value = before === null ? "none" : "more";
+  publish(talk);
 }
 
 /** Items that came live. */
 export function followTimelines(items: readonly Item[]): void {
-  const touched = new Set<Kept>();
+  const touched = new Set<Talk>();
   for (const item of items) {
-    const made = item.session === null ? undefined : kept.get(item.session);
-    if (!made) continue;
-    if (made.state.value !== "loaded") made.early.push(item);
-    else if (item.cursor > (made.items.at(-1)?.cursor ?? 0)) {
-      made.items.push(item);
-      made.timeline.add(item);
-      endPreview(made, item);
-      touched.add(made);
+    const talk = item.session === null ? undefined : talks.get(item.session);
+    if (!talk) continue;
+    if (talk.state.value !== "loaded") talk.early.push(item);
+    else if (item.cursor > (talk.items.at(-1)?.cursor ?? 0)) {
+      talk.items.push(item);
+      talk.timeline.add(item);
+      endPreview(talk, item);
+      touched.add(talk);
     }
   }
   touched.forEach(publish);
@@ -110,27 +110,27 @@ export function followTimelines(items: readonly Item[]): void {
 
 /** The place in the feed was lost: what was read may have a gap, and is read again. */
 export function forgetTimelines(): void {
-  for (const [session, made] of kept) void load(session, made);
+  for (const [session, talk] of talks) void load(session, talk);
 }
 
 export function showPreview(preview: Preview): void {
-  const made = kept.get(preview.session);
-  if (!made) return;
-  const others = made.previews.value.filter((each) => !(each.message === preview.message && each.index === preview.index));
-  made.previews.value = [...others, preview];
+  const talk = talks.get(preview.session);
+  if (!talk) return;
+  const others = talk.previews.value.filter((each) => !(each.message === preview.message && each.index === preview.index));
+  talk.previews.value = [...others, preview];
 }
 
 /** A block that is stored takes the place of its preview. */
-function endPreview(made: Kept, item: Item): void {
-  const previews = made.previews.value;
+function endPreview(talk: Talk, item: Item): void {
+  const previews = talk.previews.value;
   if (!previews.length) return;
-  if (item.type === "turn.ended" || item.type === "session.ended") made.previews.value = [];
+  if (item.type === "turn.ended" || item.type === "session.ended") talk.previews.value = [];
   else if (item.type === "text" || item.type === "thinking") {
-    made.previews.value = previews.filter((each) => each.message !== item.message || each.kind !== item.type || !item.text.startsWith(each.text));
-  } else if (item.type === "action.started") made.previews.value = previews.filter((each) => each.parent !== item.parent);
+    talk.previews.value = previews.filter((each) => each.message !== item.message || each.kind !== item.type || !item.text.startsWith(each.text));
+  } else if (item.type === "action.started") talk.previews.value = previews.filter((each) => each.parent !== item.parent);
 }
 
-function publish(made: Kept): void {
-  made.blocks.value = made.timeline.blocks;
-  made.waiting.value = made.timeline.waiting;
+function publish(talk: Talk): void {
+  talk.blocks.value = talk.timeline.blocks;
+  talk.waiting.value = talk.timeline.waiting;
 }

@@ -1,31 +1,31 @@
-/** One answer for several identical asks: only after each was looked at, each sent by itself, and told what became of it. */
+/** One answer for several identical asks: only after each was looked at, each sent by itself, and what became of each is counted. */
 import { computed, signal } from "@preact/signals";
 import type { Answer, Ask } from "../feed/model";
 import { known, openAsks } from "./desk";
-import { answer, outcomes, type Outcome } from "./sending";
+import { outcomes, sendAnswer, type Delivery } from "./sending";
 
 /** The asks whose card was on the screen, by their id and what it showed. */
 const looked = signal<ReadonlySet<string>>(new Set());
-/** Those that are to be answered together. Whoever comes later is none of them. */
+/** The asks that one answer goes to. One that comes later is not among them. */
 const together = signal<readonly string[]>([]);
 
-export interface Told {
-  asked: number;
-  taken: number;
-  kept: number;
+export interface BatchOutcome {
+  total: number;
+  accepted: number;
+  queued: number;
 }
 
 /** Those that the last answer to several was given to. */
 const asked = signal<readonly string[]>([]);
 
 /** What became of it, up to now. */
-export const told = computed<Told | null>(() => {
+export const batch = computed<BatchOutcome | null>(() => {
   if (!asked.value.length) return null;
-  const count = (what: Outcome) => asked.value.filter((id) => outcomes.value.get(id) === what).length;
-  return { asked: asked.value.length, taken: count("taken"), kept: count("kept") };
+  const count = (what: Delivery) => asked.value.filter((id) => outcomes.value.get(id) === what).length;
+  return { total: asked.value.length, accepted: count("accepted"), queued: count("queued") };
 });
 
-export function forgetTold(): void {
+export function forgetBatch(): void {
   asked.value = [];
 }
 
@@ -49,15 +49,15 @@ const pinned = computed(() => {
 });
 
 /** Takes them together, if each was looked at; or apart again. */
-export function take(asks: readonly Ask[], wanted: boolean): void {
+export function group(asks: readonly Ask[], wanted: boolean): void {
   together.value = wanted && asks.every(wasLookedAt) ? asks.map((ask) => ask.id) : [];
 }
 
 /** The same answer to each, with the digest of what each showed. */
-export async function answerAll(asks: readonly Ask[], given: Answer): Promise<void> {
+export async function answerAll(asks: readonly Ask[], answer: Answer): Promise<void> {
   together.value = [];
-  forgetTold();
-  await Promise.all(asks.map((ask) => answer(known.peek().asks.get(ask.id) ?? ask, given)));
+  forgetBatch();
+  await Promise.all(asks.map((ask) => sendAnswer(known.peek().asks.get(ask.id) ?? ask, answer)));
   asked.value = asks.map((ask) => ask.id);
 }
 

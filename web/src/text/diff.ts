@@ -59,11 +59,6 @@ export function count(rows: readonly Row[]): { added: number; gone: number } {
   };
 }
 
-/** Whether nothing was there before. */
-export function isNew(rows: readonly Row[]): boolean {
-  return rows.length > 0 && rows.every((row) => row.kind === "hunk" || row.kind === "added");
-}
-
 /** More lines than this are not compared one by one. */
 const MOST = 600;
 

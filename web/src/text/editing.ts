@@ -5,7 +5,7 @@ import { revealLetters } from "./reveal";
 const MARK = /⟨U\+([0-9A-F]{4,6})⟩/g;
 const LAST = 0x10ffff;
 
-interface Line {
+interface TextLine {
   text: string;
   end: "\n" | "\r\n" | "";
 }
@@ -30,7 +30,7 @@ export function markTyped(field: string): string {
   return revealLetters(field);
 }
 
-/** A mark that somebody wrote out is told from one of ours: its bracket is marked. */
+/** A mark that was typed is kept apart from one of ours: its bracket is marked. */
 function markUp(text: string): string {
   return revealLetters(text.replace(MARK, (mark, code: string) => (isCode(code) ? `⟨U+27E8⟩${mark.slice(1)}` : mark)));
 }
@@ -43,7 +43,7 @@ function isCode(code: string): boolean {
   return parseInt(code, 16) <= LAST;
 }
 
-function linesOf(text: string): Line[] {
+function linesOf(text: string): TextLine[] {
   const pieces = text.split("\n");
   return pieces.map((piece, at) => {
     if (at === pieces.length - 1) return { text: piece, end: "" };
@@ -52,12 +52,12 @@ function linesOf(text: string): Line[] {
 }
 
 /** The ending of each line. A line that stayed keeps its own, one that was changed takes that of the line it replaces, a new one that of its neighbour. */
-function endsFor(old: readonly Line[], texts: readonly string[]): string[] {
+function endsFor(old: readonly TextLine[], texts: readonly string[]): string[] {
   const usual = old.filter((line) => line.end === "\r\n").length * 2 > old.length - 1 && old.length > 1 ? "\r\n" : "\n";
   const ends: string[] = [];
-  let [at, before, gone] = [0, "", [] as Line[]];
+  let [at, before, gone] = [0, "", [] as TextLine[]];
   for (const [kind] of stepsOf(old, texts)) {
-    if (kind === "gone") gone.push(old[at++] as Line);
+    if (kind === "gone") gone.push(old[at++] as TextLine);
     else {
       const from = kind === "same" ? old[at++] : gone.shift();
       if (kind === "same") gone = [];
@@ -70,7 +70,7 @@ function endsFor(old: readonly Line[], texts: readonly string[]): string[] {
   return ends;
 }
 
-function stepsOf(old: readonly Line[], texts: readonly string[]): ["same" | "gone" | "added", string][] {
+function stepsOf(old: readonly TextLine[], texts: readonly string[]): ["same" | "gone" | "added", string][] {
   const a = old.map((line) => line.text);
   let head = 0;
   while (head < a.length && head < texts.length && a[head] === texts[head]) head += 1;

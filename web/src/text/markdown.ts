@@ -53,12 +53,12 @@ export function blocksOf(text: string): Token[] {
   return marked.lexer(revealTurns(text)).filter((token) => token.type !== "space");
 }
 
-/** Markdown is read for the first time, which takes longest, while nobody waits for it. */
+/** The first reading of Markdown takes longest, so it happens while nothing else waits. */
 export function warmUp(): void {
   for (const token of blocksOf("# a\n\nb *c* **d** `e` [f](https://g.h)\n\n- i\n\n> j\n\n| k |\n|---|\n| l |\n\n```\nm\n```")) htmlOf(token, false);
 }
 
-/** One block as HTML that may be put into the page. `strict` is for what somebody decides upon: every hidden character shows. */
+/** One block as HTML that may be put into the page. `strict` is for evidence: every hidden character shows. */
 export function htmlOf(token: Token, strict: boolean): string {
   const made = marked.parser([token]);
   const html = isProse(made) ? made : sanitize(made);
@@ -92,8 +92,8 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
 function link(token: Tokens.Link, inside: string): string {
   if (!SAFE.test(token.href)) return `${inside} <span class="where">${escaped(token.href)}</span>`;
   const plain = token.text.trim();
-  const told = plain === token.href || `mailto:${plain}` === token.href;
-  const where = told ? "" : ` <span class="where">${escaped(shorten(token.href))}</span>`;
+  const same = plain === token.href || `mailto:${plain}` === token.href;
+  const where = same ? "" : ` <span class="where">${escaped(shorten(token.href))}</span>`;
   return `<a href="${escaped(token.href)}">${inside}</a>${where}`;
 }
 

@@ -1,4 +1,4 @@
-/** HTML that can do nothing, told at a glance: most of it. All other HTML is sanitized. Pure. */
+/** Recognizes HTML that is harmless, which is most of it. All other HTML is sanitized. Pure. */
 
 /** A tag that is not one of prose, bare, or an entity that is not one of the five that every escaping makes. */
 const NOT_PROSE = /<(?!\/?(?:p|br|hr|em|strong|del|code|pre|ul|ol|li|blockquote|h[1-6])>)|&(?!(?:amp|lt|gt|quot|#39);)/;

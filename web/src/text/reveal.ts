@@ -1,4 +1,4 @@
-/** The hidden character, made visible: the same marks as the hub makes, so that nobody approves what they cannot see. */
+/** The hidden character, made visible: the same marks as the hub makes, so that people only approve what they can see. */
 
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Zs}\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe00-\ufe0d\u{e0100}-\u{e01ef}]/u;
 const EMOJI_STYLE = /[\ufe0e\ufe0f]/;

@@ -1,12 +1,20 @@
-/** How times and amounts are said. Pure. */
+/** How times, amounts and lists are written, in the language that is shown. Pure, but for that. */
+import { language, locale } from "../texts";
 
-/** `12 s`, `3 min`, `2 h`, `5 d`. */
+const UNITS = [
+  ["day", 86_400, "d"],
+  ["hour", 3600, "h"],
+  ["minute", 60, "min"],
+  ["second", 1, "s"],
+] as const;
+
+/** `12 s`, `3 min`, `2 h`, `5 d`: English is written with symbols, as everywhere in Handraise. */
 export function span(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
-  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`;
-  return `${Math.floor(seconds / 86_400)} d`;
+  const [unit, size, symbol] = UNITS.find(([, least]) => seconds >= least) ?? UNITS[3];
+  const count = Math.floor(seconds / size);
+  if (language.peek().startsWith("en")) return `${count} ${symbol}`;
+  return new Intl.NumberFormat(locale(), { style: "unit", unit, unitDisplay: "short" }).format(count);
 }
 
 /** `4:05`, `1:02:09`. */
@@ -17,16 +25,46 @@ export function countdown(milliseconds: number): string {
   return hours ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-const CLOCK = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit" });
-const DAY = new Intl.DateTimeFormat([], { month: "short", day: "numeric" });
-
-/** `14:02`, with the day in front where it is not today. */
-export function moment(at: string): string {
+/** `14:02`; with the day where it is not today, and with the year where it is not this one. */
+export function moment(at: string, now = new Date()): string {
   const date = new Date(at);
-  const time = CLOCK.format(date);
-  return date.toDateString() === new Date().toDateString() ? time : `${DAY.format(date)} ${time}`;
+  const time = { hour: "2-digit", minute: "2-digit" } as const;
+  if (date.toDateString() === now.toDateString()) return format(time, date);
+  const year = date.getFullYear() === now.getFullYear() ? {} : ({ year: "numeric" } as const);
+  return format({ month: "short", day: "numeric", ...year, ...time }, date);
 }
 
+/** An hour of the day, such as `22:00`. */
+export function hourOf(hour: number): string {
+  return format({ hour: "numeric", minute: "2-digit" }, new Date(2000, 0, 1, hour));
+}
+
+/** An amount in US dollars. */
 export function dollars(amount: number): string {
-  return amount === 0 ? "$0" : amount < 0.01 ? "< $0.01" : `$${amount.toFixed(2)}`;
+  if (amount === 0) return money(0, 0);
+  return amount < 0.01 ? `< ${money(0.01, 2)}` : money(amount, 2);
+}
+
+/** A share between 0 and 1. */
+export function percent(share: number): string {
+  return new Intl.NumberFormat(locale(), { style: "percent" }).format(share);
+}
+
+/** `a`, `a and b`, `a, b, and c`. */
+export function listed(items: string[]): string {
+  return new Intl.ListFormat(locale()).format(items);
+}
+
+function money(amount: number, digits: number): string {
+  return new Intl.NumberFormat(locale(), { style: "currency", currency: "USD", minimumFractionDigits: digits, maximumFractionDigits: digits }).format(amount);
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Formats are slow to make, and there are few. */
+function format(options: Intl.DateTimeFormatOptions, date: Date): string {
+  const key = locale() + JSON.stringify(options);
+  let found = formats.get(key);
+  if (!found) formats.set(key, (found = new Intl.DateTimeFormat(locale(), options)));
+  return found.format(date);
 }

@@ -49,7 +49,7 @@ class Shelves(Struct):
 
     sessions: dict[str, Session] = field(default_factory=dict)
     lines: dict[str, str] = field(default_factory=dict)
-    places: dict[str, Checkpoint] = field(default_factory=dict)
+    checkpoints: dict[str, Checkpoint] = field(default_factory=dict)
     asks: dict[str, Ask] = field(default_factory=dict)
     says: dict[str, Say] = field(default_factory=dict)
     items: dict[int, Item] = field(default_factory=dict)
@@ -61,6 +61,8 @@ class Shelves(Struct):
     mentioned: dict[str, int] = field(default_factory=dict)
     published: list[Item] = field(default_factory=list)
     """Since these shelves were copied."""
+    changed_asks: list[Ask] = field(default_factory=list)
+    """Opened or settled since then."""
     pruned: int = 0
     newest: int = 0
 
@@ -70,7 +72,7 @@ class Shelves(Struct):
             self,
             sessions=dict(self.sessions),
             lines=dict(self.lines),
-            places=dict(self.places),
+            checkpoints=dict(self.checkpoints),
             asks=dict(self.asks),
             says=dict(self.says),
             items=dict(self.items),
@@ -81,6 +83,7 @@ class Shelves(Struct):
             audit=list(self.audit),
             mentioned=dict(self.mentioned),
             published=[],
+            changed_asks=[],
         )
 
     def take(self, change: Change) -> bool:
@@ -88,8 +91,8 @@ class Shelves(Struct):
         match change:
             case SaveSession(session):
                 self.sessions[session.id] = session
-            case Advance(place):
-                self._advance(place)
+            case Advance(checkpoint):
+                self._advance(checkpoint)
             case PublishItems(session, at, content):
                 self._publish(session, at, content)
             case OpenAsk(ask):
@@ -139,16 +142,18 @@ class Shelves(Struct):
         if about is not None:
             self.mentioned[about] = self.newest
 
-    def _advance(self, place: Checkpoint) -> None:
-        kept = self.places.get(place.session)
-        if kept is not None and (place.run, place.offset) < (kept.run, kept.offset):
-            raise StoreConflict(f"The journal of session {place.session} was taken in beyond {place.offset} already.")
-        self.places[place.session] = place
+    def _advance(self, checkpoint: Checkpoint) -> None:
+        stored = self.checkpoints.get(checkpoint.session)
+        if stored is not None and (checkpoint.run, checkpoint.offset) < (stored.run, stored.offset):
+            raise StoreConflict(
+                f"The journal of session {checkpoint.session} was already read beyond {checkpoint.offset}."
+            )
+        self.checkpoints[checkpoint.session] = checkpoint
 
     def _open(self, ask: Ask) -> bool:
         if ask.id in self.asks or any(_same_origin(ask, kept) for kept in self.asks.values()):
             return False
-        self.asks[ask.id] = ask
+        self._put(ask)
         self._publish(ask.session, ask.opened_at, contents.opened(ask), about=ask.id)
         if ask.settlement:
             self._publish(ask.session, ask.settlement.at, contents.settled(ask.id, ask.settlement), about=ask.id)
@@ -159,7 +164,7 @@ class Shelves(Struct):
         kept = self.asks.get(ask)
         if kept is None or kept.settlement is not None:
             return False
-        self.asks[ask] = structs.replace(kept, settlement=settlement)
+        self._put(structs.replace(kept, settlement=settlement))
         self.rules.update({rule.id: rule for rule in rules})
         self._keep_trust(entries.trust_in(kept, settlement))
         self._publish(kept.session, settlement.at, contents.settled(ask, settlement), about=ask)
@@ -171,11 +176,15 @@ class Shelves(Struct):
         if kept is None or not isinstance(kept.settlement, Expired) or kept.settlement.late is not None:
             return False
         expired = Expired(kept.settlement.at, answered)
-        self.asks[ask] = structs.replace(kept, settlement=expired)
+        self._put(structs.replace(kept, settlement=expired))
         self._keep_trust(entries.trust_in(kept, answered))
         self._publish(kept.session, answered.at, contents.settled(ask, expired), about=ask)
         self._record(entries.late(kept, answered))
         return True
+
+    def _put(self, ask: Ask) -> None:
+        self.asks[ask.id] = ask
+        self.changed_asks.append(ask)
 
     def _keep_trust(self, trust: DirectoryTrust | None) -> None:
         if trust is not None:

@@ -15,7 +15,7 @@ from handraise.model.sessions import Checkpoint, Phase, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
 from handraise.store.changes import Applied, Change
-from handraise.store.interface import Listener, StoreClosed
+from handraise.store.interface import AskListener, Listener, StoreClosed
 from handraise.store.memory.shelves import Shelves, is_undelivered
 from handraise.store.surrogates import mended
 
@@ -26,6 +26,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._shelves = Shelves()
         self._listeners: list[Listener] = []
+        self._ask_listeners: list[AskListener] = []
         self._open = False
 
     async def __aenter__(self) -> Self:
@@ -40,16 +41,23 @@ class MemoryStore:
     def listen(self, listener: Listener) -> None:
         self._listeners.append(listener)
 
+    def listen_to_asks(self, listener: AskListener) -> None:
+        self._ask_listeners.append(listener)
+
     async def apply(self, changes: Sequence[Change]) -> Applied:
         shelves = self._kept().copy()
         took = tuple([shelves.take(mended(change)) for change in changes])
-        items = tuple(shelves.published)
+        items, asks = tuple(shelves.published), tuple(shelves.changed_asks)
         self._shelves = shelves
+        loop = asyncio.get_running_loop()
+        if asks:
+            for on_asks in self._ask_listeners:
+                loop.call_soon(on_asks, asks)
         if items:
-            for listener in self._listeners:
-                asyncio.get_running_loop().call_soon(listener, items)
+            for on_items in self._listeners:
+                loop.call_soon(on_items, items)
         await asyncio.sleep(0)  # the listeners come first
-        return Applied(took, items)
+        return Applied(took, items, asks)
 
     async def session(self, session: str) -> Session | None:
         return self._kept().sessions.get(session)
@@ -58,8 +66,8 @@ class MemoryStore:
         found = [each for each in self._kept().sessions.values() if phases is None or each.phase in phases]
         return sorted(found, key=lambda session: session.created_at)[::-1]
 
-    async def place(self, session: str) -> Checkpoint | None:
-        return self._kept().places.get(session)
+    async def checkpoint(self, session: str) -> Checkpoint | None:
+        return self._kept().checkpoints.get(session)
 
     async def ask(self, ask: str) -> Ask | None:
         return self._kept().asks.get(ask)
@@ -79,8 +87,8 @@ class MemoryStore:
         if newest_first and not undelivered:
             kept.reverse()
         if after is not None and not undelivered:
-            places = [place for place, ask in enumerate(kept, 1) if ask.id == after]
-            kept = kept[places[0] :] if places else []
+            positions = [position for position, ask in enumerate(kept, 1) if ask.id == after]
+            kept = kept[positions[0] :] if positions else []
         return [
             ask
             for ask in kept

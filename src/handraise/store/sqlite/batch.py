@@ -42,9 +42,9 @@ from handraise.store.interface import StoreConflict
 from handraise.store.sqlite.rows import (
     Row,
     ask_row,
+    checkpoint_row,
     entry_row,
     microseconds,
-    place_row,
     project_row,
     read_ask,
     read_say,
@@ -70,13 +70,14 @@ def newest_cursor(connection: apsw.Connection) -> int:
 
 
 class Batch:
-    """Takes changes one by one; `items` and `newest` tell what they put into the feed, which `close` does."""
+    """Takes changes one by one. `asks` are those that changed; `close` puts `items` into the feed, up to `newest`."""
 
     def __init__(self, connection: apsw.Connection, newest: int) -> None:
         self._connection = connection
         self._texts = Texts(connection)
         self.newest = newest
         self.items: list[Item] = []
+        self.asks: list[Ask] = []
         self._rows: list[tuple[int, str | None, int, bytes]] = []
         self._lines: dict[str, str] = {}
 
@@ -93,8 +94,8 @@ class Batch:
         match change:
             case PublishItems(session, at, content):
                 return self._publish(session, at, content)
-            case Advance(place):
-                return self._advance(place)
+            case Advance(checkpoint):
+                return self._advance(checkpoint)
             case SaveSession(session):
                 return self._changed("save_session", session_row(session))
             case OpenAsk(ask):
@@ -143,10 +144,12 @@ class Batch:
             self._lines[session] = line
         return True
 
-    def _advance(self, place: Checkpoint) -> bool:
-        if not self._changed("advance", place_row(place)):
+    def _advance(self, checkpoint: Checkpoint) -> bool:
+        if not self._changed("advance", checkpoint_row(checkpoint)):
             # What the rest of the batch says was taken in before: to keep it would be to say it twice.
-            raise StoreConflict(f"The journal of session {place.session} was taken in beyond {place.offset} already.")
+            raise StoreConflict(
+                f"The journal of session {checkpoint.session} was already read beyond {checkpoint.offset}."
+            )
         return True
 
     def _open(self, ask: Ask) -> bool:
@@ -157,6 +160,7 @@ class Batch:
         if ask.settlement:
             self._publish(ask.session, ask.settlement.at, contents.settled(ask.id, ask.settlement))
             self._record(entries.settled(ask, ask.settlement))
+        self.asks.append(ask)
         return True
 
     def _settle(self, ask: str, settlement: Settlement, rules: tuple[Rule, ...]) -> bool:
@@ -166,6 +170,7 @@ class Batch:
         for rule in rules:
             self._changed("save_rule", rule_row(rule))
         settled = read_ask(self._texts.whole_ask(row))
+        self.asks.append(settled)
         self._keep_trust(entries.trust_in(settled, settlement))
         self._publish(settled.session, settlement.at, contents.settled(ask, settlement))
         return self._record(entries.settled(settled, settlement))
@@ -175,6 +180,7 @@ class Batch:
         if row is None:
             return False
         expired = read_ask(self._texts.whole_ask(row))
+        self.asks.append(expired)
         self._keep_trust(entries.trust_in(expired, answered))
         if expired.settlement is not None:
             self._publish(expired.session, answered.at, contents.settled(ask, expired.settlement))

@@ -18,9 +18,9 @@ from handraise.store.sqlite.rows import (
     Row,
     microseconds,
     read_ask,
+    read_checkpoint,
     read_entry,
     read_item,
-    read_place,
     read_project,
     read_rule,
     read_say,
@@ -56,9 +56,9 @@ class Reader:
             rows = self._rows("sessions_in_phases", phases=json.encode(phases).decode())
         return [read_session(row) for row in rows]
 
-    def place(self, session: str) -> Checkpoint | None:
-        row = self._row("place", session=session)
-        return read_place(row) if row else None
+    def checkpoint(self, session: str) -> Checkpoint | None:
+        row = self._row("checkpoint", session=session)
+        return read_checkpoint(row) if row else None
 
     def ask(self, ask: str) -> Ask | None:
         row = self._row("ask", id=ask)

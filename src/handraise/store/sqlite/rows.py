@@ -80,11 +80,16 @@ def read_session(row: Row) -> Session:
     )
 
 
-def place_row(place: Checkpoint) -> Bindings:
-    return {"session": place.session, "run": place.run, "offset": place.offset, "memory": place.memory}
+def checkpoint_row(checkpoint: Checkpoint) -> Bindings:
+    return {
+        "session": checkpoint.session,
+        "run": checkpoint.run,
+        "offset": checkpoint.offset,
+        "memory": checkpoint.memory,
+    }
 
 
-def read_place(row: Row) -> Checkpoint:
+def read_checkpoint(row: Row) -> Checkpoint:
     return Checkpoint(*row)
 
 

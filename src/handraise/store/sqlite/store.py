@@ -21,7 +21,7 @@ from handraise.model.sessions import Checkpoint, Phase, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
 from handraise.store.changes import Applied, Change
-from handraise.store.interface import Listener, StoreClosed
+from handraise.store.interface import AskListener, Listener, StoreClosed
 from handraise.store.sqlite.database import open_for_reading, open_for_writing
 from handraise.store.sqlite.reader import Reader
 from handraise.store.sqlite.troubles import explain
@@ -40,6 +40,7 @@ class SqliteStore:
         self._path = path
         self._busy_seconds = busy_seconds
         self._listeners: tuple[Listener, ...] = ()
+        self._ask_listeners: tuple[AskListener, ...] = ()
         self._open = False
 
     async def __aenter__(self) -> Self:
@@ -65,6 +66,9 @@ class SqliteStore:
     def listen(self, listener: Listener) -> None:
         self._listeners = (*self._listeners, listener)
 
+    def listen_to_asks(self, listener: AskListener) -> None:
+        self._ask_listeners = (*self._ask_listeners, listener)
+
     async def apply(self, changes: Sequence[Change]) -> Applied:
         self._check_open()
         caller: asyncio.Future[Applied] = self._loop.create_future()
@@ -77,8 +81,8 @@ class SqliteStore:
     async def sessions(self, phases: Sequence[Phase] | None = None) -> list[Session]:
         return await self._ask(lambda: self._reader.sessions(phases))
 
-    async def place(self, session: str) -> Checkpoint | None:
-        return await self._look(lambda reader: reader.place(session))
+    async def checkpoint(self, session: str) -> Checkpoint | None:
+        return await self._look(lambda reader: reader.checkpoint(session))
 
     async def ask(self, ask: str) -> Ask | None:
         return await self._look(lambda reader: reader.ask(ask))
@@ -180,10 +184,15 @@ class SqliteStore:
 
     def _report(self, orders: Sequence[_Order], outcomes: Sequence[Outcome]) -> None:
         # On the writer's thread. The loop runs these in this order, and what one listener raises stays its own.
-        items = tuple([item for outcome in outcomes if isinstance(outcome, Applied) for item in outcome.items])
+        applied = [outcome for outcome in outcomes if isinstance(outcome, Applied)]
+        asks = tuple([ask for each in applied for ask in each.asks])
+        if asks:
+            for on_asks in self._ask_listeners:
+                self._loop.call_soon_threadsafe(on_asks, asks)
+        items = tuple([item for each in applied for item in each.items])
         if items:
-            for listener in self._listeners:
-                self._loop.call_soon_threadsafe(listener, items)
+            for on_items in self._listeners:
+                self._loop.call_soon_threadsafe(on_items, items)
         self._loop.call_soon_threadsafe(_tell_callers, orders, outcomes)
 
 

@@ -124,4 +124,4 @@ class Writer(Generic[T]):
             raise
         self.connection.execute("RELEASE batch")
         self._newest = batch.newest
-        return Applied(took, tuple(batch.items))
+        return Applied(took, tuple(batch.items), tuple(batch.asks))

@@ -1,1 +1,1 @@
-"""Web Push: asks on the phones and browsers of whoever switched it on, taken back when they are answered."""
+"""Web Push: asks on phones and browsers that turned it on, removed again when they are answered."""

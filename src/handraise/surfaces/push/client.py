@@ -18,6 +18,7 @@ from handraise.surfaces.push.endpoints import Endpoint, check_addresses, read_en
 from handraise.surfaces.push.messages import Accepted, EndpointGone, Outcome, PushMessage, Rejected, RetryLater
 from handraise.surfaces.push.sealing import CURVE, SALT, NoSuchKey, read_point, seal
 from handraise.surfaces.push.vapid import HubKey, KeyLost, keep_key, unspell
+from handraise.texts import t
 
 DEADLINE = 20.0
 """How long a push service may take, from its name to its answer."""
@@ -105,9 +106,9 @@ class WebPushClient:
         try:
             read_point(unspell(key))
             if len(unspell(secret)) != _SECRET:
-                raise Unusable("The keys of this browser cannot be used.")
+                raise Unusable(t("push.error.keys"))
         except (NoSuchKey, ValueError) as error:
-            raise Unusable("The keys of this browser cannot be used.") from error
+            raise Unusable(t("push.error.keys")) from error
         async with asyncio.timeout(self._deadline):
             check_addresses(await self._resolve(to.host, to.port), private=self._private)
 
@@ -118,13 +119,13 @@ class WebPushClient:
                 to = read_endpoint(device.endpoint, private=self._private)
                 addresses = await self._resolve(to.host, to.port)
                 if not addresses:
-                    return RetryLater("The push service cannot be found from here.")
+                    return RetryLater(t("push.error.not_found"))
                 check_addresses(addresses, private=self._private)
                 return await self._post(device, message, to, addresses)
         except Unusable as error:
             return Rejected(str(error))
         except TimeoutError:
-            return RetryLater("The push service did not answer in time.")
+            return RetryLater(t("push.error.timeout"))
 
     async def _post(self, device: Device, message: PushMessage, to: Endpoint, addresses: list[str]) -> Outcome:
         headers = {
@@ -149,11 +150,11 @@ class WebPushClient:
             except httpx2.ConnectError:
                 continue
             except httpx2.HTTPError as error:
-                return RetryLater(f"The push service could not be reached ({type(error).__name__}).")
+                return RetryLater(t("push.error.unreachable_because", error=type(error).__name__))
             # What it says beside its status is not read: it may be endless, and nobody needs it.
             await response.aclose()
             return _outcome(response.status_code, response.headers.get("retry-after"), self._clock())
-        return RetryLater("The push service could not be reached.")
+        return RetryLater(t("push.error.unreachable"))
 
     def _sealed(self, device: Device, message: bytes) -> bytes:
         try:
@@ -161,7 +162,7 @@ class WebPushClient:
             ours = ec.generate_private_key(CURVE)
             return seal(message, point, secret, ours=ours, salt=self._entropy(SALT))
         except (NoSuchKey, ValueError) as error:
-            raise Unusable("The keys of this browser cannot be used.") from error
+            raise Unusable(t("push.error.keys")) from error
 
 
 def _outcome(status: int, retry_after: str | None, now: datetime) -> Outcome:
@@ -170,18 +171,18 @@ def _outcome(status: int, retry_after: str | None, now: datetime) -> Outcome:
     if status in _GONE:
         return EndpointGone()
     if status in _BUSY or status >= 500:
-        return RetryLater(f"The push service is busy ({status}).", read_pause(retry_after, now))
-    return Rejected(f"The push service refused it ({status}).")
+        return RetryLater(t("push.error.busy", status=status), read_pause(retry_after, now))
+    return Rejected(t("push.error.refused", status=status))
 
 
-def read_pause(told: str | None, now: datetime) -> float | None:
+def read_pause(retry_after: str | None, now: datetime) -> float | None:
     """What `Retry-After` says, as seconds from now; None where it says nothing that makes sense."""
-    if not told:
+    if not retry_after:
         return None
-    if told.isascii() and told.isdigit():
-        return min(float(told[:9]), LONGEST_PAUSE)
+    if retry_after.isascii() and retry_after.isdigit():
+        return min(float(retry_after[:9]), LONGEST_PAUSE)
     try:
-        at = parsedate_to_datetime(told)
+        at = parsedate_to_datetime(retry_after)
     except ValueError:
         return None
     seconds = ((at if at.tzinfo else at.replace(tzinfo=UTC)) - now).total_seconds()

@@ -39,7 +39,7 @@ class DeviceState(Struct):
     endings: list[Ending] = []
     """Sessions whose end it has yet to be told."""
     put_away: dict[str, datetime] = {}
-    """Open asks that somebody put away on it: they are neither shown again nor taken back."""
+    """Open asks that were dismissed on it: they are neither shown again nor removed."""
 
     def forget(self, ask: str) -> bool:
         """Whether it may have shown the ask; from here on it does not."""
@@ -91,7 +91,7 @@ def write(file: Path, written: bytes) -> None:
 
 
 class DeviceLogFile:
-    """The ledger and its file. Entered with `async with`; raises LedgerLost.
+    """The device log and its file. Entered with `async with`; raises DeviceLogLost.
 
     One write at a time, by a task of its own: who is cancelled while it waits for one leaves no half of it behind.
     """
@@ -118,7 +118,7 @@ class DeviceLogFile:
             await self._writer
 
     async def save(self) -> None:
-        """What the ledger says at this moment is on the disk when this returns; raises OSError."""
+        """The device log as it is now is on the disk when this returns; raises OSError."""
         if self._next is None:
             self._next = asyncio.get_running_loop().create_future()
             self._next.add_done_callback(_look_at)
@@ -129,23 +129,23 @@ class DeviceLogFile:
         while True:
             await self._wanted.wait()
             self._wanted.clear()
-            told, self._next = self._next, None
-            if told is not None:
-                await self._write(told)
+            saved, self._next = self._next, None
+            if saved is not None:
+                await self._write(saved)
             elif self._closing:
                 return
             if self._closing:
                 self._wanted.set()
 
-    async def _write(self, told: asyncio.Future[None]) -> None:
+    async def _write(self, saved: asyncio.Future[None]) -> None:
         try:
             await asyncio.to_thread(write, self._file, msgspec.json.encode(self.ledger))
         except OSError as error:
-            told.set_exception(error)
+            saved.set_exception(error)
         else:
-            told.set_result(None)
+            saved.set_result(None)
 
 
 def _look_at(written: asyncio.Future[None]) -> None:
-    """Whoever wanted it may have gone: its error is nobody's then."""
+    """Nobody may be waiting for it any more; then its error is dropped."""
     written.exception()

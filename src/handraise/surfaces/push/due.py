@@ -12,17 +12,17 @@ from handraise.surfaces.push.device_log import DeviceState, Ending
 GRACE = timedelta(seconds=2)
 """What is answered this quickly was on a screen: nobody needs to be called."""
 COURTESY = timedelta(seconds=1)
-"""A device on which somebody has just answered says so itself, and need not be told."""
+"""A device that was just used to answer shows that itself and needs no message."""
 TRIES = 12
 FIRST_PAUSE = 2.0
 LONGEST_PAUSE = 600.0
 OLDEST_ENDING = timedelta(hours=1)
 LONGEST_LIFE = 28 * 24 * 3600
-"""How long push services keep a message; an ask that waits for ever is worth this long."""
+"""How long push services keep a message; an ask without a timeout is worth this long."""
 
 
 class Show(Struct, frozen=True):
-    """Somebody waits for an answer, and the device does not show it."""
+    """An ask is open, and the device does not show it."""
 
     ask: Ask
 
@@ -49,7 +49,7 @@ PushAction = Show | TakeBack | Announce
 
 
 class Failures(Struct):
-    """How often an errand failed, and when it may be tried again."""
+    """How often a push action failed, and when it may be retried."""
 
     count: int = 0
     not_before: datetime | None = None
@@ -113,7 +113,7 @@ def life_of(ask: Ask, now: datetime) -> int:
 
 
 def _wanted(page: DeviceState, scene: AskStates) -> list[tuple[PushAction, datetime]]:
-    """Every errand that is not done, with the moment from which it makes sense."""
+    """Every push action that is not done, with the moment from which it makes sense."""
     device = page.device
     back: list[tuple[PushAction, datetime]] = [
         (TakeBack(ask), scene.settled[ask] + COURTESY if ask in scene.settled else at)

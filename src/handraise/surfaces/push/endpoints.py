@@ -1,7 +1,7 @@
 """Where a message may go: a push service on the open internet, never a machine of the hub's own network. Pure.
 
-Whoever may look can name an endpoint, so that one is foreign text: it must not become a way to reach what only the hub
-can reach.
+Every viewer can name an endpoint, so it is untrusted text: it must not become a way to reach what only the hub can
+reach.
 """
 
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
@@ -9,6 +9,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from handraise.model.devices import Unusable
+from handraise.texts import t
 
 _LONGEST = 2048
 _TRANSLATED = IPv6Network("64:ff9b::/96")
@@ -32,19 +33,19 @@ class Endpoint(NamedTuple):
 _PORTS = {"https": 443, "http": 80}
 
 
-def read_endpoint(told: str, *, private: bool = False) -> Endpoint:
+def read_endpoint(address: str, *, private: bool = False) -> Endpoint:
     """Raises Unusable. `private` is for tests and for push services of one's own: it allows plain HTTP, too."""
-    if len(told) > _LONGEST or not told.isascii() or not told.isprintable() or " " in told:
-        raise Unusable("This is not the address of a push service.")
+    if len(address) > _LONGEST or not address.isascii() or not address.isprintable() or " " in address:
+        raise Unusable(t("push.error.address"))
     try:
-        parts = urlsplit(told)
+        parts = urlsplit(address)
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise Unusable("This is not the address of a push service.") from error
+        raise Unusable(t("push.error.address")) from error
     if parts.scheme != "https" and not (private and parts.scheme == "http"):
-        raise Unusable("A push service is reached by https.")
+        raise Unusable(t("push.error.https"))
     if not host or "@" in parts.netloc or parts.fragment or port == 0:
-        raise Unusable("This is not the address of a push service.")
+        raise Unusable(t("push.error.address"))
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Endpoint(parts.scheme, host, port or _PORTS[parts.scheme], target)
 
@@ -52,9 +53,9 @@ def read_endpoint(told: str, *, private: bool = False) -> Endpoint:
 def check_addresses(addresses: list[str], *, private: bool = False) -> None:
     """Raises Unusable unless all of them are open to the world: one that is not could be the one that is taken."""
     if not addresses:
-        raise Unusable("This push service cannot be found from here.")
+        raise Unusable(t("push.error.not_found"))
     if not private and not all(is_public(each) for each in addresses):
-        raise Unusable("This push service is not on the open internet.")
+        raise Unusable(t("push.error.private"))
 
 
 def is_public(address: str) -> bool:

@@ -10,13 +10,18 @@ from typing import Any
 from msgspec import Struct, json
 from msgspec.structs import replace
 
-from handraise.model.answers import Allow, Answer, Choice, Choices, Deny, Filled, Revise, Trusting, answer_as_json
-from handraise.model.asks import Ask, Form, Permission, Plan, Question
+from handraise.model.answers import answer_as_json, read_answer
+from handraise.model.asks import Answered, Ask, Expired, Kind, Permission, Plan, Question
 from handraise.model.hidden import reveal
 from handraise.model.intent import Weight
 from handraise.model.trust import Trust
+from handraise.present.choices import OPTION, CardChoice, choices
+from handraise.present.headlines import headline, without_marks
+from handraise.present.outcomes import outcome
+from handraise.present.sessions import ending_in_words
 from handraise.surfaces.push.device_log import Ending
-from handraise.surfaces.push.sentences import Evidence, evidence, is_shown_whole, outcome, sentence
+from handraise.surfaces.push.glance import Glance, glance, is_shown_whole
+from handraise.texts import t
 
 MOST = 3_500
 """How many bytes a notice may have; sealed, every push service takes it."""
@@ -24,13 +29,10 @@ _TITLE = 160
 _BODY = 700
 _OBVIOUS = 40
 """A title of this length is shown whole everywhere."""
-_SEE_ALL = "Open it to see all."
-_ENDED = {
-    "stopped": "Stopped",
-    "finished": "Finished",
-    "failed": "Claude ended with an error",
-    "lost": "Claude is gone",
-}
+_MOST_OPTIONS = 2
+_REFUSING = ("deny", "revise", "decline", "without")
+_REVISED = {"approve": False}
+"""A plan is sent back without a reason here: there is nowhere to type one."""
 
 
 class NoticeButton(Struct, frozen=True):
@@ -44,7 +46,7 @@ class NoticeButton(Struct, frozen=True):
 
 
 class AskNotice(Struct, frozen=True, tag_field="kind", tag="ask"):
-    """Somebody waits. `digest` names what is shown here, and goes back with the answer."""
+    """An ask is open. `digest` names what is shown here, and goes back with the answer."""
 
     device: str
     ask: str
@@ -78,7 +80,7 @@ class EndedNotice(Struct, frozen=True, tag_field="kind", tag="ended"):
 
 
 class TestNotice(Struct, frozen=True, tag_field="kind", tag="trial"):
-    """Somebody wants to see that it works."""
+    """A test: someone wants to see that it works."""
 
     device: str
     title: str
@@ -98,42 +100,43 @@ class NoticeContext(Struct, frozen=True):
 
 def of_ask(ask: Ask, where: NoticeContext, device: str, waiting: int, *, may_answer: bool) -> AskNotice:
     """As a device shows it; who may not answer gets no buttons."""
-    said, seen = sentence(ask, where.directory), evidence(ask)
-    seen = seen._replace(whole=seen.whole and is_shown_whole(_below(said, seen)))
+    title, seen = _title(ask, where), glance(ask)
+    seen = seen._replace(whole=seen.whole and is_shown_whole(_below(title, seen)))
     lines = [
-        _below(said, seen),
-        _SEE_ALL if isinstance(ask.body, Permission | Plan | Trust) and not seen.whole else "",
+        _below(title, seen),
+        t("push.see_all") if isinstance(ask.body, Permission | Plan | Trust) and not seen.whole else "",
         clip(reveal(where.title), _TITLE),
     ]
     return AskNotice(
         device=device,
         ask=ask.id,
         digest=ask.digest,
-        title=clip(said, _TITLE),
+        title=clip(title, _TITLE),
         body="\n".join(line for line in lines if line),
         path=f"/sessions/{ask.session}" if ask.session else "/",
         waiting=waiting,
-        answers=tuple(_offered(ask, seen)) if may_answer else (),
+        answers=tuple(_buttons(ask, seen)) if may_answer else (),
     )
 
 
 def of_settled(ask: Ask, where: NoticeContext, device: str, waiting: int) -> SettledNotice:
     """What takes a notice back."""
-    ended = outcome(ask.settlement) if ask.settlement else ""
-    return SettledNotice(device, ask.id, clip(sentence(ask, where.directory), _TITLE), clip(ended, _BODY), waiting)
+    return SettledNotice(device, ask.id, clip(_title(ask, where), _TITLE), clip(_outcome(ask, where), _BODY), waiting)
 
 
 def of_ended(ending: Ending, title: str, device: str) -> EndedNotice:
     """How a session ended; an alarm says so first, for the title is what a device surely shows."""
-    how = _ENDED.get(ending.how, ending.how)
-    said = f"{how}: {reveal(ending.reason)}" if ending.reason else how
-    named, body = (f"🚨 Alarm: {reveal(title)}", reveal(ending.reason)) if ending.alarm else (reveal(title), said)
-    return EndedNotice(device, ending.session, clip(named, _TITLE), clip(body, _BODY), f"/sessions/{ending.session}")
+    how, reason = ending_in_words(ending.how), reveal(ending.reason)
+    if ending.alarm:
+        headed, body = t("push.alarm", title=reveal(title)), reason
+    else:
+        headed, body = reveal(title), t("push.ended", how=how, reason=reason) if reason else how
+    return EndedNotice(device, ending.session, clip(headed, _TITLE), clip(body, _BODY), f"/sessions/{ending.session}")
 
 
 def of_test(device: str) -> TestNotice:
     """What a person sees who tries it out."""
-    return TestNotice(device, "Handraise reaches this device.", "You will see here what Claude needs.", "/")
+    return TestNotice(device, t("push.test.title"), t("push.test.body"), "/")
 
 
 def encode(notice: Notice) -> bytes:
@@ -154,34 +157,45 @@ def clip(text: str, most: int) -> str:
     return text if len(text) <= most else text[: max(most - 1, 0)].rstrip() + "…"
 
 
-def _offered(ask: Ask, seen: Evidence) -> Iterator[NoticeButton]:
-    """The safest answer, and the one that is given most often; both good for this once."""
-    match ask.body:
-        case Permission():
-            yield _offer("no", "Deny", "Denied", Deny(), "refuse")
-            if seen.whole:
-                yield _offer("yes", "Allow once", "Allowed", Allow(), "grant")
-        case Question((prompt,)) if seen.whole and not prompt.multi_select and 1 <= len(prompt.options) <= 2:
-            for number, option in enumerate(prompt.options, 1):
-                choice = Choices((Choice((option.label,)),))
-                yield _offer(str(number), option.label, f"Answered: {option.label}", choice, "answer")
-        case Plan():
-            yield _offer("no", "Send back", "Sent back", Revise(), "refuse")
-        case Form():
-            yield _offer("no", "Decline", "Declined", Filled("decline"), "refuse")
-        case Trust():
-            yield _offer("no", "Run without them", "Running without them", Trusting("without"), "refuse")
+def _title(ask: Ask, where: NoticeContext) -> str:
+    return without_marks(headline(ask, where.directory))
+
+
+def _outcome(ask: Ask, where: NoticeContext) -> str:
+    """How it ended, and from where."""
+    ended = outcome(ask, where.directory)
+    text = without_marks(ended.text) if ended is not None else ""
+    match ask.settlement:
+        case Answered(source=source) | Expired(late=Answered(source=source)):
+            return t("push.settled", outcome=text, source=reveal(source))
         case _:
-            return
+            return text
 
 
-def _offer(name: str, title: str, done: str, answer: Answer, weight: Weight) -> NoticeButton:
-    return NoticeButton(name, title, done, answer_as_json(answer), weight)
+def _buttons(ask: Ask, seen: Glance) -> Iterator[NoticeButton]:
+    """The safest answer, and the one that is given most often; both hold for this once."""
+    offered = choices(ask)
+    refusing = next((each for each in offered if each.act in _REFUSING), None)
+    if refusing is not None:
+        yield _button("no", ask.kind, refusing)
+    if isinstance(ask.body, Permission) and seen.whole:
+        yield _button("yes", ask.kind, offered[0])
+    if isinstance(ask.body, Question) and seen.whole:
+        options = [each for each in offered if each.act == OPTION and each.answer is not None]
+        if len(options) <= _MOST_OPTIONS:
+            for number, each in enumerate(options, 1):
+                yield _button(str(number), ask.kind, each)
 
 
-def _below(said: str, seen: Evidence) -> str:
-    """All that is decided about: a title may be cut off by the device, so that a long one is said again."""
-    is_said = bool(seen.text) and seen.text in said
-    if len(said) <= _OBVIOUS:
-        return "" if is_said else clip(seen.text, _BODY)
-    return clip(seen.text if is_said else f"{said}\n{seen.text}".strip(), _BODY)
+def _button(name: str, kind: Kind, choice: CardChoice) -> NoticeButton:
+    done = t("push.answered", label=choice.label) if choice.act == OPTION else t(f"push.done.{choice.act}")
+    answer = _REVISED if choice.answer is None else choice.answer
+    return NoticeButton(name, choice.label, done, answer_as_json(read_answer(kind, answer)), choice.weight)
+
+
+def _below(title: str, seen: Glance) -> str:
+    """All that is decided about: a title may be cut off by the device, so that a long one is repeated."""
+    is_in_title = bool(seen.text) and seen.text in title
+    if len(title) <= _OBVIOUS:
+        return "" if is_in_title else clip(seen.text, _BODY)
+    return clip(seen.text if is_in_title else f"{title}\n{seen.text}".strip(), _BODY)

@@ -1,4 +1,4 @@
-"""The bell: rings at the devices of whoever switched it on. Nothing leaves the hub before somebody did."""
+"""Notifies the devices that turned it on. Nothing leaves the hub before one did."""
 
 import asyncio
 import importlib
@@ -25,6 +25,7 @@ from handraise.surfaces.push.due import GRACE, OLDEST_ENDING, AskStates
 from handraise.surfaces.push.messages import Accepted, EndpointGone, PushMessage
 from handraise.surfaces.push.sender import DeviceSender
 from handraise.surfaces.push.watcher import AskWatcher
+from handraise.texts import t
 
 if TYPE_CHECKING:
     from handraise.surfaces.push.client import WebPushClient
@@ -46,7 +47,7 @@ class PushConfig(Struct, frozen=True):
     contact: str | None = None
     private_addresses: bool = False
     proxied: Role | None = None
-    """What somebody may whom a proxy lets in; None where none does."""
+    """The role of people whom a proxy signs in; None where none does."""
     grace: timedelta = GRACE
 
 
@@ -70,7 +71,7 @@ class Notifier:
         self._terms = terms
         self._book = DeviceLogFile(folder / "devices.json")
         self._scene = AskStates(grace=terms.grace)
-        self._rounds: dict[str, DeviceSender] = {}
+        self._senders: dict[str, DeviceSender] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._watch: AskWatcher | None = None
         self._stack = AsyncExitStack()
@@ -83,7 +84,7 @@ class Notifier:
             await self._stack.enter_async_context(self._book)
         except DeviceLogLost as error:
             log.error("%s", error)  # noqa: TRY400 (the hub goes on without it)
-            self._lost = "What the hub knows of devices cannot be read; its log says where."
+            self._lost = t("push.error.devices_lost")
         if self._terms.enabled and self._book.ledger.pages:
             self._begin()
         return self
@@ -111,7 +112,7 @@ class Notifier:
         return (await self._client()).key
 
     async def devices(self, principal: Principal) -> list[Device]:
-        """Somebody's own, oldest first."""
+        """The devices of one person, oldest first."""
         own = [page.device for page in self._book.ledger.pages.values() if _is_own(page.device, principal)]
         return [device for device in own if await self._role_of(device) is not None]
 
@@ -119,10 +120,10 @@ class Notifier:
         """Switches a browser on, or brings what is known of it up to date; raises Unusable or Refused."""
         self._check()
         if principal.token is None and self._terms.proxied is None:
-            raise Refused("Only a browser that is logged in can be switched on.")
+            raise Refused(t("push.error.not_signed_in"))
         client = await self._client()
         if wanted.made_for not in (None, client.key):
-            raise Refused("This browser was switched on for another hub. Switch it off and on again.")
+            raise Refused(t("push.error.other_hub"))
         await client.check(wanted.endpoint, wanted.key, wanted.secret)
         newest = await self._desk.newest()
         before = set(self._book.ledger.pages)
@@ -146,12 +147,12 @@ class Notifier:
         """Sends something to see; the sentence says why not."""
         self._check()
         self._own(device, principal)
-        rounds = self._rounds[device]
+        sender = self._senders[device]
         message = PushMessage(notices.encode(notices.of_test(device)), None, _TRIAL_LIFE, "high")
-        outcome = await rounds.carry(message)
+        outcome = await sender.carry(message)
         await self._save()
         if isinstance(outcome, EndpointGone):
-            return "Its push service does not know this device any more. Switch it on again."
+            return t("push.error.unknown_device")
         return None if isinstance(outcome, Accepted) else outcome.why
 
     async def closed(self, device: str, principal: Principal, ask: str) -> None:
@@ -164,14 +165,14 @@ class Notifier:
 
     def _check(self) -> None:
         if not self._terms.enabled:
-            raise Refused("Web Push is switched off in the settings of this hub.")
+            raise Refused(t("push.error.disabled"))
         if self._lost:
             raise Refused(self._lost)
 
     def _own(self, device: str, principal: Principal) -> DeviceState:
         page = self._book.ledger.pages.get(device)
         if page is None or not _is_own(page.device, principal):
-            raise NotFound(f"There is no device {device[:100]} of yours.")
+            raise NotFound(t("push.error.no_device", device=device[:100]))
         return page
 
     def _keep(self, wanted: Subscription, principal: Principal) -> DeviceState:
@@ -179,14 +180,14 @@ class Notifier:
         pages = self._book.ledger.pages
         known = self._book.ledger.by_endpoint(wanted.endpoint) or self._book.ledger.by_endpoint(wanted.replaces)
         if known is not None and not _is_own(known.device, principal):
-            # Somebody else has logged in there.
+            # Another person has signed in there.
             self._stop(known)
             known = None
         if known is None:
             if sum(_is_own(page.device, principal) for page in pages.values()) >= MOST_DEVICES:
-                raise Refused(f"You have {MOST_DEVICES} devices already; remove one first.")
+                raise Refused(t("push.error.too_many_devices", most=MOST_DEVICES))
             if len(pages) >= MOST_IN_ALL:
-                raise Refused(f"This hub has {MOST_IN_ALL} devices already.")
+                raise Refused(t("push.error.hub_full", most=MOST_IN_ALL))
         before = known.device.kinds if known else NOTICE_KINDS
         device = Device(
             id=known.device.id if known else ids.spell("d", self._entropy(ids.ENTROPY)),
@@ -216,28 +217,28 @@ class Notifier:
             )
             self._tasks[_FEED] = asyncio.create_task(self._watch.follow())
         for name, page in self._book.ledger.pages.items():
-            if name not in self._rounds:
-                self._rounds[name] = DeviceSender(
+            if name not in self._senders:
+                self._senders[name] = DeviceSender(
                     page, self._book, self._scene, self._desk, self._client, self._role_of, self._clock, self._stop
                 )
-                self._tasks[name] = asyncio.create_task(self._rounds[name].go())
+                self._tasks[name] = asyncio.create_task(self._senders[name].go())
         self._changed()
 
     def _stop(self, page: DeviceState) -> None:
         """Nothing more is done for this device."""
         name = page.device.id
         self._book.ledger.pages.pop(name, None)
-        self._rounds.pop(name, None)
+        self._senders.pop(name, None)
         task = self._tasks.pop(name, None)
         if task is not None and task is not asyncio.current_task():
             task.cancel()
 
     def _changed(self) -> None:
-        for rounds in self._rounds.values():
-            rounds.changed.set()
+        for sender in self._senders.values():
+            sender.changed.set()
 
     async def _hear_end(self, ending: Ending, cursor: int) -> None:
-        """Whoever started the session is told, unless they ended it themselves; of an alarm, all who may answer."""
+        """Notifies who started the session, unless they ended it; for an alarm, everyone who may answer."""
         if self._clock() - ending.at > OLDEST_ENDING:
             return
         if ending.alarm:
@@ -268,7 +269,7 @@ class Notifier:
             self._changed()
 
     async def _role_of(self, device: Device) -> Role | None:
-        """What somebody may who has this device, at this moment."""
+        """The role that the owner of this device has at this moment."""
         if device.token is None:
             return self._terms.proxied
         good = [token.role for token in await self._auth.tokens() if token.id == device.token]
@@ -290,14 +291,14 @@ class Notifier:
             )
         except Unusable as error:
             log.error("%s", error)  # noqa: TRY400 (the hub goes on without it)
-            raise Refused("The hub's own key for Web Push cannot be used; its log says why.") from error
+            raise Refused(t("push.error.key_lost")) from error
         return hired
 
     async def _save(self) -> None:
         try:
             await self._book.save()
         except OSError as error:
-            raise Refused(f"This could not be written down: {error.strerror}.") from error
+            raise Refused(t("push.error.not_saved", reason=error.strerror)) from error
 
 
 def _label(label: str) -> str:

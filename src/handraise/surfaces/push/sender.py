@@ -1,4 +1,4 @@
-"""Goes the rounds of one device: tells it what is due, one thing after the other, and remembers how that went.
+"""Sends to one device what is due, one message after the other, and remembers how that went.
 
 A push service that fails is left alone for longer and longer; what waits meanwhile is at most one message for each open
 ask, so that nothing piles up.
@@ -33,6 +33,7 @@ from handraise.surfaces.push.due import (
     WaitUntil,
 )
 from handraise.surfaces.push.messages import Accepted, EndpointGone, Outcome, PushMessage, Rejected, RetryLater
+from handraise.texts import t
 
 if TYPE_CHECKING:
     from handraise.surfaces.push.client import WebPushClient
@@ -46,7 +47,7 @@ _ENDING_LIFE = 12 * 3600
 
 
 class DeviceSender:
-    """One device. `role_of` says what somebody may who has it, or None: then it is told nothing more, and `gone`."""
+    """One device. `role_of` gives the role of its owner, or None: then nothing more is sent, and it is `gone`."""
 
     def __init__(
         self,
@@ -77,7 +78,7 @@ class DeviceSender:
             try:
                 await self._go_once()
             except Exception:  # the outer door: one device's trouble is not another's, and passes
-                log.exception("a device could not be told anything; it is tried again")
+                log.exception("sending to a device failed; trying again")
                 await asyncio.sleep(_AFTER_A_FAULT)
 
     async def carry(self, message: PushMessage) -> Outcome:
@@ -91,7 +92,7 @@ class DeviceSender:
             case Accepted():
                 self._note(None)
             case RetryLater(why=why) | Rejected(why=why):
-                log.warning("a message was not taken: %s", why, extra={"device": self.page.device.id})
+                log.warning("a message was not accepted: %s", why, extra={"device": self.page.device.id})
                 self._note(why)
             case EndpointGone():
                 await self._end("its push service does not know it any more")
@@ -108,7 +109,7 @@ class DeviceSender:
             case _:
                 role = await self._role_of(self.page.device)
                 if role is None:
-                    await self._end("whoever has it may no longer be here")
+                    await self._end("its owner no longer has access")
                 else:
                     await self._run(action, role)
 
@@ -127,7 +128,7 @@ class DeviceSender:
         if message is None:
             return
         if isinstance(action, Show):
-            # Before it is sent: whoever is killed in between still knows what may have to be taken back.
+            # Before it is sent: after a crash in between it is known what may have to be removed.
             self.page.doubtful[action.ask.id] = self._clock()
             await self._book.save()
         outcome = await self.carry(message)
@@ -166,12 +167,12 @@ class DeviceSender:
 
     async def _where(self, ask: Ask) -> notices.NoticeContext:
         if ask.session is None:
-            return notices.NoticeContext(f"agent {ask.agent}" if ask.agent else "an agent outside")
+            return notices.NoticeContext(t("push.agent", name=ask.agent) if ask.agent else t("push.external"))
         session = (await self._desk.session(ask.session)).session
         return notices.NoticeContext(session.title, session.directory)
 
     def _settle(self, action: PushAction, outcome: Outcome) -> None:
-        """What this errand came to. One that cannot be done is not kept for ever."""
+        """What came of this action. One that cannot be done is dropped after a while."""
         about, now = due.name_of(action), self._clock()
         if isinstance(outcome, RetryLater):
             failed = self._failures.setdefault(about, Failures())

@@ -44,10 +44,10 @@ class HubKey:
         claims = {"aud": f"{address.scheme}://{address.netloc}", "exp": int((now + _LIFE).timestamp())}
         if contact is not None:
             claims["sub"] = contact
-        said = b".".join(spell(json.encode(each)).encode() for each in ({"typ": "JWT", "alg": "ES256"}, claims))
-        r, s = decode_dss_signature(self._private.sign(said, ec.ECDSA(SHA256())))
+        claim = b".".join(spell(json.encode(each)).encode() for each in ({"typ": "JWT", "alg": "ES256"}, claims))
+        r, s = decode_dss_signature(self._private.sign(claim, ec.ECDSA(SHA256())))
         signed = spell(r.to_bytes(32, "big") + s.to_bytes(32, "big"))
-        return f"vapid t={said.decode()}.{signed}, k={self.public}"
+        return f"vapid t={claim.decode()}.{signed}, k={self.public}"
 
 
 def keep_key(file: Path) -> HubKey:
@@ -67,22 +67,22 @@ def spell(raw: bytes) -> str:
     return urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def unspell(told: str) -> bytes:
+def unspell(text: str) -> bytes:
     """Raises ValueError."""
-    return b64decode(told.rstrip("=") + "=" * (-len(told.rstrip("=")) % 4), altchars="-_", validate=True)
+    return b64decode(text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4), altchars="-_", validate=True)
 
 
 def _read(file: Path) -> HubKey:
     try:
         if S_IMODE(file.stat().st_mode) & 0o077:
-            raise KeyLost(f"Others can read {file}; make it private (chmod 600 {file}), or remove it to begin anew.")
+            raise KeyLost(f"Others can read {file}; make it private (chmod 600 {file}), or remove it to start over.")
         private = load_pem_private_key(file.read_bytes(), None)
     except FileNotFoundError:
         raise
     except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise KeyLost(f"{file} cannot be used. Put it back from a backup, or remove it to begin anew.") from error
+        raise KeyLost(f"{file} cannot be used. Put it back from a backup, or remove it to start over.") from error
     if not isinstance(private, ec.EllipticCurvePrivateKey) or not isinstance(private.curve, ec.SECP256R1):
-        raise KeyLost(f"{file} holds another kind of key. Put it back from a backup, or remove it to begin anew.")
+        raise KeyLost(f"{file} holds another kind of key. Put it back from a backup, or remove it to start over.")
     return HubKey(private)
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from handraise.desk.interface import CutOff, Desk, LostPlace, Partial
+from handraise.desk.interface import CutOff, Desk, LostPlace
 from handraise.model.asks import ask_from_json
-from handraise.model.items import Item, SessionEnded
+from handraise.model.items import Item, Preview, SessionEnded
 from handraise.surfaces.push.device_log import Ending
 from handraise.surfaces.push.due import AskStates
 
@@ -35,7 +35,7 @@ class _Settled(Struct, frozen=True):
 
 
 class AskWatcher:
-    """`cursor` is how far it has looked. `changed` is called whenever somebody may have to be told something."""
+    """`cursor` is how far it has looked. `changed` is called whenever a device may need a message."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class AskWatcher:
         self._ended = ended
 
     async def follow(self) -> None:
-        """Until the feed ends. A place that is gone, or a feed that was too fast, is begun anew."""
+        """Until the feed ends. After a cursor that is gone, or a feed that was too fast, it starts again."""
         while True:
             try:
                 await self._follow_once()
@@ -76,7 +76,7 @@ class AskWatcher:
         after = newest if self.cursor is None else min(self.cursor, newest)
         async with self._desk.follow(after) as follower:
             async for news in follower:
-                if not isinstance(news, Partial):
+                if not isinstance(news, Preview):
                     await self._hear(news, newest)
 
     async def _hear(self, items: Sequence[Item], newest: int) -> None:

@@ -9,6 +9,7 @@ from handraise.model.asks import Ask, Body, Form, Permission, Plan, Prompt, Ques
 from handraise.model.hidden import has_hidden
 from handraise.model.trust import Trust
 from handraise.surfaces.terminal.harmless import one_line
+from handraise.texts import t
 
 PLACEHOLDER = "…"
 """What a person writes themselves; sent as it is, it is no answer."""
@@ -55,9 +56,10 @@ def _ways(body: Body) -> list[str]:
             return [" ".join(_one_way(number, prompt, several) for number, prompt in enumerate(questions, 1))]
         case Permission(offers=offers):
             lasting = [f"--allow --for {each}" for each in ("session", "always") if each in {o.lasting for o in offers}]
-            return ["--allow", *lasting, "--deny 'The reason'"]
+            return ["--allow", *lasting, f"--deny {shlex.quote(t('terminal.answer.reason'))}"]
         case Plan():
-            return ["--approve", "--approve --mode acceptEdits", "--revise 'What to change'", "--outline"]
+            revise = f"--revise {shlex.quote(t('terminal.answer.revision'))}"
+            return ["--approve", "--approve --mode acceptEdits", revise, "--outline"]
         case Form(schema=schema):
             return [f"--fill {_form(schema)}", "--decline"]
         case Trust(unreadable=hidden):
@@ -80,9 +82,9 @@ def _form(schema: dict[str, Any]) -> str:
 
 
 def _heading(number: int | None, prompt: Prompt) -> str:
-    numbered = f"Question {number}: " if number is not None else ""
-    takes = " (one or more)" if prompt.multi_select else ""
-    return f"  {numbered}{one_line(prompt.question)}{takes}"
+    question = one_line(prompt.question)
+    text = t("terminal.answer.several", question=question) if prompt.multi_select else question
+    return f"  {t('terminal.answer.question', number=number, question=text) if number is not None else text}"
 
 
 def _choices(number: int, prompt: Prompt, several: bool) -> list[str]:

@@ -1,6 +1,6 @@
-"""The tray: the open asks in front of one person, each with its dialogue and how it stands before them, one on top.
+"""The card stack: the open asks in front of one person, each with its dialogue, one on top.
 
-Time is an argument. A settled ask leaves the tray for good: neither an old list nor a late item brings it back.
+Time is an argument. A settled ask leaves the stack for good: neither an old list nor a late item brings it back.
 """
 
 from datetime import datetime
@@ -14,6 +14,7 @@ from handraise.surfaces.terminal import dialogue as dialogues
 from handraise.surfaces.terminal.dialogue import Dialogue
 from handraise.surfaces.terminal.fit import Fit
 from handraise.surfaces.terminal.flows import flow_of
+from handraise.texts import t
 
 _SEEN_ANEW = ("edited", "review")
 """Steps that show what would be sent: they are looked at like a new card."""
@@ -38,6 +39,7 @@ class CardStack(Struct):
     _open: dict[str, Dialogue] = field(default_factory=dict)
     _settled: set[str] = field(default_factory=set)
     _attention: dict[str, Attention] = field(default_factory=dict)
+    _directories: dict[str, str | None] = field(default_factory=dict)
     _drawn: str | None = None
     """The card that was on the screen last."""
     _read: tuple[str, int, int] = ("", 0, 0)
@@ -63,16 +65,21 @@ class CardStack(Struct):
         """Which of several is on top."""
         if self.top is None or len(self._open) < 2:
             return ""
-        return f"ask {list(self._open).index(self.top) + 1} of {len(self._open)}"
+        return t("terminal.card.place", place=list(self._open).index(self.top) + 1, total=len(self._open))
 
-    def add(self, ask: Ask, now: datetime) -> bool:
-        """Whether it is a new one."""
+    def headline(self, ask: str) -> str:
+        """What an open ask wants, on one line."""
+        return self._open[ask].flow.card.headline
+
+    def add(self, ask: Ask, now: datetime, directory: str | None = None) -> bool:
+        """Whether it is a new one. Paths are shown as seen from this directory."""
         if ask.id in self._open or ask.id in self._settled:
             return False
         if ask.state != "open":
             self._settled.add(ask.id)
             return False
-        self._open[ask.id] = dialogues.begin(ask, flow_of(ask))
+        self._directories[ask.id] = directory
+        self._open[ask.id] = dialogues.begin(ask, flow_of(ask, directory))
         self._attention[ask.id] = attend("terminal", milliseconds(now))
         if self.top is None:
             self._show(ask.id)
@@ -82,6 +89,7 @@ class CardStack(Struct):
         """The dialogue of an ask that is settled, if it was here; the next one comes on top."""
         self._settled.add(ask)
         self._attention.pop(ask, None)
+        self._directories.pop(ask, None)
         gone = self._open.pop(ask, None)
         if self.top == ask:
             self._show(next(iter(self._open), None))
@@ -117,7 +125,7 @@ class CardStack(Struct):
             self._attention[self.top] = self._attention[self.top].touch(at)
 
     def put(self, dialogue: Dialogue, now: datetime) -> None:
-        """The dialogue as it is from here on, if its ask is still open. Another step is looked at anew."""
+        """The dialogue as it is from here on, if its ask is still open. Another step is looked at again."""
         name, at = dialogue.ask.id, milliseconds(now)
         before = self._open.get(name)
         if before is None:
@@ -125,8 +133,8 @@ class CardStack(Struct):
         self._open[name] = dialogue
         if (before.at, before.step.name) != (dialogue.at, dialogue.step.name):
             attention = self._attention[name]
-            anew = dialogue.step.name in _SEEN_ANEW or before.step.name in _SEEN_ANEW
-            self._attention[name] = attention.change(at) if anew else attention.turn(at)
+            again = dialogue.step.name in _SEEN_ANEW or before.step.name in _SEEN_ANEW
+            self._attention[name] = attention.change(at) if again else attention.turn(at)
             self._read = ("", 0, 0)
 
     def restore(self, dialogue: Dialogue, attention: Attention) -> None:
@@ -155,8 +163,8 @@ class CardStack(Struct):
     def begin_again(self, ask: Ask, now: datetime) -> None:
         """The ask is another one than was shown: what was chosen and seen does not count."""
         if ask.id in self._open:
-            note = "This request has changed. Review it again."
-            self._open[ask.id] = replace(dialogues.begin(ask, flow_of(ask)), note=note)
+            flow = flow_of(ask, self._directories.get(ask.id))
+            self._open[ask.id] = replace(dialogues.begin(ask, flow), note=t("terminal.card.changed"))
             self._attention[ask.id] = self._attention[ask.id].change(milliseconds(now))
             self._read = ("", 0, 0)
 

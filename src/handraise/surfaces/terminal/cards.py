@@ -4,6 +4,7 @@ A card never takes more rows than it is given: long evidence folds, says how muc
 """
 
 import difflib
+from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple, assert_never
@@ -13,7 +14,10 @@ from msgspec.structs import replace
 
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
 from handraise.model.trust import Trust
-from handraise.surfaces.terminal import flows, markdown
+from handraise.present.evidence import Evidence, as_json
+from handraise.present.quotes import clipped
+from handraise.present.waiting import waiting
+from handraise.surfaces.terminal import markdown
 from handraise.surfaces.terminal.dialogue import Dialogue, Row, Step
 from handraise.surfaces.terminal.fit import Fit, Parts, arrange
 from handraise.surfaces.terminal.flows import PermissionFlow
@@ -31,14 +35,15 @@ from handraise.surfaces.terminal.lines import (
     width_of,
     wrap,
 )
-from handraise.surfaces.terminal.words import as_json, command_of, short, waiting
+from handraise.texts import t
 
 BAR = ("class:accent", "▌ ")
 _INSIDE = 2
 _THEIRS = ("class:dim", "│ ")
 _GOES_ON = ("class:dim", "↪ ")
 _KEYS = 9
-_KEPT = 16
+_CACHED = 16
+_GLANCE = 60
 
 
 class CardFrame(Struct, frozen=True):
@@ -104,15 +109,15 @@ def proof(dialogue: Dialogue, width: int) -> list[Line]:
         case Permission():
             return _permission(body, dialogue, width)
         case Plan(plan=plan):
-            told = dialogue.given.get("decide")
-            changed = told.text if told and told.rows == ("edit",) and told.text else plan
+            decided = dialogue.inputs.get("decide")
+            changed = decided.text if decided and decided.rows == ("edit",) and decided.text else plan
             return [*_plan(changed, width)]
         case Question():
             return _preview(dialogue, width)
         case Form():
             return []
-        case Trust(brought=brought):
-            return flows.proof(body, {each.text: _verbatim(each.text, width) for each in brought}, width)
+        case Trust():
+            return _evidence(dialogue, width)
         case _:
             assert_never(body)
 
@@ -135,9 +140,9 @@ def _reader(dialogue: Dialogue, width: int, height: int) -> tuple[list[Line], Fi
     page = max(1, height - 1)
     first = min(dialogue.reading or 0, max(0, len(rows) - page))
     last = min(len(rows), first + page)
-    where = f"{first + 1}-{last} of {len(rows)} lines"
-    end = "the end" if last == len(rows) else "Space for more"
-    keys = joined((where, end, "Esc to go back", "↑↓ PgUp PgDn to scroll"), width)
+    where = t("terminal.card.lines", first=first + 1, last=last, count=len(rows))
+    end = t("terminal.key.end") if last == len(rows) else t("terminal.key.more")
+    keys = joined((where, end, t("terminal.key.back"), t("terminal.key.scroll")), width)
     return [*rows[first:last], line(("class:dim", keys))], Fit(first, last, len(rows), width)
 
 
@@ -156,11 +161,11 @@ def _head(dialogue: Dialogue, frame: CardFrame, width: int) -> list[Line]:
 
 
 def _kind(ask: Ask) -> str:
-    return ask.kind.capitalize()
+    return t(f"card.kind.{ask.kind}")
 
 
 def _agent(ask: Ask) -> str:
-    return f"agent {one_line(ask.agent)}" if ask.agent else ""
+    return t("terminal.card.agent", name=one_line(ask.agent)) if ask.agent else ""
 
 
 def _sentence(step: Step, width: int) -> list[Line]:
@@ -190,7 +195,7 @@ def _row(dialogue: Dialogue, number: int, named: str, row: Row, width: int) -> l
         spans.append(("class:key", f" ({row.key})"))
     written = dialogue.drafts.get((dialogue.step.name, row.name), "")
     if written:
-        spans.append(("class:dim", f": {short(written)}"))
+        spans.append(("class:dim", f": {clipped(one_line(written), _GLANCE)}"))
     if row.says:
         spans.append(("class:dim", f" – {row.says}"))
     return wrap(tuple(spans), width, hang=8 if dialogue.step.several else 4)
@@ -198,7 +203,7 @@ def _row(dialogue: Dialogue, number: int, named: str, row: Row, width: int) -> l
 
 def _note(dialogue: Dialogue, width: int) -> list[Line]:
     if dialogue.sending:
-        return [line(("class:dim", "Sending…"))]
+        return [line(("class:dim", t("terminal.card.sending")))]
     return wrap(line(("class:warning", one_line(dialogue.note))), width) if dialogue.note else []
 
 
@@ -207,51 +212,86 @@ def _keys(dialogue: Dialogue, frame: CardFrame, width: int) -> list[Line]:
         return [line(("class:dim", row)) for row in flow((frame.waits,), width)]
     if dialogue.writing is not None:
         last = dialogue.at + 1 == len(dialogue.steps)
-        done = "to keep it" if dialogue.step.several else "to send" if last else "to continue"
-        leave = "go back" if dialogue.writing or dialogue.at else "postpone"
         keys = [
-            f"Enter {done}",
-            *(["↑ to go back"] if dialogue.at and dialogue.writing == "" else []),
-            f"Esc to {leave}",
+            t(
+                "terminal.key.save"
+                if dialogue.step.several
+                else "terminal.key.send"
+                if last
+                else "terminal.key.continue"
+            ),
+            *([t("terminal.key.up")] if dialogue.at and dialogue.writing == "" else []),
+            t("terminal.key.back" if dialogue.writing or dialogue.at else "terminal.key.postpone"),
         ]
     elif dialogue.step.several:
-        keys = ["Space or number to toggle", "Enter to continue"]
+        keys = [t("terminal.key.toggle"), t("terminal.key.continue")]
     else:
         pointed = dialogue.step.rows[dialogue.pointer] if dialogue.pointer is not None else None
         if pointed is not None and pointed.weight == "grant":
-            keys = [f"Enter: {pointed.label}"]
+            keys = [t("terminal.key.enter", label=pointed.label)]
         else:
-            keys = [*dialogue.step.keys] or ["↑↓ and Enter, or a number"]
+            keys = [*dialogue.step.keys] or [t("terminal.key.choose")]
     if dialogue.writing is None:
-        keys += [*(["← to go back"] if dialogue.at else []), "Esc to postpone"]
+        keys += [*([t("terminal.key.left")] if dialogue.at else []), t("terminal.key.postpone")]
     return [line(("class:dim", row)) for row in flow(keys, width)]
 
 
 def _permission(body: Permission, dialogue: Dialogue, width: int) -> list[Line]:
     flow = dialogue.flow
-    edited = flow.edited_input(dialogue.given) if isinstance(flow, PermissionFlow) else None
-    key = flow.edits if isinstance(flow, PermissionFlow) else ""
-    shown = body.input if edited is None else edited
-    rows: list[Line] = []
-    if edited is None and body.diff:
-        rows += _diff(body.diff, width)
-    elif edited is not None and key in ("content", "new_string"):
-        rows += _diff(_changes(body.input[key], edited[key]), width)
-    elif command_of(body) is not None and isinstance(shown.get("command"), str):
-        rows += _verbatim(shown["command"], width)
-        rest = {key: value for key, value in shown.items() if key not in ("command", "description")}
-        rows += _verbatim(as_json(rest), width) if rest else ()
+    edited = flow.edited_input(dialogue.inputs) if isinstance(flow, PermissionFlow) else None
+    if edited is None or not isinstance(flow, PermissionFlow):
+        return _evidence(dialogue, width)
+    field = flow.edits
+    if field == "command":
+        rows = _verbatim(edited[field], width)
+    elif field:
+        rows = _diff(_changes(body.input[field], edited[field]), width)
     else:
-        rows += _verbatim(as_json(shown), width)
-    notes = [body.diff_note if edited is None else "", body.description or str(shown.get("description") or "")]
-    notes += [body.reason, f"Outside of what is allowed: {body.blocked_path}" if body.blocked_path else ""]
-    notes += [f"Why you are asked: {dialogue.ask.why}" if dialogue.ask.why else ""]
-    told = [row for note in notes if note for row in wrap(line(("class:dim", one_line(note))), width)]
-    return [*rows, *told]
+        rows = _verbatim(as_json(edited), width)
+    return [*rows, *_notes(dialogue, width)]
+
+
+def _evidence(dialogue: Dialogue, width: int) -> list[Line]:
+    """Everything to decide by, and why the request reached a person."""
+    shown = [row for each in dialogue.flow.card.evidence for row in _piece(each, width)]
+    why = dialogue.flow.card.why
+    return [*shown, *(wrap(line(("class:dim", one_line(why))), width) if why else [])]
+
+
+def _notes(dialogue: Dialogue, width: int) -> list[Line]:
+    """What was said about a request, once its input is another one."""
+    notes = [each for each in dialogue.flow.card.evidence if each.kind in ("note", "warning")]
+    why = dialogue.flow.card.why
+    shown = [row for each in notes for row in _piece(each, width)]
+    return [*shown, *(wrap(line(("class:dim", one_line(why))), width) if why else [])]
+
+
+def _piece(each: Evidence, width: int) -> Sequence[Line]:
+    match each.kind:
+        case "diff":
+            return _diff(each.text, width)
+        case "command":
+            return _verbatim(each.text, width)
+        case "plan":
+            return _plan(each.text, width)
+        case "input":
+            return [*_label(each, width), *_verbatim(each.text, width)]
+        case "piece":
+            return [*_label(each, width), *_verbatim(each.text, width), EMPTY]
+        case "note" | "warning":
+            style = "class:warning" if each.kind == "warning" else "class:dim"
+            text = t("terminal.card.labelled", label=each.label, text=each.text) if each.label else each.text
+            return wrap(line((style, one_line(text))), width)
+        case _:
+            assert_never(each.kind)
+
+
+def _label(each: Evidence, width: int) -> list[Line]:
+    return wrap(line(("bold", one_line(each.label))), width) if each.label else []
 
 
 # A card is drawn again for each key and each second, and its evidence may have thousands of lines.
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _diff(text: str, width: int) -> tuple[Line, ...]:
     """A diff in colours; every line starts with what became of it, so that it reads without them."""
     styles = {"+": "class:added", "-": "class:removed", "@": "class:hunk"}
@@ -259,29 +299,27 @@ def _diff(text: str, width: int) -> tuple[Line, ...]:
     return tuple(row for each in rows for row in _theirs(line((styles.get(each[:1], ""), each)), width))
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _verbatim(text: str, width: int) -> tuple[Line, ...]:
     return tuple(row for each in evidence(text).split("\n") for row in _theirs(line(("class:code", each)), width))
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _plan(text: str, width: int) -> tuple[Line, ...]:
     return tuple(indent(markdown.render(text, width - width_of(_THEIRS[1]), decided=True), _THEIRS))
 
 
-def _theirs(given: Line, width: int) -> list[Line]:
+def _theirs(row: Line, width: int) -> list[Line]:
     """Set off from our own words; a row that goes on says so, or the rest of it could pass for a row of its own."""
-    first, *rest = fold(given, width - width_of(_THEIRS[1]))
+    first, *rest = fold(row, width - width_of(_THEIRS[1]))
     return [(_THEIRS, *first), *((_GOES_ON, *each) for each in rest)]
 
 
 def _changes(before: str, after: str) -> str:
     """What a person changed in what Claude wanted."""
     # Only where lines end: whatever else could pass for an end, and a carriage return, is part of its line.
-    told = difflib.unified_diff(
-        before.split("\n"), after.split("\n"), "as Claude wants it", "as you want it", "", "", 3, ""
-    )
-    return "\n".join(told)
+    names = t("terminal.card.before"), t("terminal.card.after")
+    return "\n".join(difflib.unified_diff(before.split("\n"), after.split("\n"), *names, "", "", 3, ""))
 
 
 def _preview(dialogue: Dialogue, width: int) -> list[Line]:

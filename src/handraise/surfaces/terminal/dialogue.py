@@ -1,6 +1,6 @@
 """The dialogue: one ask put to one person, step by step. Decides what each key does; never awaits, never draws.
 
-What a kind of ask wants to know is its matter (`matters.py`); the dialogue only walks through the steps of it. Enter
+What a kind of ask wants to know is its flow (`matters.py`); the dialogue only walks through the steps of it. Enter
 without a choice decides nothing, and nothing is sent that was not chosen or written.
 """
 
@@ -14,6 +14,10 @@ from handraise.model.answers import Answer, Misfit
 from handraise.model.asks import Ask
 from handraise.model.intent import Weight
 from handraise.model.keys import Key
+from handraise.present.cards import Card
+from handraise.present.choices import CardChoice
+from handraise.surfaces.terminal import harmless
+from handraise.texts import t
 
 FREE_TEXT = "free text"
 EDIT = "edit"
@@ -40,6 +44,21 @@ class Row(Struct, frozen=True):
 def keyed(key: Key, label: str, says: str = "", then: Literal["chosen", "write", "edit"] = "chosen") -> Row:
     """The row of something that is in the table of keys."""
     return Row(key.act, label, says, key.letter, then, digit=key.digit, weight=key.weight)
+
+
+def row_of(choice: CardChoice, then: Literal["chosen", "write", "edit"] = "chosen") -> Row:
+    """The row of one of the choices of a card."""
+    label, says = harmless.one_line(choice.label), harmless.one_line(choice.detail)
+    return Row(
+        choice.act,
+        label,
+        says,
+        choice.key,
+        then,
+        danger=choice.danger,
+        digit=choice.digit,
+        weight=choice.weight,
+    )
 
 
 class Step(Struct, frozen=True):
@@ -73,19 +92,24 @@ class StepInput(Struct, frozen=True):
 class AskFlow(Protocol):
     """What an ask of one kind wants to know."""
 
-    def steps(self, given: Mapping[str, StepInput]) -> tuple[Step, ...]:
-        """All steps, as far as they can be told from what was given."""
+    @property
+    def card(self) -> Card:
+        """What the ask says."""
         ...
 
-    def editable(self, given: Mapping[str, StepInput], /) -> tuple[str, str]:
+    def steps(self, inputs: Mapping[str, StepInput]) -> tuple[Step, ...]:
+        """All steps, as far as they follow from what was entered so far."""
+        ...
+
+    def editable(self, inputs: Mapping[str, StepInput], /) -> tuple[str, str]:
         """The text for the editor, and how its file's name ends."""
         ...
 
-    def check(self, step: Step, given: StepInput, /) -> None:
-        """Raises Misfit if this cannot be taken."""
+    def check(self, step: Step, entered: StepInput, /) -> None:
+        """Raises Misfit if this cannot be accepted."""
         ...
 
-    def answer(self, given: Mapping[str, StepInput]) -> Answer: ...
+    def answer(self, inputs: Mapping[str, StepInput]) -> Answer: ...
 
 
 class Send(Struct, frozen=True):
@@ -113,7 +137,7 @@ class Dialogue(Struct, frozen=True):
 
     ask: Ask
     flow: AskFlow
-    given: Mapping[str, StepInput] = field(default_factory=dict)
+    inputs: Mapping[str, StepInput] = field(default_factory=dict)
     at: int = 0
     pointer: int | None = None
     marked: frozenset[str] = frozenset()
@@ -127,7 +151,7 @@ class Dialogue(Struct, frozen=True):
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        return self.flow.steps(self.given)
+        return self.flow.steps(self.inputs)
 
     @property
     def step(self) -> Step:
@@ -191,16 +215,16 @@ def write(dialogue: Dialogue, text: str) -> Dialogue:
 
 def edited(dialogue: Dialogue, text: str) -> Dialogue:
     """The editor is closed. What it was left with is kept, and edited again from there."""
-    if text == dialogue.flow.editable(dialogue.given)[0]:
-        return replace(dialogue, note="Nothing was changed in the editor.")
+    if text == dialogue.flow.editable(dialogue.inputs)[0]:
+        return replace(dialogue, note=t("terminal.edit.unchanged"))
     first = dialogue.steps[0].name
-    given = StepInput((EDIT,), text)
-    kept = replace(dialogue, drafts={**dialogue.drafts, (first, EDIT): text}, note="")
+    entered = StepInput((EDIT,), text)
+    drafted = replace(dialogue, drafts={**dialogue.drafts, (first, EDIT): text}, note="")
     try:
-        dialogue.flow.check(dialogue.steps[0], given)
+        dialogue.flow.check(dialogue.steps[0], entered)
     except Misfit as error:
-        return replace(kept, note=str(error))
-    return _enter(replace(kept, given={first: given}), 1)
+        return replace(drafted, note=str(error))
+    return _enter(replace(drafted, inputs={first: entered}), 1)
 
 
 def not_sent(dialogue: Dialogue, why: str) -> Dialogue:
@@ -221,7 +245,7 @@ def _press_while_writing(dialogue: Dialogue, key: str) -> tuple[Dialogue, Effect
             marked = dialogue.marked | {row} if dialogue.draft.strip() else dialogue.marked - {row}
             return replace(dialogue, writing=None, marked=marked), None
         case "enter":
-            return _take(dialogue, StepInput((row,) if row else (), dialogue.draft))
+            return _accept(dialogue, StepInput((row,) if row else (), dialogue.draft))
         case _:
             return dialogue, None
 
@@ -243,12 +267,12 @@ def _pick(dialogue: Dialogue, row: Row) -> tuple[Dialogue, Effect | None]:
         case "write" if not (dialogue.step.several and row.name in dialogue.marked):
             return replace(dialogue, writing=row.name), None
         case "edit":
-            text, suffix = dialogue.flow.editable(dialogue.given)
+            text, suffix = dialogue.flow.editable(dialogue.inputs)
             return dialogue, Edit(dialogue.drafts.get((dialogue.steps[0].name, EDIT), text), suffix)
         case _ if dialogue.step.several:
             return replace(dialogue, marked=dialogue.marked ^ {row.name}), None
         case _:
-            return _take(dialogue, StepInput((row.name,)))
+            return _accept(dialogue, StepInput((row.name,)))
 
 
 def _confirm(dialogue: Dialogue) -> tuple[Dialogue, Effect | None]:
@@ -256,22 +280,22 @@ def _confirm(dialogue: Dialogue) -> tuple[Dialogue, Effect | None]:
     if step.several:
         chosen = tuple(row.name for row in step.rows if row.name in dialogue.marked)
         if not chosen and not step.optional:
-            return replace(dialogue, note="Mark one or more with Space or their numbers."), None
+            return replace(dialogue, note=t("terminal.card.none_marked")), None
         text = dialogue.drafts.get((step.name, FREE_TEXT)) if FREE_TEXT in chosen else None
-        return _take(dialogue, StepInput(chosen, text))
+        return _accept(dialogue, StepInput(chosen, text))
     if dialogue.pointer is None:
-        return replace(dialogue, note="Choose with the arrow keys or a number."), None
+        return replace(dialogue, note=t("terminal.card.none_chosen")), None
     return _pick(dialogue, step.rows[dialogue.pointer])
 
 
-def _take(dialogue: Dialogue, given: StepInput) -> tuple[Dialogue, Effect | None]:
+def _accept(dialogue: Dialogue, entered: StepInput) -> tuple[Dialogue, Effect | None]:
     step = dialogue.step
     try:
-        dialogue.flow.check(step, given)
-        taken = replace(dialogue, given={**dialogue.given, step.name: given})
-        if taken.at + 1 < len(taken.steps):
-            return _enter(taken, taken.at + 1), None
-        return replace(taken, sending=True), Send(taken.flow.answer(taken.given))
+        dialogue.flow.check(step, entered)
+        further = replace(dialogue, inputs={**dialogue.inputs, step.name: entered})
+        if further.at + 1 < len(further.steps):
+            return _enter(further, further.at + 1), None
+        return replace(further, sending=True), Send(further.flow.answer(further.inputs))
     except Misfit as error:
         return replace(dialogue, note=str(error)), None
 
@@ -279,7 +303,7 @@ def _take(dialogue: Dialogue, given: StepInput) -> tuple[Dialogue, Effect | None
 def _enter(dialogue: Dialogue, at: int) -> Dialogue:
     """A step as it was left, or as it begins."""
     step = dialogue.steps[at]
-    before = dialogue.given.get(step.name)
+    before = dialogue.inputs.get(step.name)
     names = [row.name for row in step.rows]
     pointed = before.rows[0] if before and before.rows else step.first
     pointer = names.index(pointed) if pointed in names and not step.several else None

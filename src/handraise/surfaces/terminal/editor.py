@@ -8,6 +8,8 @@ import tempfile
 from asyncio.subprocess import Process
 from pathlib import Path
 
+from handraise.texts import t
+
 _GRACE = 2.0
 """How long an editor may take to end when it is told to."""
 
@@ -62,17 +64,17 @@ class Editor:
             self._process = await asyncio.create_subprocess_exec(*words, stdin=self._terminal)
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else error
-            raise EditorFailed(f"The editor {command!r} cannot be started: {why}. Set $EDITOR to another.") from error
+            raise EditorFailed(t("terminal.edit.not_started", command=command, reason=why)) from error
         try:
             code = await self._process.wait()
         finally:
             self._process = None
         if code != 0:
-            raise EditorFailed("The editor failed, so nothing was changed.")
+            raise EditorFailed(t("terminal.edit.failed"))
 
 
 def _read(file: Path) -> str:
     try:
         return file.read_bytes().decode(errors="surrogatepass")
     except (OSError, UnicodeDecodeError) as error:
-        raise EditorFailed("The editor left no UTF-8 text behind, so nothing was changed.") from error
+        raise EditorFailed(t("terminal.edit.not_text")) from error

@@ -1,6 +1,6 @@
-"""Following: carries what the desk's feed says to the board and the front, and comes back when the hub went away.
+"""Reads the feed: brings every change to the view and the terminal, and reconnects after the hub went away.
 
-The feed is the only truth: an answer takes its card away when the feed says so, whoever gave it.
+The feed is the only truth: an answer takes its card away when the feed says so, no matter who answered.
 """
 
 import asyncio
@@ -10,21 +10,22 @@ from datetime import datetime
 
 import msgspec
 
-from handraise.desk.interface import CutOff, Desk, Follower, LostPlace, NotFound, Partial, Unreached
+from handraise.desk.interface import CutOff, Desk, Follower, LostPlace, NotFound, Unreached
 from handraise.model.asks import Ask, Settlement
-from handraise.model.items import AskOpened, AskSettled, Item
-from handraise.surfaces.terminal import words
+from handraise.model.items import AskOpened, AskSettled, Item, Preview
 from handraise.surfaces.terminal.dialogue import Dialogue
 from handraise.surfaces.terminal.lines import Line, line, wrap
+from handraise.surfaces.terminal.settled import settled_line
 from handraise.surfaces.terminal.terminal_io import TerminalIO
 from handraise.surfaces.terminal.view import ViewState
+from handraise.texts import t
 
 _AGAIN = (0.2, 0.5, 1.0, 2.0)
 """How long to wait before each next try to reach the hub; the last one again and again."""
 
 
 class FeedReader:
-    """`changed` is called after each change of the board."""
+    """`changed` is called after each change of the view."""
 
     def __init__(
         self,
@@ -44,7 +45,7 @@ class FeedReader:
         self._folded: dict[str, Settlement] = {}
 
     async def follow(self) -> None:
-        """For ever; a hub that went away is waited for. Raises DeskError where trying again would not help."""
+        """Never returns; waits for a hub that went away. Raises DeskError where trying again would not help."""
         tries = 0
         while True:
             try:
@@ -58,7 +59,7 @@ class FeedReader:
                 continue
             except LostPlace as error:
                 self._cursor = error.newest
-                self._tell("class:warning", "Some of what happened meanwhile is no longer kept; this is how it stands.")
+                self._tell("class:warning", t("terminal.feed.pruned"))
                 continue
             except Unreached:
                 pass
@@ -79,13 +80,13 @@ class FeedReader:
 
     async def _receive_all(self, follower: Follower) -> None:
         async for news in follower:
-            if isinstance(news, Partial):
+            if isinstance(news, Preview):
                 self._preview(news)
             else:
                 await self._receive(news)
             self._changed()
 
-    def _preview(self, partial: Partial) -> None:
+    def _preview(self, partial: Preview) -> None:
         if self._view.session is not None:
             width, _ = self._io.size
             self._io.show(self._view.timeline.preview(partial, width))
@@ -109,14 +110,14 @@ class FeedReader:
             self._view.hear(item.session, content)
         try:
             match content:
-                case AskOpened(ask=told):
-                    await self._open(await self._desk.ask(str(told["id"])))
+                case AskOpened(ask=opened):
+                    await self._open(await self._desk.ask(str(opened["id"])))
                 case AskSettled(ask=name):
                     return self.settle(await self._desk.ask(name))
                 case _:
                     pass
         except NotFound:
-            # Told of in the past, and kept no longer.
+            # The feed still names it, and the store has removed it.
             pass
         return []
 
@@ -125,7 +126,7 @@ class FeedReader:
         asks = await self._desk.asks(state="open", session=self._session)
         if self._view.session is None:
             for each in await self._desk.sessions():
-                self._view.know(each.session.id, each.session.title, each.session.phase)
+                self._view.know(each.session.id, each.session.title, each.session.phase, each.session.directory)
         for gone in self._view.stack.keep_only({ask.id for ask in asks}):
             settled = await self._desk.ask(gone.ask.id)
             if settled.settlement is not None:
@@ -137,8 +138,8 @@ class FeedReader:
     async def _open(self, ask: Ask) -> None:
         if self._view.session is None and ask.session and ask.session not in self._view.titles:
             found = (await self._desk.session(ask.session)).session
-            self._view.know(found.id, found.title, found.phase)
-        if self._view.stack.add(ask, self._clock()):
+            self._view.know(found.id, found.title, found.phase, found.directory)
+        if self._view.stack.add(ask, self._clock(), self._view.directory_of(ask)):
             self._io.call(ask)
             self._changed()
 
@@ -148,24 +149,24 @@ class FeedReader:
             return []
         self._folded[ask.id] = settlement
         width, _ = self._io.size
-        told = words.settled(ask, settlement, self._desk.person)
+        text = settled_line(ask, settlement, self._desk.person, self._view.directory_of(ask))
         mark = "✓" if ask.state == "answered" else "–"
-        lines = wrap(line(("class:accent", f"{mark} "), told), width, 2)
+        lines = wrap(line(("class:accent", f"{mark} "), text), width, 2)
         unsent = gone.unsent if gone is not None and not gone.sending else ""
         if unsent:
             self._io.keep(unsent)
-            lines += wrap(line(("class:warning", "  What you had written was not sent; it is kept.")), width, 2)
+            lines += wrap(line(("class:warning", t("terminal.feed.unsent"))), width, 2)
         return lines
 
     def _connect(self) -> None:
         if not self._view.connected:
-            self._tell("class:dim", "· The hub is back.")
+            self._tell("class:dim", t("terminal.feed.back"))
         self._view.connected = True
         self._changed()
 
     def _lose(self) -> None:
         if self._view.connected:
-            self._tell("class:warning", "! The hub went away. Nothing is lost: trying to reach it again.")
+            self._tell("class:warning", t("terminal.feed.lost"))
         self._view.connected = False
         self._view.timeline.forget_partial()
         self._changed()

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from handraise.surfaces.terminal.lines import EMPTY, Line, cut, line
+from handraise.texts import t
 
 _SOME = 3
 """How many rows of the evidence are shown before anything else gets more."""
@@ -50,7 +51,7 @@ def arrange(parts: Parts, height: int, width: int) -> tuple[list[Line], list[Lin
     least = (min(len(story), 2), pointed, min(len(foot), 1))
     total = len(story)
     if sum(least) > height:
-        tiny = [line(("class:warning", "Make the window larger to answer."))]
+        tiny = [line(("class:warning", t("terminal.card.larger")))]
         return [cut(each, width) for each in tiny][: max(height, 1)], [], Fit(total=total, width=width, tiny=True)
     left = height - sum(least)
     wanted = (
@@ -61,21 +62,21 @@ def arrange(parts: Parts, height: int, width: int) -> tuple[list[Line], list[Lin
         ("head", len(head)),
         ("story", total - min(total, _SOME + 1)),
     )
-    given = {"story": least[0], "choices": pointed, "foot": least[2], "head": 0}
+    rows_of = {"story": least[0], "choices": pointed, "foot": least[2], "head": 0}
     for name, more in wanted:
         # A head of two rows is shown whole or not at all.
-        taken = more if more <= left else 0 if name == "head" else max(left, 0)
-        given[name] += taken
-        left -= taken
+        added = more if more <= left else 0 if name == "head" else max(left, 0)
+        rows_of[name] += added
+        left -= added
     air = min(left, 2)
-    body = _folded(story, given["story"])
-    shown = total if given["story"] >= total else given["story"] - 1
-    below = foot[: given["foot"]]
+    body = _folded(story, rows_of["story"])
+    shown = total if rows_of["story"] >= total else rows_of["story"] - 1
+    below = foot[: rows_of["foot"]]
     above = [
-        *head[: given["head"]],
+        *head[: rows_of["head"]],
         *body,
         *([EMPTY] if rows and air > 0 else []),
-        *_around(parts.choices, parts.pointed, given["choices"]),
+        *_around(parts.choices, parts.pointed, rows_of["choices"]),
     ]
     return above, [*([EMPTY] if below and air > 1 else []), *below], Fit(0, shown, total, width)
 
@@ -84,7 +85,7 @@ def _folded(story: Sequence[Line], room: int) -> list[Line]:
     if len(story) <= room:
         return [*story]
     left = len(story) - (room - 1)
-    more = f"… {left} of {len(story)} lines not shown: v to read them"
+    more = t("terminal.card.folded", hidden=left, count=len(story))
     return [*story[: room - 1], line(("class:warning", more))]
 
 
@@ -93,15 +94,15 @@ def _around(choices: Sequence[Sequence[Line]], pointed: int, room: int) -> list[
     rows = sum(len(each) for each in choices)
     if rows <= room:
         return [row for each in choices for row in each]
-    kept = {pointed}
-    taken = len(choices[pointed])
+    near = {pointed}
+    used = len(choices[pointed])
     nearest = sorted(range(len(choices)), key=lambda at: (abs(at - pointed), at))
     for at in nearest[1:]:
-        if taken + len(choices[at]) > room - 1:
+        if used + len(choices[at]) > room - 1:
             break
-        kept.add(at)
-        taken += len(choices[at])
-    shown = [row for at in sorted(kept) for row in choices[at]]
-    rest = len(choices) - len(kept)
-    more = line(("class:warning", f"… {rest} more choice{'' if rest == 1 else 's'}: ↑↓"))
-    return [*shown, *([more] if taken < room else [])]
+        near.add(at)
+        used += len(choices[at])
+    shown = [row for at in sorted(near) for row in choices[at]]
+    rest = len(choices) - len(near)
+    more = line(("class:warning", t("terminal.card.more_choices", count=rest)))
+    return [*shown, *([more] if used < room else [])]

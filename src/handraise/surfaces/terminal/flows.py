@@ -1,4 +1,4 @@
-"""The flow of each kind of ask: which steps a person goes through, and the answer they come to. Pure."""
+"""The flow of each kind of ask: which steps a person goes through, and the answer that they come to. Pure."""
 
 import json
 import re
@@ -11,78 +11,35 @@ from msgspec.structs import replace
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Misfit, Outline, Revise, Trusting
 from handraise.model.asks import Ask, Form, Permission, Plan, Prompt, Question
 from handraise.model.keys import key_of
-from handraise.model.trust import Trust, TrustLevel, in_words, kind_in_words
-from handraise.surfaces.terminal.dialogue import FREE_TEXT, AskFlow, Row, Step, StepInput, keyed
+from handraise.model.tools import tool_named
+from handraise.model.trust import Trust, TrustLevel
+from handraise.present.cards import Card, card_of
+from handraise.present.choices import CardChoice
+from handraise.present.evidence import as_json
+from handraise.surfaces.terminal.dialogue import FREE_TEXT, AskFlow, Row, Step, StepInput, keyed, row_of
 from handraise.surfaces.terminal.forms import FormFlow
 from handraise.surfaces.terminal.harmless import evidence, one_line
-from handraise.surfaces.terminal.lines import EMPTY, Line, line, wrap
-from handraise.surfaces.terminal.words import as_json, heading
+from handraise.texts import t
 
-WITHOUT = "Run without them"
-EXACTLY = "Trust these exactly as they are"
-NEVER = "Never use them, and do not ask again here"
-
-_REASON = "Why? Claude reads it. Enter alone denies without a reason."
-_EDITED = {"command": "command", "content": "content", "new_string": "new text"}
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,8}$")
-_REFUSING = (("deny", "Deny, and say why"), ("stop", "Deny and stop"))
-_ALLOWING = ("a, then Enter to allow", "d to deny")
-_APPROVING = ("a, then Enter to approve", "d to send back")
-_REVISION = "What should be different?"
+_WRITTEN = ("deny", "stop", "revise")
+"""What takes a text: a reason, or what to change."""
 
 
-class TrustFlow(Struct, frozen=True):
-    """Run without them, trust them, or never. What cannot be shown whole cannot be trusted."""
-
-    body: Trust
-
-    def steps(self, _given: Mapping[str, StepInput]) -> tuple[Step, ...]:
-        trust = () if self.body.unreadable else (replace(keyed(key_of("trust", "exactly"), EXACTLY), danger=True),)
-        refuse = (keyed(key_of("trust", "without"), WITHOUT), keyed(key_of("trust", "never"), NEVER))
-        return (Step("decide", sentence(self.body), "Trust", (*trust, *refuse), first="without"),)
-
-    def editable(self, _given: Mapping[str, StepInput]) -> tuple[str, str]:
-        raise Misfit("This cannot be edited.")
-
-    def check(self, _step: Step, _given: StepInput) -> None:
-        """Every row is an answer."""
-
-    def answer(self, given: Mapping[str, StepInput]) -> Answer:
-        return Trusting(cast(TrustLevel, given["decide"].rows[0]))
-
-
-def sentence(body: Trust) -> str:
-    """What is asked, on one line."""
-    return f"Use what {one_line(body.directory)} brings? {in_words(body.brought)}."
-
-
-def proof(body: Trust, verbatim: "Mapping[str, tuple[Line, ...]]", width: int) -> list[Line]:
-    """Everything, each under its name; `verbatim` holds the lines of each text."""
-    rows: list[Line] = []
-    for told in body.unreadable:
-        rows += wrap(line(("class:warning", f"Cannot be trusted: {one_line(told)}")), width)
-    for each in body.brought:
-        name = f"{kind_in_words(each.kind)} {one_line(each.name)}"
-        rows += wrap(line(("bold", name), ("class:dim", f" in {one_line(each.path)}")), width)
-        rows += verbatim[each.text]
-        rows.append(EMPTY)
-    note = "Claude Code would use these without asking. Trust ends when any of these files changes."
-    return [*rows, *wrap(line(("class:dim", note)), width)]
-
-
-def flow_of(ask: Ask) -> AskFlow:
-    """What an ask wants to know."""
+def flow_of(ask: Ask, directory: str | None) -> AskFlow:
+    """What an ask wants to know; paths are shown as seen from this directory."""
+    card = card_of(ask, directory)
     match ask.body:
         case Question(questions):
-            return QuestionFlow(questions)
+            return QuestionFlow(card, questions)
         case Permission():
-            return PermissionFlow(ask.body, heading(ask))
+            return PermissionFlow(card, ask.body)
         case Plan(plan):
-            return PlanFlow(plan)
+            return PlanFlow(card, plan)
         case Form():
-            return FormFlow(ask.body)
+            return FormFlow(card, ask.body)
         case Trust():
-            return TrustFlow(ask.body)
+            return TrustFlow(card)
         case _:
             assert_never(ask.body)
 
@@ -90,62 +47,66 @@ def flow_of(ask: Ask) -> AskFlow:
 class QuestionFlow(Struct, frozen=True):
     """One step for each prompt; with several, a look at all of them before they are sent."""
 
+    card: Card
     prompts: tuple[Prompt, ...]
 
-    def steps(self, given: Mapping[str, StepInput]) -> tuple[Step, ...]:
+    def steps(self, inputs: Mapping[str, StepInput]) -> tuple[Step, ...]:
         asked = tuple(_prompt(number, prompt, len(self.prompts)) for number, prompt in enumerate(self.prompts))
-        return asked if len(asked) == 1 else (*asked, self._review(given))
+        return asked if len(asked) == 1 else (*asked, self._review(inputs))
 
-    def editable(self, _given: Mapping[str, StepInput]) -> tuple[str, str]:
-        raise Misfit("A question is answered here.")
+    def editable(self, _inputs: Mapping[str, StepInput]) -> tuple[str, str]:
+        raise Misfit(t("terminal.edit.question"))
 
-    def check(self, step: Step, given: StepInput) -> None:
-        if step.name != "review" and given.text is not None and not given.text.strip():
-            raise Misfit("Write something, or go back with Esc.")
+    def check(self, step: Step, entered: StepInput) -> None:
+        if step.name != "review" and entered.text is not None and not entered.text.strip():
+            raise Misfit(t("terminal.step.empty_answer"))
 
-    def answer(self, given: Mapping[str, StepInput]) -> Answer:
-        return Choices(tuple(self._choice(number, given) for number in range(len(self.prompts))))
+    def answer(self, inputs: Mapping[str, StepInput]) -> Answer:
+        return Choices(tuple(self._choice(number, inputs) for number in range(len(self.prompts))))
 
-    def _choice(self, number: int, given: Mapping[str, StepInput]) -> Choice:
-        said = given.get(str(number), StepInput())
+    def _choice(self, number: int, inputs: Mapping[str, StepInput]) -> Choice:
+        entered = inputs.get(str(number), StepInput())
         options = self.prompts[number].options
-        text = said.text.strip() if said.text is not None else None
-        return Choice(tuple(options[int(name)].label for name in said.rows if name != FREE_TEXT), text)
+        text = entered.text.strip() if entered.text is not None else None
+        return Choice(tuple(options[int(name)].label for name in entered.rows if name != FREE_TEXT), text)
 
-    def _review(self, given: Mapping[str, StepInput]) -> Step:
-        told = []
+    def _review(self, inputs: Mapping[str, StepInput]) -> Step:
+        lines = []
         for number, prompt in enumerate(self.prompts):
-            choice = self._choice(number, given)
-            said = ", ".join([*choice.labels, *([choice.text] if choice.text else [])])
-            told.append(f"{one_line(prompt.header or prompt.question)}: {one_line(said)}")
-        rows = (Row("send", "Send these answers", digit=1),)
-        return Step("review", "\n".join(told), "Ready to send", rows, first="send")
+            choice = self._choice(number, inputs)
+            chosen = ", ".join([*choice.labels, *([choice.text] if choice.text else [])])
+            lines.append(f"{one_line(prompt.header or prompt.question)}: {one_line(chosen)}")
+        rows = (Row("send", t("terminal.step.send_answers"), digit=1),)
+        return Step("review", "\n".join(lines), t("terminal.step.ready"), rows, first="send")
 
 
 class PermissionFlow(Struct, frozen=True):
     """Allow, for how long, with what; or deny, and why. What was edited is looked at once more."""
 
+    card: Card
     body: Permission
-    asked: str
 
-    def steps(self, given: Mapping[str, StepInput]) -> tuple[Step, ...]:
-        first = Step("decide", self.asked, "Permission", self._rows(), wants=_REASON, keys=_ALLOWING)
-        if given.get("decide", StepInput()).rows != ("edit",):
+    def steps(self, inputs: Mapping[str, StepInput]) -> tuple[Step, ...]:
+        keys = (t("terminal.key.allow"), t("terminal.key.deny"))
+        header, reason = t("card.kind.permission"), t("terminal.step.reason")
+        first = Step("decide", evidence(self.card.headline), header, self._rows(), wants=reason, keys=keys)
+        if inputs.get("decide", StepInput()).rows != ("edit",):
             return (first,)
-        rows = (keyed(key_of("permission", "once"), "Allow it like this, once"), _again("permission"))
-        return first, Step("edited", "Allow it as you changed it?", "Permission, edited", rows, keys=_ALLOWING[:1])
+        rows = (keyed(key_of("permission", "once"), t("terminal.step.allow_edited")), _again("permission"))
+        question, header = t("terminal.step.allow_changes"), t("terminal.step.permission_edited")
+        return first, Step("edited", question, header, rows, keys=keys[:1])
 
-    def editable(self, given: Mapping[str, StepInput]) -> tuple[str, str]:
-        before = given.get("decide", StepInput()).text
+    def editable(self, inputs: Mapping[str, StepInput]) -> tuple[str, str]:
+        before = inputs.get("decide", StepInput()).text
         text = self.body.input[self.edits] if self.edits else as_json(self.body.input)
         return (before if before is not None else text), self._suffix
 
-    def check(self, _step: Step, given: StepInput) -> None:
-        if given.rows == ("edit",):
-            self._input(given.text or "")
+    def check(self, _step: Step, entered: StepInput) -> None:
+        if entered.rows == ("edit",):
+            self._input(entered.text or "")
 
-    def answer(self, given: Mapping[str, StepInput]) -> Answer:
-        decided = given["decide"]
+    def answer(self, inputs: Mapping[str, StepInput]) -> Answer:
+        decided = inputs["decide"]
         match decided.rows[0]:
             case "once":
                 return Allow()
@@ -163,44 +124,34 @@ class PermissionFlow(Struct, frozen=True):
     @property
     def edits(self) -> str:
         """The one text of the input that is edited as it is; empty where the whole input is, as JSON."""
-        match self.body.tool, self.body.input:
-            case _, {"command": str()} if set(self.body.input) <= {"command", "description"}:
-                return "command"
-            case "Write", {"content": str()}:
-                return "content"
-            case "Edit", {"new_string": str()}:
-                return "new_string"
-            case _:
-                return ""
+        if isinstance(self.body.input.get("command"), str):
+            return "command" if set(self.body.input) <= {"command", "description"} else ""
+        field = tool_named(self.body.tool).editable
+        return field if isinstance(self.body.input.get(field), str) else ""
 
-    def edited_input(self, given: Mapping[str, StepInput]) -> dict[str, Any] | None:
+    def edited_input(self, inputs: Mapping[str, StepInput]) -> dict[str, Any] | None:
         """What the input became in the editor."""
-        decided = given.get("decide", StepInput())
+        decided = inputs.get("decide", StepInput())
         return self._input(decided.text or "") if decided.rows == ("edit",) else None
 
     def _rows(self) -> tuple[Row, ...]:
-        what = _EDITED.get(self.edits, "input")
-        refusing = (keyed(key_of("permission", name), label, then="write") for name, label in _REFUSING)
-        return (
-            keyed(key_of("permission", "once"), "Allow once"),
-            *(keyed(key_of("permission", offer.lasting), one_line(offer.scope)) for offer in self.body.offers),
-            keyed(key_of("permission", "edit"), f"Edit the {what}, then decide", then="edit"),
-            *(replace(row, danger=True) for row in refusing),
-            *(_suggestion(number, told) for number, told in enumerate(self.body.suggestions_in_words)),
-        )
+        rows = [_row(choice) for choice in self.card.choices]
+        first = next((at for at, row in enumerate(rows) if row.name == "suggestion"), len(rows))
+        suggested = (replace(row, name=f"suggestion {number}") for number, row in enumerate(rows[first:]))
+        return (*rows[:first], *suggested)
 
     @property
     def _suffix(self) -> str:
         """For the editor, which colours a file by its name."""
         if self.edits in ("", "command"):
             return ".sh" if self.edits else ".json"
-        ending = _SUFFIX.search(str(self.body.input.get("file_path", "")))
+        ending = _SUFFIX.search(tool_named(self.body.tool).subject_of(self.body.input))
         return ending[0] if ending else ".txt"
 
     def _input(self, text: str) -> dict[str, Any]:
         if self.edits:
             if self.edits == "command" and not text.strip():
-                raise Misfit("The command was empty in the editor; nothing was sent.")
+                raise Misfit(t("terminal.edit.no_command"))
             # Editors end a text with a line feed, whether it had one or not.
             before = self.body.input[self.edits]
             end = "\r\n" if "\r\n" in before and text.endswith("\r\n") else "\n"
@@ -208,46 +159,41 @@ class PermissionFlow(Struct, frozen=True):
         try:
             read = json.loads(text)
         except ValueError as error:
-            raise Misfit(f"What you wrote is not valid JSON ({error}); nothing was sent.") from error
+            raise Misfit(t("terminal.edit.bad_json", error=error)) from error
         if not isinstance(read, dict) or not read:
-            raise Misfit("The input must be a JSON object; nothing was sent.")
+            raise Misfit(t("terminal.edit.no_object"))
         return read
 
 
 class PlanFlow(Struct, frozen=True):
     """Approve into a mode, edit first, send back, or have the steps outlined."""
 
+    card: Card
     plan: str
 
-    def steps(self, given: Mapping[str, StepInput]) -> tuple[Step, ...]:
-        approve = (
-            keyed(key_of("plan", "approve"), "Approve; Claude asks before each change"),
-            keyed(key_of("plan", "free"), "Approve; Claude changes files without asking"),
-        )
-        rows = (
-            *approve,
-            keyed(key_of("plan", "edit"), "Edit the plan, then decide", then="edit"),
-            keyed(key_of("plan", "revise"), "Send back, and say what to change", then="write"),
-            keyed(key_of("plan", "outline"), "Pause: outline the steps first"),
-        )
-        first = Step("decide", "Claude has a plan.", "Plan", rows, wants=_REVISION, keys=_APPROVING)
-        if given.get("decide", StepInput()).rows != ("edit",):
+    def steps(self, inputs: Mapping[str, StepInput]) -> tuple[Step, ...]:
+        rows = tuple(_row(choice) for choice in self.card.choices)
+        keys = (t("terminal.key.approve"), t("terminal.key.revise"))
+        header, wants = t("card.kind.plan"), t("terminal.step.revision")
+        first = Step("decide", evidence(self.card.headline), header, rows, wants=wants, keys=keys)
+        if inputs.get("decide", StepInput()).rows != ("edit",):
             return (first,)
-        edited = (*approve, _again("plan"))
-        return first, Step("edited", "Approve the plan as you changed it?", "Plan, edited", edited, keys=_APPROVING[:1])
+        edited = (*(row for row in rows if row.weight == "grant"), _again("plan"))
+        question, header = t("terminal.step.approve_changes"), t("terminal.step.plan_edited")
+        return first, Step("edited", question, header, edited, keys=keys[:1])
 
-    def editable(self, given: Mapping[str, StepInput]) -> tuple[str, str]:
-        before = given.get("decide", StepInput()).text
+    def editable(self, inputs: Mapping[str, StepInput]) -> tuple[str, str]:
+        before = inputs.get("decide", StepInput()).text
         return (before if before is not None else self.plan), ".md"
 
-    def check(self, _step: Step, given: StepInput) -> None:
-        if given.rows == ("edit",) and not (given.text or "").strip():
-            raise Misfit("The plan was empty in the editor; send it back with a message instead.")
-        if given.rows == ("revise",) and not (given.text or "").strip():
-            raise Misfit("Say what should be different, or go back with Esc.")
+    def check(self, _step: Step, entered: StepInput) -> None:
+        if entered.rows == ("edit",) and not (entered.text or "").strip():
+            raise Misfit(t("terminal.edit.no_plan"))
+        if entered.rows == ("revise",) and not (entered.text or "").strip():
+            raise Misfit(t("terminal.step.no_revision"))
 
-    def answer(self, given: Mapping[str, StepInput]) -> Answer:
-        decided = given["decide"]
+    def answer(self, inputs: Mapping[str, StepInput]) -> Answer:
+        decided = inputs["decide"]
         match decided.rows[0]:
             case "approve":
                 return Approve()
@@ -258,18 +204,35 @@ class PlanFlow(Struct, frozen=True):
             case "outline":
                 return Outline()
             case _:
-                free = given["edited"].rows == ("free",)
+                free = inputs["edited"].rows == ("free",)
                 return Approve("acceptEdits" if free else "default", decided.text)
 
 
-def _suggestion(number: int, told: str) -> Row:
-    key = key_of("permission", "suggestion")
-    row = keyed(key, "Allow, as Claude suggests", one_line(told))
-    return replace(row, name=f"suggestion {number}", digit=(key.digit or 0) + number)
+class TrustFlow(Struct, frozen=True):
+    """Run without what a directory brings, trust it, or never use it. The row pointed at first changes nothing."""
+
+    card: Card
+
+    def steps(self, _inputs: Mapping[str, StepInput]) -> tuple[Step, ...]:
+        rows = tuple(row_of(choice) for choice in self.card.choices)
+        return (Step("decide", evidence(self.card.headline), t("card.kind.trust"), rows, first="without"),)
+
+    def editable(self, _inputs: Mapping[str, StepInput]) -> tuple[str, str]:
+        raise Misfit(t("terminal.edit.trust"))
+
+    def check(self, _step: Step, _entered: StepInput) -> None:
+        """Every row is an answer."""
+
+    def answer(self, inputs: Mapping[str, StepInput]) -> Answer:
+        return Trusting(cast(TrustLevel, inputs["decide"].rows[0]))
+
+
+def _row(choice: CardChoice) -> Row:
+    return row_of(choice, "edit" if choice.act == "edit" else "write" if choice.act in _WRITTEN else "chosen")
 
 
 def _again(on: Literal["permission", "plan"]) -> Row:
-    return keyed(key_of(on, "edit"), "Edit again", then="edit")
+    return keyed(key_of(on, "edit"), t("terminal.step.edit_again"), then="edit")
 
 
 def _prompt(number: int, prompt: Prompt, count: int) -> Step:
@@ -284,13 +247,13 @@ def _prompt(number: int, prompt: Prompt, count: int) -> Step:
         for place, option in enumerate(prompt.options)
     )
     if rows:
-        rows = (*rows, keyed(key_of("question", FREE_TEXT), "Free text", then="write"))
+        rows = (*rows, keyed(key_of("question", FREE_TEXT), t("card.choice.question.free_text"), then="write"))
     return Step(
         str(number),
         evidence(prompt.question),
         one_line(prompt.header),
         rows,
         prompt.multi_select,
-        place=f"{number + 1} of {count}" if count > 1 else "",
-        wants="Your answer" if not rows else "In your own words",
+        place=t("terminal.card.step", place=number + 1, total=count) if count > 1 else "",
+        wants=t("terminal.step.own_words") if rows else t("terminal.step.your_answer"),
     )

@@ -1,4 +1,4 @@
-"""The matter of a form: one step for each field, each checked as soon as it is filled. Pure."""
+"""The flow of a form: one step for each field, each checked as soon as it is filled. Pure."""
 
 import math
 from collections.abc import Mapping
@@ -9,56 +9,49 @@ from msgspec import Struct
 from handraise.model import fit
 from handraise.model.answers import Answer, Filled, Misfit
 from handraise.model.asks import Form
-from handraise.model.keys import key_of
-from handraise.surfaces.terminal.dialogue import Row, Step, StepInput, keyed
+from handraise.present.cards import Card
+from handraise.surfaces.terminal.dialogue import Row, Step, StepInput, row_of
 from handraise.surfaces.terminal.harmless import evidence, one_line
+from handraise.texts import t
 
 _NOTHING = "leave empty"
 _FIELD = "field "
-_FORMATS = {
-    "email": "An e-mail address",
-    "uri": "An address such as https://example.org",
-    "date": "A date such as 2026-03-01",
-    "date-time": "A moment such as 2026-03-01T12:00:00Z",
-}
+_FORMATS = ("email", "uri", "date", "date-time")
 
 
 class FormFlow(Struct, frozen=True):
     """Fill in or decline; then field by field; then a look at all of it before it is sent."""
 
+    card: Card
     form: Form
 
-    def steps(self, given: Mapping[str, StepInput]) -> tuple[Step, ...]:
+    def steps(self, inputs: Mapping[str, StepInput]) -> tuple[Step, ...]:
         begin = Step(
             "begin",
             evidence(self.form.message),
             self._header,
-            (
-                keyed(key_of("form", "fill"), "Fill it in"),
-                keyed(key_of("form", "decline"), "Decline"),
-                keyed(key_of("form", "cancel"), "Dismiss without answering"),
-            ),
+            tuple(row_of(choice) for choice in self.card.choices),
         )
-        if given.get("begin", StepInput()).rows != ("fill",):
+        if inputs.get("begin", StepInput()).rows != ("fill",):
             return (begin,)
         fields = (self._step(number, name) for number, name in enumerate(self._fields, 1))
-        return begin, *fields, self._review(given)
+        return begin, *fields, self._review(inputs)
 
-    def editable(self, _given: Mapping[str, StepInput]) -> tuple[str, str]:
-        raise Misfit("A form is filled here.")
+    def editable(self, _inputs: Mapping[str, StepInput]) -> tuple[str, str]:
+        raise Misfit(t("terminal.edit.form"))
 
-    def check(self, step: Step, given: StepInput) -> None:
+    def check(self, step: Step, entered: StepInput) -> None:
         if step.name.startswith(_FIELD):
             name = step.name.removeprefix(_FIELD)
-            value = self._value(name, given)
+            value = self._value(name, entered)
             required = [name] if name in self._required else []
             schema = {"properties": {name: self._fields[name]}, "required": required}
             fit.check(Form("", "", schema), Filled("accept", {} if value is None else {name: value}))
 
-    def answer(self, given: Mapping[str, StepInput]) -> Answer:
-        match given["begin"].rows[0]:
+    def answer(self, inputs: Mapping[str, StepInput]) -> Answer:
+        match inputs["begin"].rows[0]:
             case "fill":
-                return Filled("accept", self._content(given))
+                return Filled("accept", self._content(inputs))
             case "decline":
                 return Filled("decline")
             case _:
@@ -66,13 +59,13 @@ class FormFlow(Struct, frozen=True):
 
     @property
     def _header(self) -> str:
-        return f"Form · {one_line(self.form.server)}"
+        return t("terminal.form.header", server=one_line(self.form.server))
 
     @property
     def _fields(self) -> dict[str, dict[str, Any]]:
         found = self.form.schema.get("properties")
-        told = found if isinstance(found, dict) else {}
-        return {str(name): field if isinstance(field, dict) else {} for name, field in told.items()}
+        fields = found if isinstance(found, dict) else {}
+        return {str(name): field if isinstance(field, dict) else {} for name, field in fields.items()}
 
     @property
     def _required(self) -> list[str]:
@@ -81,49 +74,51 @@ class FormFlow(Struct, frozen=True):
 
     def _step(self, number: int, name: str) -> Step:
         field, optional = self._fields[name], name not in self._required
-        title = f"{one_line(str(field.get('title') or name))}{' (optional)' if optional else ''}"
-        says = evidence(str(field.get("description") or ""))
+        title = one_line(str(field.get("title") or name))
+        title = t("terminal.form.optional", title=title) if optional else title
+        description = evidence(str(field.get("description") or ""))
         several = field.get("type") == "array" and bool(_choices(field))
         rows = tuple(
             Row(f"={number}", one_line(label), digit=number + 1) for number, (_, label) in enumerate(_choices(field))
         )
         if rows and optional and not several:
-            rows = (*rows, Row(_NOTHING, "Leave it empty", digit=len(rows) + 1))
+            rows = (*rows, Row(_NOTHING, t("terminal.form.leave_empty"), digit=len(rows) + 1))
         return Step(
             f"{_FIELD}{name}",
-            f"{title}: {says}" if says else title,
+            t("terminal.form.described", title=title, description=description) if description else title,
             self._header,
             rows,
             several,
             optional,
-            place=f"{number} of {len(self._fields)}",
-            wants=f"{_wants(field)}{', or nothing' if optional else ''}.",
+            place=t("terminal.card.step", place=number, total=len(self._fields)),
+            wants=t("terminal.form.nothing" if optional else "terminal.form.required", wanted=_wants(field)),
             first=_pointed(field) if rows else _spelled(field.get("default")),
             marked=_marked(field) if several else frozenset(),
         )
 
-    def _review(self, given: Mapping[str, StepInput]) -> Step:
-        told = [
-            f"{one_line(str(field.get('title') or name))}: {_shown(self._value(name, given.get(_FIELD + name)))}"
+    def _review(self, inputs: Mapping[str, StepInput]) -> Step:
+        values = [
+            f"{one_line(str(field.get('title') or name))}: {_shown(self._value(name, inputs.get(_FIELD + name)))}"
             for name, field in self._fields.items()
         ]
-        rows = (Row("send", "Send it", digit=1),)
-        return Step("review", "\n".join(told) or "An empty form.", "Ready to send", rows, first="send")
+        rows = (Row("send", t("terminal.form.send"), digit=1),)
+        text = "\n".join(values) or t("terminal.form.empty")
+        return Step("review", text, t("terminal.step.ready"), rows, first="send")
 
-    def _content(self, given: Mapping[str, StepInput]) -> dict[str, Any]:
-        values = {name: self._value(name, given.get(_FIELD + name)) for name in self._fields}
+    def _content(self, inputs: Mapping[str, StepInput]) -> dict[str, Any]:
+        values = {name: self._value(name, inputs.get(_FIELD + name)) for name in self._fields}
         return {name: value for name, value in values.items() if value is not None}
 
-    def _value(self, name: str, given: StepInput | None) -> object:
-        """What was given as the field's own type; None for nothing."""
+    def _value(self, name: str, entered: StepInput | None) -> object:
+        """What was entered, as the field's own type; None for nothing."""
         field = self._fields[name]
-        if given is None or given.rows == (_NOTHING,):
+        if entered is None or entered.rows == (_NOTHING,):
             return None
         choices = _choices(field)
         if choices:
-            picked = [choices[int(row.removeprefix("="))][0] for row in given.rows]
+            picked = [choices[int(row.removeprefix("="))][0] for row in entered.rows]
             return picked if field.get("type") == "array" else picked[0]
-        text = (given.text or "").strip()
+        text = (entered.text or "").strip()
         if not text:
             return None
         return _typed(field.get("type"), text)
@@ -132,14 +127,14 @@ class FormFlow(Struct, frozen=True):
 def _choices(field: Mapping[str, Any]) -> list[tuple[object, str]]:
     """The values that a field may have, each with its name; none where it is free."""
     if field.get("type") == "boolean":
-        return [(True, "Yes"), (False, "No")]
+        return [(True, t("terminal.form.yes")), (False, t("terminal.form.no"))]
     inside = field.get("items") if field.get("type") == "array" else field
     if not isinstance(inside, dict):
         return []
     for key in ("oneOf", "anyOf"):
         if isinstance(inside.get(key), list):
-            told = [each for each in inside[key] if isinstance(each, dict) and "const" in each]
-            return [(each["const"], str(each.get("title") or each["const"])) for each in told]
+            named = [each for each in inside[key] if isinstance(each, dict) and "const" in each]
+            return [(each["const"], str(each.get("title") or each["const"])) for each in named]
     values = inside.get("enum")
     names = inside.get("enumNames")
     if not isinstance(values, list):
@@ -150,8 +145,8 @@ def _choices(field: Mapping[str, Any]) -> list[tuple[object, str]]:
 
 def _marked(field: Mapping[str, Any]) -> frozenset[str]:
     default = field.get("default")
-    told = default if isinstance(default, list) else []
-    return frozenset(f"={number}" for number, (value, _) in enumerate(_choices(field)) if value in told)
+    marked = default if isinstance(default, list) else []
+    return frozenset(f"={number}" for number, (value, _) in enumerate(_choices(field)) if value in marked)
 
 
 def _pointed(field: Mapping[str, Any]) -> str:
@@ -184,18 +179,31 @@ def _number(text: str) -> object:
 
 
 def _wants(field: Mapping[str, Any]) -> str:
-    low, high = field.get("minimum"), field.get("maximum")
-    bounds = [f"{word} {bound}" for word, bound in (("from", low), ("to", high)) if isinstance(bound, int | float)]
     match field.get("type"):
         case "integer":
-            return " ".join(("A whole number", *bounds))
+            return _bounded(t("terminal.form.integer"), field)
         case "number":
-            return " ".join(("A number", *bounds))
+            return _bounded(t("terminal.form.number"), field)
         case "array":
-            return "Texts, with commas between them"
+            return t("terminal.form.list")
         case _:
             form = field.get("format")
-            return _FORMATS.get(str(form), f"A text ({one_line(str(form))})") if form else "A text"
+            if form in _FORMATS:
+                return t(f"terminal.form.format.{str(form).replace('-', '_')}")
+            return t("terminal.form.formatted", format=one_line(str(form))) if form else t("terminal.form.text")
+
+
+def _bounded(wanted: str, field: Mapping[str, Any]) -> str:
+    low, high = field.get("minimum"), field.get("maximum")
+    match isinstance(low, int | float), isinstance(high, int | float):
+        case True, True:
+            return t("terminal.form.between", wanted=wanted, low=low, high=high)
+        case True, False:
+            return t("terminal.form.from", wanted=wanted, low=low)
+        case False, True:
+            return t("terminal.form.to", wanted=wanted, high=high)
+        case _:
+            return wanted
 
 
 def _spelled(default: object) -> str:
@@ -213,6 +221,6 @@ def _shown(value: object) -> str:
         case None:
             return "–"
         case bool():
-            return "yes" if value else "no"
+            return t("terminal.form.yes") if value else t("terminal.form.no")
         case _:
             return one_line(_spelled(value))

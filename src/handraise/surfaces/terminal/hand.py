@@ -1,6 +1,6 @@
 """The hand: whether a key is meant for the card on top, or for the line to Claude. Pure; time is an argument.
 
-Keys that come before a card is calm, while there is text in the line for Claude, or in the quick succession of somebody
+Keys that come before a card is calm, while there is text in the line for Claude, or in the quick succession of a person
 who types words, are never a choice: what they had chosen is taken back, and they belong to that line. What would send
 something by one key waits until it is clear that no word follows; Enter does not wait.
 """
@@ -16,12 +16,11 @@ from handraise.surfaces.terminal import cards
 from handraise.surfaces.terminal import dialogue as dialogues
 from handraise.surfaces.terminal.card_stack import CardStack, milliseconds
 from handraise.surfaces.terminal.dialogue import Dialogue, Effect, PutAside, Row
+from handraise.texts import t
 
 Whose = Literal["card", "entry", "line", "nobody"]
 """Who gets a key: the card on top, the text that is written for it, the line to Claude, or nobody."""
-TYPING = "That looked like typing, so nothing was chosen."
 UNDECIDED = "…"
-LARGER = "Make the window larger to answer."
 _MOVES = ("up", "down", "pageup", "pagedown", "home", "end")
 
 
@@ -82,8 +81,8 @@ class Hand(Struct):
             open_run = (whose == "entry" or self._held is not None) and is_typing(self._last, at)
             return UNDECIDED if open_run or (attention is not None and at < attention.calm_at()) else ""
         if self.speaks and line and not self._has_turned:
-            return "You are writing to Claude · Tab to answer"
-        return "Keys count in a moment"
+            return t("terminal.card.composing")
+        return t("terminal.card.soon")
 
     def wakes(self, now: datetime) -> timedelta | None:
         """After which time something changes by itself. A key that is held is never forgotten, however late it is."""
@@ -192,7 +191,7 @@ class Hand(Struct):
                 self.stack.put(cards.read(current, "open", *size), now)
             case "g" if current.reading is None and row is None and self._may_go_on(current):
                 self.stack.attend(attention.go_on())
-                self.stack.put(replace(current, note="Going on without reading all of it."), now)
+                self.stack.put(replace(current, note=t("terminal.card.skipped")), now)
             case _ if current.reading is not None:
                 self.stack.put(cards.read(current, key, *size), now)
             case _ if row is not None and row.weight == "answer" and not self._is_meant(row.weight, at):
@@ -209,13 +208,13 @@ class Hand(Struct):
         return Pressed()
 
     def _words(self, text: str, now: datetime) -> str:
-        """Somebody types words: nothing was chosen, and all of it belongs to the line."""
+        """The person types words: nothing was chosen, and all of it belongs to the line."""
         typed = self._run + text
         at = milliseconds(now)
         self._take_back()
         current = self.stack.current
         if current is not None and not self.speaks:
-            self.stack.put(replace(current, note=TYPING), now)
+            self.stack.put(replace(current, note=t("terminal.card.typing")), now)
         self.stack.touch(at)
         # What follows goes on from here, and is not part of it again.
         self._run, self._before, self._last, self._held = "", None, at, None
@@ -233,7 +232,7 @@ class Hand(Struct):
         pointed = current.step.rows[current.pointer] if current.pointer is not None else None
         weight = pointed.weight if pointed is not None and not current.step.several else "answer"
         if weight == "grant" and self.stack.fit.tiny:
-            self.stack.put(replace(current, note=LARGER), now)
+            self.stack.put(replace(current, note=t("terminal.card.larger")), now)
         elif weight == "grant" and self.stack.pointing != current.pointer:
             # The choice was not yet pointed at on the screen.
             pass
@@ -256,9 +255,7 @@ class Hand(Struct):
 
     def _unseen(self, current: Dialogue) -> str:
         self._unread.add(current.ask.id)
-        hidden = self.stack.fit.hidden
-        many = f"{hidden} line{' was' if hidden == 1 else 's were'} not shown."
-        return f"{many} v to read, or g to go on without reading, then Enter."
+        return t("terminal.card.unread", count=self.stack.fit.hidden)
 
     def _may_go_on(self, current: Dialogue) -> bool:
         return current.ask.id in self._unread and not self.stack.fit.tiny

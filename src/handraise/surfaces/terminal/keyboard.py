@@ -55,6 +55,6 @@ def is_together(keys: Input) -> bool:
 
 
 def keyboard(lent: Callable[[], bool]) -> Input:
-    """The terminal's own, also where stdin is a pipe. `lent`: somebody else types, in the terminal's usual mode."""
+    """The terminal's own, also where stdin is a pipe. `lent`: another program reads it, in the usual mode."""
     found = create_input(always_prefer_tty=True)
     return _Keyboard(found.stdin, lent) if isinstance(found, Vt100Input) else found

@@ -22,14 +22,14 @@ def line(*spans: Span | str) -> Line:
     return tuple(("", span) if isinstance(span, str) else span for span in spans)
 
 
-def text_of(given: Line) -> str:
+def text_of(row: Line) -> str:
     """What a line says, without its styles."""
-    return "".join(text for _, text in given)
+    return "".join(text for _, text in row)
 
 
-def width_of(given: Line | str) -> int:
+def width_of(shown: Line | str) -> int:
     """How many columns it takes: wide characters take two, combining ones none."""
-    return _width(given if isinstance(given, str) else text_of(given))
+    return _width(shown if isinstance(shown, str) else text_of(shown))
 
 
 def indent(lines: Iterable[Line], before: Span) -> list[Line]:
@@ -37,27 +37,27 @@ def indent(lines: Iterable[Line], before: Span) -> list[Line]:
     return [(before, *each) for each in lines]
 
 
-def cut(given: Line, width: int) -> Line:
+def cut(row: Line, width: int) -> Line:
     """The line in at most `width` columns; an ellipsis says that there is more."""
-    if width_of(given) <= width:
-        return given
-    kept: list[Span] = []
+    if width_of(row) <= width:
+        return row
+    parts: list[Span] = []
     left = width - 1
-    for style, text in given:
+    for style, text in row:
         head = _head(text, left)
-        kept.append((style, head))
+        parts.append((style, head))
         left -= width_of(head)
         if head != text:
             break
-    return (*kept, ("", ELLIPSIS))
+    return (*parts, ("", ELLIPSIS))
 
 
 def joined(parts: Iterable[str], width: int) -> str:
     """As many of the parts, from the first, as there is room for; one at least."""
-    kept = [each for each in parts if each]
-    while len(kept) > 1 and width_of(BETWEEN.join(kept)) > width:
-        kept.pop()
-    return BETWEEN.join(kept)
+    shown = [each for each in parts if each]
+    while len(shown) > 1 and width_of(BETWEEN.join(shown)) > width:
+        shown.pop()
+    return BETWEEN.join(shown)
 
 
 def flow(parts: Iterable[str], width: int) -> list[str]:
@@ -72,11 +72,11 @@ def flow(parts: Iterable[str], width: int) -> list[str]:
     return rows
 
 
-def wrap(given: Line, width: int, hang: int = 0) -> list[Line]:
+def wrap(row: Line, width: int, hang: int = 0) -> list[Line]:
     """For sentences: broken between words where that is possible; later rows begin `hang` columns in."""
     rows: list[list[Span]] = [[]]
     room = width
-    for style, text in given:
+    for style, text in row:
         for piece in _PIECES.findall(text):
             if width_of(piece) > room and room < width - (hang if len(rows) > 1 else 0):
                 rows.append([("", " " * hang)])
@@ -92,11 +92,11 @@ def wrap(given: Line, width: int, hang: int = 0) -> list[Line]:
     return [tuple(row) for row in rows]
 
 
-def fold(given: Line, width: int) -> list[Line]:
+def fold(row: Line, width: int) -> list[Line]:
     """For what is decided about: broken at the edge and nowhere else, so that every blank stays where it is."""
     rows: list[list[Span]] = [[]]
     room = width
-    for style, text in given:
+    for style, text in row:
         for part in _chunks(text, room, width):
             if width_of(part) > room:
                 rows.append([])
@@ -115,10 +115,10 @@ def _width(text: str) -> int:
 
 
 def _head(text: str, width: int) -> str:
-    taken = 0
+    columns = 0
     for at, letter in enumerate(text):
-        taken += _width(letter)
-        if taken > width:
+        columns += _width(letter)
+        if columns > width:
             return text[:at]
     return text
 

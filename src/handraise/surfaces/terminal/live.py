@@ -2,12 +2,14 @@
 
 from datetime import datetime
 
-from handraise.surfaces.terminal import cards, words
+from handraise.present.waiting import waiting
+from handraise.surfaces.terminal import cards
 from handraise.surfaces.terminal.cards import CardFrame, CardView
 from handraise.surfaces.terminal.fit import Fit
 from handraise.surfaces.terminal.harmless import one_line
-from handraise.surfaces.terminal.lines import EMPTY, Line, cut, joined, line, width_of
+from handraise.surfaces.terminal.lines import BETWEEN, EMPTY, Line, cut, joined, line, width_of
 from handraise.surfaces.terminal.view import ViewState
+from handraise.texts import span, t
 
 _ACTIONS = 3
 """How many of the actions under way are shown."""
@@ -31,56 +33,63 @@ def live(view: ViewState, now: datetime, width: int, height: int, waits: str = "
 def state(view: ViewState, now: datetime, width: int) -> Line:
     """The last row: what the session does, and the keys that always work."""
     if view.session is None:
-        several = ["j k next and previous"] if len(view.stack.waiting) > 1 else []
-        return line(("class:dim", joined(["inbox", "Ctrl-D leaves", *several], width)))
+        several = [t("terminal.key.turn")] if len(view.stack.waiting) > 1 else []
+        return line(("class:dim", joined([t("terminal.status.inbox"), t("terminal.key.leave"), *several], width)))
     timeline = view.timeline
-    doing = "working" if timeline.working else "ended" if timeline.ended else "idle"
-    if timeline.working and timeline.since is not None:
-        doing = f"working {words.ago(now - timeline.since)}"
-    waits = f"{len(timeline.waiting)} not yet taken" if timeline.waiting else ""
-    keys = [*(["Ctrl-C interrupts"] if timeline.working else []), "Ctrl-D leaves"]
-    told = ["needs you" if view.stack.top is not None else doing, timeline.mode, waits, f"${timeline.cost_usd:.4f}"]
-    return line(("class:dim", joined([*told, *keys], width)))
+    queued = t("terminal.status.queued", count=len(timeline.waiting)) if timeline.waiting else ""
+    keys = [*([t("terminal.key.interrupt")] if timeline.working else []), t("terminal.key.leave")]
+    facts = [_doing(view, now), timeline.mode, queued, f"${timeline.cost_usd:.4f}"]
+    return line(("class:dim", joined([*facts, *keys], width)))
 
 
 def hint(view: ViewState) -> str:
     """What the empty line for Claude is for."""
     if view.timeline.ended is not None:
-        return "What you say here resumes the session"
-    return "What you say here steers Claude" if view.timeline.working else "Say what is next"
+        return t("terminal.status.resume")
+    return t("terminal.status.guide") if view.timeline.working else t("terminal.status.next")
 
 
 def nothing_open(view: ViewState) -> str:
     """For an inbox in which nothing waits; empty while it is not known, or something does."""
     if view.session is not None or not view.looked or not view.connected or view.stack.top is not None:
         return ""
-    busy = f"{view.working} session{' is' if view.working == 1 else 's are'} working"
-    return f"Nothing needs you. {busy if view.working else 'Nothing is working'}. Ctrl-D leaves."
+    return t("terminal.status.busy", count=view.working) if view.working else t("terminal.status.nothing")
+
+
+def _doing(view: ViewState, now: datetime) -> str:
+    timeline = view.timeline
+    if view.stack.top is not None:
+        return t("terminal.status.needs_you")
+    if timeline.working and timeline.since is not None:
+        return t("terminal.status.working_for", span=span(now - timeline.since))
+    if timeline.working:
+        return t("terminal.status.working")
+    return t("terminal.status.ended") if timeline.ended else t("terminal.status.idle")
 
 
 def _connection(view: ViewState, width: int) -> list[Line]:
-    told = "! No connection to the hub; what you choose here cannot be sent yet."
-    return [] if view.connected else [cut(line(("class:warning", told)), width)]
+    return [] if view.connected else [cut(line(("class:warning", t("terminal.status.disconnected"))), width)]
 
 
 def _nothing(view: ViewState, width: int) -> list[Line]:
-    told = nothing_open(view)
-    return [cut(line(("class:dim", told)), width)] if told else []
+    text = nothing_open(view)
+    return [cut(line(("class:dim", text)), width)] if text else []
 
 
 def _waiting(view: ViewState, width: int) -> list[Line]:
     """What was put aside, a row each; the last one says how to come back to it."""
-    back = ("class:dim", " · Tab to answer")
-    rows = [line(("class:accent bold", "✋ "), words.sentence(ask)) for ask in view.stack.waiting]
-    kept = [cut(each, width) for each in rows[:-1]]
-    return [*kept, *((*cut(each, width - width_of(back[1])), back) for each in rows[-1:])]
+    back = ("class:dim", f"{BETWEEN}{t('terminal.key.answer')}")
+    headlines = [one_line(view.stack.headline(ask.id)) for ask in view.stack.waiting]
+    rows = [line(("class:accent bold", "✋ "), each) for each in headlines]
+    before = [cut(each, width) for each in rows[:-1]]
+    return [*before, *((*cut(each, width - width_of(back[1])), back) for each in rows[-1:])]
 
 
 def _others(view: ViewState, width: int, now: datetime) -> list[Line]:
     """What waits behind the card on top, a row each."""
     rest = [ask for ask in view.stack.waiting if ask.id != view.stack.top]
-    told = [(words.sentence(ask), view.titles.get(ask.session or "", ""), words.waiting(ask, now)) for ask in rest]
+    parts = [(view.stack.headline(ask.id), view.titles.get(ask.session or "", ""), waiting(ask, now)) for ask in rest]
     return [
         cut(line(("class:accent", "✋ "), ("class:dim", joined(map(one_line, each), width - 3))), width)
-        for each in told
+        for each in parts
     ]

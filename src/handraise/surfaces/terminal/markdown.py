@@ -12,7 +12,7 @@ _LIST = re.compile(r"^ {0,3}(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
 
 
 def render(text: str, width: int, *, decided: bool = False) -> list[Line]:
-    """The text as lines of at most `width` columns. `decided`: somebody decides about it, so nothing is left out."""
+    """The text as lines of at most `width` columns. `decided`: a person decides about it, so nothing is left out."""
     from handraise.surfaces.terminal.rendering import lines_of  # noqa: PLC0415 (start-up: 70 ms, all of rich)
 
     lines = lines_of(evidence(text) if decided else prose(text), max(10, min(width, MEASURE)))
@@ -25,27 +25,27 @@ class Growing:
     """A text that is being written: gives its blocks when they are closed, and keeps the open end."""
 
     def __init__(self) -> None:
-        self.taken = ""
+        self.closed = ""
 
     def grow(self, text: str) -> list[str]:
         """Blocks that were closed since the last time; `text` is all there is so far."""
-        if not text.startswith(self.taken):
+        if not text.startswith(self.closed):
             return []
-        end = len(self.taken)
+        end = len(self.closed)
         closed: list[str] = []
         for stop in _ends(text[end:]):
-            closed.append(text[len(self.taken) : end + stop])
-            self.taken = text[: end + stop]
+            closed.append(text[len(self.closed) : end + stop])
+            self.closed = text[: end + stop]
         return [block for block in closed if block.strip()]
 
     def open_end(self, text: str) -> str:
         """What is not closed yet."""
-        return text[len(self.taken) :] if text.startswith(self.taken) else text
+        return text[len(self.closed) :] if text.startswith(self.closed) else text
 
     def finish(self, text: str) -> str:
         """The rest of the text, whole; all of it where something else had been shown."""
         rest = self.open_end(text)
-        self.taken = text
+        self.closed = text
         return rest
 
 

@@ -1,4 +1,4 @@
-"""The plain front: numbered choices, read from a line. For dumb terminals and screen readers: nothing is drawn twice.
+"""Plain lines: numbered choices, read from a line. For dumb terminals and screen readers: nothing is drawn twice.
 
 Leaves the terminal in the mode it was in: lines are read as the terminal gives them.
 """
@@ -22,6 +22,7 @@ from handraise.surfaces.terminal.lines import Line, text_of
 from handraise.surfaces.terminal.live import nothing_open
 from handraise.surfaces.terminal.session import TerminalSession
 from handraise.surfaces.terminal.view import ViewState
+from handraise.texts import t
 
 _WHOLE = 10**6
 """Nothing is folded: a screen reader reads all of it."""
@@ -30,12 +31,9 @@ _BACK = "<"
 _PASTE = 0.05
 """Lines that come within this time, in seconds, are a paste."""
 _MARGIN = 0.005
-_EARLY = "You typed that before the question was up, so it was not used. Answer again."
-_SAID = "That is not one of the choices, so it goes to Claude as a message. The request is still open."
-_PASTED = "Several lines at once are not an answer, so nothing was chosen."
 
 
-def told(dialogue: Dialogue, width: int, now: datetime, place: str, title: str = "") -> list[str]:
+def lines_of_card(dialogue: Dialogue, width: int, now: datetime, place: str, title: str = "") -> list[str]:
     """A card as lines of plain text."""
     rows = cards.card(dialogue, CardFrame(width, _WHOLE, now, title, place, keys=False))
     return [text_of(row).removeprefix(cards.BAR[1]).rstrip() for row in rows]
@@ -43,12 +41,12 @@ def told(dialogue: Dialogue, width: int, now: datetime, place: str, title: str =
 
 def how(dialogue: Dialogue) -> str:
     """How the card is answered."""
-    back = " < to go back." if dialogue.at or dialogue.writing else ""
+    back = bool(dialogue.at or dialogue.writing)
     if dialogue.writing is not None:
-        return f"Type a line, then Enter.{back}"
+        return t("terminal.plain.line_back" if back else "terminal.plain.line")
     if dialogue.step.several:
-        return f"Numbers separated by spaces, then Enter; Enter alone takes what is marked.{back} > to postpone."
-    return f"A number, then Enter.{back} > to postpone."
+        return t("terminal.plain.numbers_back" if back else "terminal.plain.numbers")
+    return t("terminal.plain.number_back" if back else "terminal.plain.number")
 
 
 def keys_of(dialogue: Dialogue, typed: str) -> list[str]:
@@ -75,12 +73,12 @@ def standing(view: ViewState) -> str:
     if view.session is None or not view.looked:
         return nothing_open(view)
     if view.stack.aside:
-        return "Put aside. What you type is said to Claude; > comes back to it."
-    return "" if view.timeline.working else "What you type is said to Claude. Ctrl-D leaves."
+        return t("terminal.plain.aside")
+    return "" if view.timeline.working else t("terminal.plain.composing")
 
 
 class Plain:
-    """See `Front`. Entered by `run`. Lines are read from the `keyboard`, a file descriptor of the terminal."""
+    """See `TerminalIO`. Entered by `run`. Lines are read from the `keyboard`, a file descriptor of the terminal."""
 
     def __init__(self, clock: Callable[[], datetime], keyboard: int) -> None:
         self._clock = clock
@@ -107,7 +105,7 @@ class Plain:
         """Lines are enough."""
 
     def refresh(self) -> None:
-        """Tells the card on top, if it is another one, or stands otherwise, than the one told last."""
+        """Prints the card on top, unless it was printed last and stands as it did."""
         if self._stay is None or self._taking:
             return
         view = self._stay.view
@@ -117,12 +115,12 @@ class Plain:
             if current is None:
                 self._stand(standing(view))
             return
-        stands = (current.ask.id, current.at, current.writing, current.marked, current.note, current.given)
+        stands = (current.ask.id, current.at, current.writing, current.marked, current.note, current.inputs)
         if stands != self._shown:
             self._shown, self._stood = stands, ""
             width, _ = self.size
             title = view.titles.get(current.ask.session or "", "") if view.session is None else ""
-            for each in told(current, width, self._clock(), view.stack.place, title):
+            for each in lines_of_card(current, width, self._clock(), view.stack.place, title):
                 self._print(each)
             now = self._clock()
             view.stack.drawn(Fit(), now)
@@ -136,7 +134,7 @@ class Plain:
         sys.stdout.flush()
 
     def keep(self, text: str) -> None:
-        self._print("Not sent:")
+        self._print(t("terminal.plain.not_sent"))
         for each in text.split("\n"):
             self._print(f"  {each}")
 
@@ -152,7 +150,7 @@ class Plain:
                 self._print(each)
 
     async def run(self, stay: TerminalSession) -> None:
-        """Until somebody leaves, or the process is told to end."""
+        """Until the person leaves, or the process has to end."""
         self._stay = stay
         loop = asyncio.get_running_loop()
         loop.add_reader(self._keyboard, self._read)
@@ -209,14 +207,15 @@ class Plain:
         elif pasted or keys or self._stay.view.session is None:
             early = whose not in ("card", "entry")
             self._stay.hand.stray(now)
-            self._print(_PASTED if pasted else _EARLY if early else f"Nothing was chosen. {how(current)}")
+            not_chosen = t("terminal.plain.not_chosen", how=how(current))
+            self._print(t("terminal.plain.pasted") if pasted else t("terminal.plain.early") if early else not_chosen)
         else:
             self._stay.hand.stray(now)
-            self._print(_SAID)
+            self._print(t("terminal.plain.message"))
             self._stay.say(typed)
 
     def _press(self, stay: TerminalSession, keys: list[str]) -> None:
-        """One line is one step, however many keys it stands for: the card is told once, behind the last of them."""
+        """One line is one step, however many keys it stands for: the card is printed once, after the last of them."""
         self._taking = True
         stay.choose(keys)
         self._taking = False

@@ -42,7 +42,7 @@ _BEGIN_PICTURE, _END_PICTURE = "\x1b[?2026h", "\x1b[?2026l"
 
 
 class Screen:
-    """See `Front`. Entered by `run`."""
+    """See `TerminalIO`. Entered by `run`."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         rendering.warm_up()  # the first text must not hold up a key
@@ -114,7 +114,7 @@ class Screen:
             return await self._editor.edit(text, suffix)
 
     async def run(self, stay: TerminalSession) -> None:
-        """Until somebody leaves, or the process is told to end."""
+        """Until the person leaves, or the process has to end."""
         self._stay = stay
         async with asyncio.TaskGroup() as tasks:
             work = [tasks.create_task(each) for each in (self._print(), self._tick())]
@@ -139,7 +139,7 @@ class Screen:
 
     @contextlib.asynccontextmanager
     async def _lending(self) -> AsyncIterator[None]:
-        """The terminal as somebody else wants it, and afterwards as we do."""
+        """The terminal as another program needs it, and afterwards as we do."""
         self._lent = True
         try:
             async with in_terminal():
@@ -388,8 +388,8 @@ def _together(lines: Sequence[Line]) -> StyleAndTextTuples:
     return text
 
 
-def _sealed(given: Line) -> list[tuple[str, str]]:
-    return [(style, seal(text)) for style, text in given]
+def _sealed(row: Line) -> list[tuple[str, str]]:
+    return [(style, seal(text)) for style, text in row]
 
 
 def _ignore(_event: KeyPressEvent) -> None:

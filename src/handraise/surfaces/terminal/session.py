@@ -18,6 +18,7 @@ from handraise.surfaces.terminal.harmless import one_line
 from handraise.surfaces.terminal.lines import line, wrap
 from handraise.surfaces.terminal.terminal_io import TerminalIO
 from handraise.surfaces.terminal.view import ViewState
+from handraise.texts import t
 
 TWICE = timedelta(seconds=3)
 """Two Ctrl-C within this time leave."""
@@ -124,10 +125,10 @@ class TerminalSession:
             return
         self._stopped_at = now
         if self.view.session is not None and self.view.timeline.working:
-            self._tell("class:warning", "Interrupting the turn. Ctrl-C again leaves; the session stays.")
+            self._tell("class:warning", t("terminal.stay.interrupting"))
             self._start(self._interrupt(self.view.session.id))
         else:
-            self._tell("class:dim", "Ctrl-C again, or Ctrl-D, leaves.")
+            self._tell("class:dim", t("terminal.stay.leave"))
 
     def _perform(self, ask: Ask, effect: Effect | None) -> None:
         match effect:
@@ -154,22 +155,22 @@ class TerminalSession:
             self.view.stack.put(dialogue.edited(found, written), self._clock())
         elif written != text:
             self._io.keep(written)
-            self._tell("class:warning", "Somebody was first while you edited; your text was not sent, and is kept.")
+            self._tell("class:warning", t("terminal.stay.answered_meanwhile"))
         self._refresh()
 
     async def _answer(self, ask: Ask, answer: Answer) -> None:
         """The card stays until the feed takes it away; whatever went wrong, nothing counts that was not confirmed."""
         try:
-            given = await self._desk.answer(ask.id, answer, ask.digest)
-            if given.late:
-                self._tell("class:warning", "Too late for the request itself; it was said to Claude as guidance.")
+            settled = await self._desk.answer(ask.id, answer, ask.digest)
+            if settled.late:
+                self._tell("class:warning", t("terminal.stay.late"))
         except (Conflict, TooLate) as error:
             if error.ask.state == "open":
                 self.view.stack.begin_again(error.ask, self._clock())
             else:
                 self._io.show(self._following.settle(error.ask))
         except Unreached:
-            self._not_sent(ask.id, "The hub did not respond, so nothing was answered. Choose again to try again.")
+            self._not_sent(ask.id, t("terminal.stay.not_answered"))
         except DeskError as error:
             self._not_sent(ask.id, str(error))
         self._refresh()
@@ -186,7 +187,7 @@ class TerminalSession:
             else:
                 await self._desk.say(session, text)
         except Unreached:
-            self._tell("class:warning", "The hub did not respond, so nothing was said. Your text is kept.")
+            self._tell("class:warning", t("terminal.stay.not_said"))
             self._io.keep(text)
         except DeskError as error:
             self._tell("class:warning", one_line(str(error)))
@@ -196,7 +197,7 @@ class TerminalSession:
         try:
             await self._desk.interrupt(session)
         except Unreached:
-            self._tell("class:warning", "The hub did not respond; the turn was not interrupted.")
+            self._tell("class:warning", t("terminal.stay.not_interrupted"))
         except DeskError as error:
             self._tell("class:warning", one_line(str(error)))
 

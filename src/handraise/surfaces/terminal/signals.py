@@ -1,4 +1,4 @@
-"""Signals while somebody stays: a kill ends like a leave, so that the terminal is put back in order."""
+"""Signals while a person stays: a kill ends like a leave, so that the terminal is put back in order."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""The front: a terminal, as far as staying with a session needs one. A screen, plain lines, or nobody there."""
+"""The terminal, as far as staying with a session needs one. A screen, plain lines, or nobody there."""
 
 from collections.abc import Sequence
 from typing import Protocol

@@ -4,17 +4,18 @@ Claude's words stand two columns in; only Handraise writes into the first column
 """
 
 from datetime import datetime
+from typing import get_args
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from handraise.desk.interface import Partial
 from handraise.model.items import (
     ActionChanged,
     ActionEnded,
     ActionStarted,
     Item,
     Notice,
+    Preview,
     Said,
     SaidTaken,
     SessionChanged,
@@ -24,21 +25,25 @@ from handraise.model.items import (
     TurnEnded,
     TurnStarted,
 )
+from handraise.model.sessions import Ending
+from handraise.model.tools import names_of
+from handraise.present.actions import doing
 from handraise.surfaces.terminal import markdown
 from handraise.surfaces.terminal.harmless import evidence, one_line, prose
-from handraise.surfaces.terminal.lines import EMPTY, Line, Span, cut, fold, indent, line, wrap
+from handraise.surfaces.terminal.lines import BETWEEN, EMPTY, Line, Span, cut, fold, indent, line, wrap
 from handraise.surfaces.terminal.markdown import Growing
-from handraise.surfaces.terminal.words import ago
+from handraise.texts import span, t
 
 GUTTER: Span = ("", "  ")
+_ENDINGS: tuple[str, ...] = get_args(Ending)
 _TAIL = 6
 """How many rows of an unfinished block are shown."""
-_ASKS = ("AskUserQuestion", "ExitPlanMode")
+_ASKS = names_of("question", "plan")
 _LEVELS = {"info": "class:dim", "warning": "class:warning", "error": "class:danger", "alarm": "class:danger bold"}
 """How a notice of each level looks."""
 
 
-class Doing(Struct, frozen=True):
+class RunningAction(Struct, frozen=True):
     """An action under way."""
 
     title: str
@@ -46,7 +51,7 @@ class Doing(Struct, frozen=True):
     parent: str | None
     tool: str
     is_ask: bool
-    """Its card tells all of it."""
+    """Its card shows all of it."""
 
 
 class Timeline(Struct):
@@ -65,12 +70,12 @@ class Timeline(Struct):
     ended: SessionEnded | None = None
     turns: int = 0
     interrupted: bool = False
-    """Somebody ended the last turn."""
+    """A person ended the last turn."""
     cut_off: bool = False
     """The session ended in the middle of something."""
-    doing: dict[str, Doing] = field(default_factory=dict)
+    doing: dict[str, RunningAction] = field(default_factory=dict)
     waiting: dict[str, str] = field(default_factory=dict)
-    """What was said and not taken yet."""
+    """What was sent to Claude and not received yet."""
     _growing: dict[tuple[str, int], Growing] = field(default_factory=dict)
     _tail: tuple[tuple[str, int], str] | None = None
 
@@ -81,7 +86,8 @@ class Timeline(Struct):
             case Text():
                 return self._text(content, width)
             case ActionStarted(action=action, parent=parent, tool=tool):
-                self.doing[action] = Doing(_title(tool, content.title), item.at, parent, tool, tool in _ASKS)
+                title = doing(tool, content.title)
+                self.doing[action] = RunningAction(title, item.at, parent, tool, tool in _ASKS)
                 return []
             case ActionChanged():
                 return self._edited(content)
@@ -104,12 +110,13 @@ class Timeline(Struct):
             case SessionEnded():
                 return self._end(content, width)
             case Notice(level=level, text=text):
-                mark = "! ALARM: " if level == "alarm" else "! "
-                return wrap(line((_LEVELS[level], f"{mark}{one_line(text)}")), width, 2)
+                shown = one_line(text)
+                marked = t("terminal.timeline.alarm", text=shown) if level == "alarm" else f"! {shown}"
+                return wrap(line((_LEVELS[level], marked)), width, 2)
             case _:
                 return []
 
-    def preview(self, partial: Partial, width: int) -> list[Line]:
+    def preview(self, partial: Preview, width: int) -> list[Line]:
         """The blocks that partial text closed; the rest is in `tail`."""
         if partial.kind != "text" or partial.parent is not None:
             return []
@@ -129,12 +136,10 @@ class Timeline(Struct):
     def under_way(self, now: datetime, width: int) -> list[Line]:
         """One line for each action that has not ended."""
         lines = []
-        for doing in (each for each in self.doing.values() if not each.is_ask):
-            inside = "  " if doing.parent else ""
-            taken = f" · {ago(now - doing.since)}" if (now - doing.since).total_seconds() >= 1 else ""
-            lines.append(
-                cut(line(("class:accent", "◌ "), inside, self._short(doing.title), ("class:dim", taken)), width)
-            )
+        for action in (each for each in self.doing.values() if not each.is_ask):
+            inside, title = "  " if action.parent else "", self._short(action.title)
+            duration = ("class:dim", _duration(action.since, now))
+            lines.append(cut(line(("class:accent", "◌ "), inside, title, duration), width))
         return lines
 
     def forget_partial(self) -> None:
@@ -146,17 +151,17 @@ class Timeline(Struct):
             return indent(markdown.render(content.text, width - 4), ("class:dim", "  ┆ "))
         growing, self._tail = Growing(), None
         for place in sorted(place for place in self._growing if place[0] == content.message):
-            if content.text.startswith(self._growing[place].taken):
+            if content.text.startswith(self._growing[place].closed):
                 growing = self._growing.pop(place)
                 break
         rest = growing.finish(content.text)
         return _words(rest, width) if rest.strip() else []
 
     def _edited(self, content: ActionChanged) -> list[Line]:
-        """What runs is not what Claude wanted: the line says what does, and who edited it."""
+        """What runs is not what Claude asked for: the line says what does, and who edited it."""
         begun = self.doing.get(content.action)
         if begun is not None:
-            title = f"{_title(begun.tool, content.title)} (edited by {content.by.name})"
+            title = t("card.doing.edited", title=doing(begun.tool, content.title), name=content.by.name)
             self.doing[content.action] = replace(begun, title=title)
         return []
 
@@ -165,17 +170,17 @@ class Timeline(Struct):
         if begun is not None and begun.is_ask:
             return []
         inside = "  " if content.parent else ""
-        taken = f" · {ago(at - begun.since)}" if begun and (at - begun.since).total_seconds() >= 1 else ""
+        duration = _duration(begun.since, at) if begun is not None else ""
         mark = ("class:good", "✓ ") if content.ok else ("class:danger", "✗ ")
         title = begun.title if begun is not None else content.title
-        first = cut(line(mark, inside, self._short(title), ("class:dim", taken)), width)
+        first = cut(line(mark, inside, self._short(title), ("class:dim", duration)), width)
         if content.ok:
             return [first]
-        told = [each for each in evidence(content.output).split("\n") if each.strip()][:3]
-        return [first, *(cut(line(GUTTER, ("class:dim", f"  {each}")), width) for each in told)]
+        output = [each for each in evidence(content.output).split("\n") if each.strip()][:3]
+        return [first, *(cut(line(GUTTER, ("class:dim", f"  {each}")), width) for each in output)]
 
     def _short(self, title: str) -> str:
-        """Paths inside the session's directory are told from there."""
+        """Paths inside the session's directory are shown from there."""
         shown = one_line(title)
         return shown.replace(f"{self.directory}/", "") if self.directory not in ("", "/") else shown
 
@@ -184,13 +189,14 @@ class Timeline(Struct):
         self.turns += 1
         self.doing.clear()
         self._growing.clear()
-        self.failed = (content.error or "The turn failed.") if content.is_error else ""
+        self.failed = (content.error or t("terminal.timeline.turn_failed")) if content.is_error else ""
         self.interrupted = content.interrupted
         seconds = content.duration_ms / 1000
-        told = line(("class:dim", f"─ {seconds:.1f} s · ${content.cost_usd:.4f}"))
+        cost = t("terminal.timeline.turn", seconds=f"{seconds:.1f}", cost=f"{content.cost_usd:.4f}")
+        summary = line(("class:dim", cost))
         if not content.is_error:
-            return [EMPTY, cut(told, width)]
-        return [EMPTY, *wrap(line(("class:danger", f"✗ {one_line(self.failed)}")), width, 2), cut(told, width)]
+            return [EMPTY, cut(summary, width)]
+        return [EMPTY, *wrap(line(("class:danger", f"✗ {one_line(self.failed)}")), width, 2), cut(summary, width)]
 
     def _changed(self, content: SessionStarted | SessionChanged) -> list[Line]:
         if isinstance(content, SessionStarted):
@@ -205,24 +211,13 @@ class Timeline(Struct):
         self.ended, self.working, self._tail = content, False, None
         self.doing.clear()
         style = "class:danger" if content.how in ("failed", "lost") else "class:dim"
-        return wrap(line((style, f"─ The session {_ending(content.how)}: {one_line(content.reason)}")), width, 2)
+        return wrap(line((style, _ending(content))), width, 2)
 
 
-def _title(tool: str, title: str) -> str:
-    """With what is done, where the title is only what it is done to."""
-    match tool:
-        case "Bash":
-            return f"$ {title}"
-        case "Write":
-            return f"Write {title}"
-        case "Edit" | "MultiEdit" | "NotebookEdit":
-            return f"Edit {title}"
-        case "WebFetch":
-            return f"Fetch {title}"
-        case "WebSearch":
-            return f"Search the web for {title}"
-        case _:
-            return title
+def _duration(since: datetime, until: datetime) -> str:
+    """How long something took, where that is worth a word."""
+    length = until - since
+    return f"{BETWEEN}{span(length)}" if length.total_seconds() >= 1 else ""
 
 
 def _words(block: str, width: int) -> list[Line]:
@@ -230,8 +225,10 @@ def _words(block: str, width: int) -> list[Line]:
 
 
 def _said(content: Said, width: int) -> list[Line]:
-    pictures = f" [{content.images} picture{'' if content.images == 1 else 's'}]" if content.images else ""
-    rows = evidence(content.text + pictures).strip("\n").split("\n")
+    text = content.text
+    if content.images:
+        text = t("terminal.timeline.with_images", text=text, count=content.images)
+    rows = evidence(text).strip("\n").split("\n")
     made = [row for each in rows for row in fold(line(("bold", each)), width - 2)]
     return [
         EMPTY,
@@ -239,7 +236,8 @@ def _said(content: Said, width: int) -> list[Line]:
     ]
 
 
-def _ending(how: str) -> str:
-    return {"stopped": "was stopped", "finished": "has finished", "failed": "failed", "lost": "was lost"}.get(
-        how, "ended"
-    )
+def _ending(content: SessionEnded) -> str:
+    reason = one_line(content.reason)
+    if content.how in _ENDINGS:
+        return t(f"terminal.timeline.end.{content.how}", reason=reason)
+    return t("terminal.timeline.ended", reason=reason)

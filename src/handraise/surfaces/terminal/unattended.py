@@ -1,4 +1,4 @@
-"""The front without a terminal: nobody types here. Says how an open ask can be answered from elsewhere; never hangs."""
+"""Output without a terminal: nobody types here. Says how an open ask can be answered from elsewhere; never hangs."""
 
 import asyncio
 import os
@@ -9,24 +9,25 @@ from typing import Literal
 
 from handraise.model.asks import Ask
 from handraise.model.items import Item
-from handraise.surfaces.terminal import words
+from handraise.present.headlines import headline
 from handraise.surfaces.terminal.answer_options import how_to_answer
 from handraise.surfaces.terminal.editor import EditorFailed
-from handraise.surfaces.terminal.harmless import seal
+from handraise.surfaces.terminal.harmless import one_line, seal
 from handraise.surfaces.terminal.lines import Line, text_of
 from handraise.surfaces.terminal.session import TerminalSession
 from handraise.surfaces.terminal.timeline import Timeline
+from handraise.texts import t
 
 _QUEUE = "queue"
 
 
-def told(ask: Ask, options: str = "") -> list[str]:
+def lines_of_ask(ask: Ask, options: str = "") -> list[str]:
     """An open ask, and how it can be answered from elsewhere; `options` find its hub."""
-    return [f"✋ {words.sentence(ask)}", *(f"    {each}{options}" for each in how_to_answer(ask))]
+    return [f"✋ {one_line(headline(ask, None))}", *(f"    {each}{options}" for each in how_to_answer(ask))]
 
 
 class Unattended:
-    """See `Front`. Prints lines, or with `as_json` each item as one JSON object. Entered by `run`."""
+    """See `TerminalIO`. Prints lines, or with `as_json` each item as one JSON object. Entered by `run`."""
 
     def __init__(self, *, as_json: bool, patience: float | None, options: str = "") -> None:
         self.gave_up: Literal["", "unanswered", "queued"] = ""
@@ -59,16 +60,15 @@ class Unattended:
     def call(self, ask: Ask) -> None:
         if self._as_json:
             return
-        asked, *commands = told(ask, self._options)
-        waits = "  Claude waits for an answer. From another terminal, the page, or a script:"
-        for each in (asked, waits, *commands):
+        asked, *commands = lines_of_ask(ask, self._options)
+        for each in (asked, t("terminal.answer.waiting"), *commands):
             self._write(each)
 
     def keep(self, text: str) -> None:
         """Nothing is written here."""
 
     async def edit(self, _text: str, _suffix: str) -> str:
-        raise EditorFailed("There is no terminal for an editor.")
+        raise EditorFailed(t("terminal.edit.no_terminal"))
 
     async def run(self, stay: TerminalSession) -> None:
         """Until the turn is over, the session has ended, or patience has."""

@@ -1,7 +1,8 @@
-"""The board: what one person has before them: a session with its timeline, or the inbox, and the tray. Pure."""
+"""The view: what one person has before them: a session with its timeline, or the inbox, and the cards. Pure."""
 
 from msgspec import Struct, field
 
+from handraise.model.asks import Ask
 from handraise.model.items import Content, SessionChanged, SessionEnded
 from handraise.model.sessions import Session
 from handraise.surfaces.terminal.card_stack import CardStack
@@ -19,6 +20,7 @@ class ViewState(Struct):
     """Whether it is known which asks are open."""
     titles: dict[str, str] = field(default_factory=dict)
     _phases: dict[str, str] = field(default_factory=dict)
+    _directories: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.session is not None:
@@ -33,9 +35,17 @@ class ViewState(Struct):
         """How many sessions work, as far as they are known."""
         return sum(phase == "working" for phase in self._phases.values())
 
-    def know(self, session: str, title: str, phase: str) -> None:
+    def know(self, session: str, title: str, phase: str, directory: str = "") -> None:
         """A session, as it is."""
         self.titles[session], self._phases[session] = title, phase
+        if directory:
+            self._directories[session] = directory
+
+    def directory_of(self, ask: Ask) -> str | None:
+        """Where the session of an ask works, as far as it is known."""
+        if self.session is not None:
+            return self.session.directory if ask.session == self.session.id else None
+        return self._directories.get(ask.session or "")
 
     def hear(self, session: str, content: Content) -> None:
         """What an item says about a session."""

@@ -49,18 +49,18 @@ def layout(
 ) -> Layout:
     """`entry` is what is written for a card, between its two parts; `composer` what is written for Claude."""
     written = _written(entry, (BAR,), lambda: Dimension.exact(entry_rows()))
-    said = _written(composer, (), lambda: Dimension(min=1, max=_MOST), hint)
+    line_to_claude = _written(composer, (), lambda: Dimension(min=1, max=_MOST), hint)
     return Layout(
         HSplit(
             [
                 _text(above),
                 ConditionalContainer(written, writing),
                 _text(below),
-                ConditionalContainer(said, composing),
+                ConditionalContainer(line_to_claude, composing),
                 Window(FormattedTextControl(state), height=1, dont_extend_height=True),
             ]
         ),
-        focused_element=said,
+        focused_element=line_to_claude,
     )
 
 

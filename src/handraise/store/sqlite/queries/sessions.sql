@@ -31,12 +31,12 @@ SELECT
 FROM sessions WHERE phase IN (SELECT value FROM json_each(:phases)) ORDER BY created_at DESC, rowid DESC
 
 -- name: advance
-INSERT INTO places (session, run, "offset", memory) VALUES (:session, :run, :offset, :memory)
+INSERT INTO checkpoints (session, run, "offset", memory) VALUES (:session, :run, :offset, :memory)
 ON CONFLICT (session) DO UPDATE SET run = excluded.run, "offset" = excluded."offset", memory = excluded.memory
-WHERE (excluded.run, excluded."offset") >= (places.run, places."offset")
+WHERE (excluded.run, excluded."offset") >= (checkpoints.run, checkpoints."offset")
 
--- name: place
-SELECT session, run, "offset", memory FROM places WHERE session = :session
+-- name: checkpoint
+SELECT session, run, "offset", memory FROM checkpoints WHERE session = :session
 
 -- name: save_line
 INSERT INTO lines (session, line) VALUES (?, ?) ON CONFLICT (session) DO UPDATE SET line = excluded.line

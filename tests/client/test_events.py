@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handraise.desk.stream import EventParser, ServerEvent
+from handraise.client.events import EventParser, ServerEvent
 
 STREAM = (
     b'retry: 1000\nevent: place\nid: 4\ndata: {"cursor":4}\n\n'

@@ -1,0 +1,86 @@
+"""The cards that go out with asks: made when they are sent, in the language of the hub, and never stored."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from handraise.desk.interface import Desk, NotFound
+from handraise.model.asks import Ask, ask_as_json, ask_from_json, read_settlement
+from handraise.model.items import AskOpened, AskSettled, Item
+from handraise.present.cards import card_of
+from handraise.present.outcomes import of_settlement
+
+_OPENED = b'{"type":"ask.opened"'
+_SETTLED = b'{"type":"ask.settled"'
+"""How the contents of items begin that get something added; all others go out as they are."""
+_MOST_KNOWN = 4096
+_TOGETHER = 50
+"""How many cards are made before others get a turn."""
+
+
+class AskCards:
+    """Adds cards to asks. Remembers where sessions work, which never changes."""
+
+    def __init__(self) -> None:
+        self._directories: OrderedDict[str, str | None] = OrderedDict()
+
+    async def ask(self, ask: Ask, desk: Desk) -> dict[str, Any]:
+        """An ask as the API shows it, with its card."""
+        return {**ask_as_json(ask), "card": card_of(ask, await self._directory(ask, desk))}
+
+    async def asks(self, asks: Sequence[Ask], desk: Desk) -> list[dict[str, Any]]:
+        """Many of them, without holding up anybody else."""
+        shown = []
+        for number, ask in enumerate(asks, 1):
+            shown.append(await self.ask(ask, desk))
+            if number % _TOGETHER == 0:
+                await asyncio.sleep(0)
+        return shown
+
+    async def item(self, item: Item, desk: Desk) -> bytes:
+        """An item as the API shows it: an ask that opens with its card, one that is settled with its outcome."""
+        if not item.content.startswith((_OPENED, _SETTLED)):
+            return item.as_json()
+        try:
+            added = await self._added(item, desk)
+        except (msgspec.ValidationError, KeyError, NotFound):
+            # An older hub stored it in another shape, or its ask was removed: it goes out as it is.
+            return item.as_json()
+        return replace(item, content=added).as_json()
+
+    async def items(self, items: Sequence[Item], desk: Desk) -> list[bytes]:
+        """A page of items."""
+        return [await self.item(item, desk) for item in items]
+
+    async def _added(self, item: Item, desk: Desk) -> bytes:
+        match item.read():
+            case AskOpened(ask=fields):
+                ask = ask_from_json(fields)
+                card = card_of(ask, await self._directory(ask, desk))
+                # The ask is the last that such a content has: its card comes before both closing braces.
+                return b'%s,"card":%s}}' % (item.content[:-2], msgspec.json.encode(card))
+            case AskSettled(ask=name, settlement=fields):
+                ask = await desk.ask(name)
+                settlement = read_settlement(ask.kind, msgspec.json.encode(fields))
+                outcome = of_settlement(ask, settlement, await self._directory(ask, desk))
+                return b'%s,"outcome":%s}' % (item.content[:-1], msgspec.json.encode(outcome))
+            case _:
+                return item.content
+
+    async def _directory(self, ask: Ask, desk: Desk) -> str | None:
+        """Where the session of an ask works; None for an external agent."""
+        if ask.session is None:
+            return None
+        if ask.session not in self._directories:
+            try:
+                found: str | None = (await desk.session(ask.session)).session.directory
+            except NotFound:
+                found = None
+            self._directories[ask.session] = found
+            if len(self._directories) > _MOST_KNOWN:
+                self._directories.popitem(last=False)
+        return self._directories[ask.session]

@@ -1,0 +1,116 @@
+"""The choices of a card: what can be answered, what each is called, and by which key. Pure."""
+
+from collections.abc import Iterator
+from typing import Any, assert_never
+
+from msgspec import Struct
+
+from handraise.model.asks import Ask, Form, Permission, Plan, Question
+from handraise.model.intent import Weight
+from handraise.model.keys import On, key_of
+from handraise.model.trust import Trust
+from handraise.present.offers import offer_in_words, suggestion_in_words
+from handraise.present.quotes import one_line
+from handraise.texts import t
+
+OPTION = "option"
+"""The act of choosing one of the options of a question."""
+_DANGEROUS = (("permission", "deny"), ("permission", "stop"), ("trust", "exactly"))
+_LAST_DIGIT = 9
+
+
+class CardChoice(Struct, frozen=True):
+    """One answer. `answer` is None where the person adds something first: an edit, a text, values of a form."""
+
+    act: str
+    """As in the table of keys."""
+    label: str
+    detail: str
+    key: str
+    digit: int | None
+    weight: Weight
+    danger: bool = False
+    answer: dict[str, Any] | None = None
+
+
+def choices(ask: Ask) -> tuple[CardChoice, ...]:
+    """Everything that answers an ask, in the order of its digits. Several prompts at once have no ready choices."""
+    match ask.body:
+        case Question():
+            return tuple(_of_question(ask.body))
+        case Permission():
+            return tuple(_of_permission(ask.body))
+        case Plan():
+            return (
+                _choice("plan", "approve", {"approve": True}),
+                _choice("plan", "free", {"approve": True, "mode": "acceptEdits"}),
+                _choice("plan", "edit", None),
+                _choice("plan", "revise", None),
+                _choice("plan", "outline", {"outline": True}),
+            )
+        case Form():
+            return (
+                _choice("form", "fill", None, ""),
+                _choice("form", "decline", {"action": "decline"}, ""),
+                _choice("form", "cancel", {"action": "cancel"}, ""),
+            )
+        case Trust(unreadable=unreadable):
+            exactly = _choice("trust", "exactly", {"trust": "exactly"})
+            refusing = (_choice("trust", "without", {"trust": "without"}, ""), _never())
+            return refusing if unreadable else (exactly, *refusing)
+        case _:
+            assert_never(ask.body)
+
+
+def _never() -> CardChoice:
+    return _choice("trust", "never", {"trust": "never"})
+
+
+def _of_question(body: Question) -> Iterator[CardChoice]:
+    if len(body.questions) != 1:
+        return
+    (prompt,) = body.questions
+    for place, option in enumerate(prompt.options, 1):
+        answer = None if prompt.multi_select else {"answers": [{"labels": [option.label]}]}
+        digit = place if place <= _LAST_DIGIT else None
+        label, detail = one_line(option.label), one_line(option.description)
+        yield CardChoice(OPTION, label, detail, "", digit, "answer", answer=answer)
+    yield _choice("question", "free text", None, "")
+
+
+def _of_permission(body: Permission) -> Iterator[CardChoice]:
+    yield _choice("permission", "once", {"allow": True}, "")
+    for offer in body.offers:
+        # An offer of an older hub may have no rules; its scope is all there is to show.
+        words = offer_in_words(offer.lasting, offer.rules) if offer.rules else one_line(offer.scope)
+        yield _choice("permission", offer.lasting, {"allow": True, "for": offer.lasting}, "", label=words)
+    yield _choice("permission", "edit", None)
+    yield _choice("permission", "deny", {"allow": False})
+    yield _choice("permission", "stop", {"allow": False, "interrupt": True})
+    for place, suggestion in enumerate(body.suggestions):
+        yield _suggestion(place, suggestion_in_words(suggestion))
+
+
+def _suggestion(place: int, words: str) -> CardChoice:
+    key = key_of("permission", "suggestion")
+    digit = (key.digit or 0) + place
+    label = t("card.choice.permission.suggestion")
+    shown = digit if digit <= _LAST_DIGIT else None
+    answer = {"allow": True, "suggestions": [place]}
+    return CardChoice(key.act, label, words, key.letter, shown, key.weight, answer=answer)
+
+
+def _choice(
+    on: On, act: str, answer: dict[str, Any] | None, detail: str | None = None, *, label: str | None = None
+) -> CardChoice:
+    key, name = key_of(on, act), act.replace(" ", "_")
+    return CardChoice(
+        act,
+        t(f"card.choice.{on}.{name}") if label is None else label,
+        t(f"card.detail.{on}.{name}") if detail is None else detail,
+        key.letter,
+        key.digit,
+        key.weight,
+        (on, act) in _DANGEROUS,
+        answer,
+    )

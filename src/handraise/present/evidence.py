@@ -1,0 +1,130 @@
+"""The evidence: everything that an ask is decided by, whole, with hidden characters marked. Pure."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, assert_never
+
+from msgspec import Struct, to_builtins
+
+from handraise.model.asks import Ask, Body, Form, Permission, Plan, Question
+from handraise.model.hidden import has_hidden, reveal
+from handraise.model.tools import tool_named
+from handraise.model.trust import Brought, Trust
+from handraise.present.quotes import one_line, quoted
+from handraise.texts import t
+
+EvidenceKind = Literal["command", "diff", "plan", "input", "note", "warning", "piece"]
+
+
+class Evidence(Struct, frozen=True):
+    """One thing to look at. `piece`: one of several, under its label."""
+
+    kind: EvidenceKind
+    text: str
+    label: str = ""
+
+
+def evidence(ask: Ask, *, hidden: bool) -> tuple[Evidence, ...]:
+    """What there is to see, in the order in which to read it. `hidden`: whether `hides` found something."""
+    shown = tuple(_of_body(ask.body))
+    return (*shown, Evidence("warning", t("card.evidence.hidden"))) if hidden else shown
+
+
+def hides(body: Body) -> bool:
+    """Whether anything in an ask would not be seen if it were shown as it is."""
+    match body:
+        case Permission(tool=tool, input=fields, diff=diff, suggestions=suggestions):
+            asked: object = [tool, fields, body.description, body.reason, body.blocked_path, diff, suggestions]
+        case _:
+            asked = to_builtins(body)
+    return any(has_hidden(text) for text in _texts(asked))
+
+
+def as_json(value: object) -> str:
+    """JSON for reading and editing."""
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def brought_in_words(brought: Sequence[Brought]) -> str:
+    """What a directory brings, counted: "3 hooks, 1 MCP server"."""
+    counts = Counter(each.kind for each in brought)
+    return ", ".join(t(f"card.counted.{kind}", count=count) for kind, count in counts.items())
+
+
+def _of_body(body: Body) -> Iterator[Evidence]:
+    match body:
+        case Question(questions):
+            for option in (option for prompt in questions for option in prompt.options if option.preview):
+                yield Evidence("piece", reveal(option.preview or ""), one_line(option.label))
+        case Permission():
+            yield from _of_permission(body)
+        case Plan(plan):
+            yield Evidence("plan", reveal(plan))
+        case Form(schema=schema):
+            yield from _fields(schema)
+        case Trust():
+            yield from _of_trust(body)
+        case _:
+            assert_never(body)
+
+
+def _of_permission(body: Permission) -> Iterator[Evidence]:
+    if body.diff:
+        yield Evidence("diff", reveal(body.diff))
+    else:
+        yield from _of_input(body.tool, body.input)
+    if body.diff_note:
+        yield Evidence("note", one_line(body.diff_note))
+    description = body.description or body.input.get("description")
+    if isinstance(description, str) and description.strip():
+        yield Evidence("note", one_line(description), t("card.evidence.says"))
+    if body.reason:
+        yield Evidence("note", one_line(body.reason))
+    if body.blocked_path:
+        yield Evidence("warning", t("card.evidence.outside", path=quoted(body.blocked_path)))
+
+
+def _of_input(name: str, fields: Mapping[str, Any]) -> Iterator[Evidence]:
+    command = fields.get("command")
+    if tool_named(name).kind not in ("shell", "other") or not isinstance(command, str):
+        yield Evidence("input", reveal(as_json(fields)))
+        return
+    yield Evidence("command", reveal(command))
+    rest = {key: value for key, value in fields.items() if key not in ("command", "description")}
+    if rest:
+        yield Evidence("input", reveal(as_json(rest)), t("card.evidence.rest"))
+
+
+def _fields(schema: Mapping[str, Any]) -> Iterator[Evidence]:
+    fields = schema.get("properties")
+    for name, field in fields.items() if isinstance(fields, Mapping) else ():
+        described = field if isinstance(field, Mapping) else {}
+        title, text = described.get("title"), described.get("description")
+        label = title if isinstance(title, str) and title.strip() else str(name)
+        yield Evidence("piece", reveal(text) if isinstance(text, str) else "", one_line(label))
+
+
+def _of_trust(body: Trust) -> Iterator[Evidence]:
+    for why in body.unreadable:
+        yield Evidence("warning", t("card.evidence.untrusted", why=one_line(why)))
+    if body.brought:
+        yield Evidence("note", brought_in_words(body.brought))
+    for each in body.brought:
+        kind = t(f"card.brought.{each.kind}")
+        label = t("card.evidence.brought", kind=kind, name=quoted(each.name), path=quoted(each.path))
+        yield Evidence("piece", reveal(each.text), label)
+    yield Evidence("note", t("card.evidence.trusting"))
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in what was asked, keys of objects among them."""
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case str() as text:
+                yield text
+            case Mapping() as fields:
+                waiting += [*fields.keys(), *fields.values()]
+            case list() | tuple() as several:
+                waiting += several

@@ -1,0 +1,123 @@
+"""The outcome: how an ask was settled, in one line, about another person or as "You". Pure."""
+
+from typing import Literal, assert_never
+
+from msgspec import Struct
+
+from handraise.model.actors import Actor, ByRule, Person, TheHub
+from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise, Trusting
+from handraise.model.asks import Answered, Ask, Expired, Permission, Settlement, Withdrawn
+from handraise.model.tools import tool_named
+from handraise.present.quotes import clipped, nearby, one_line, quoted
+from handraise.texts import t
+
+_Side = Literal["theirs", "yours"]
+
+
+class CardOutcome(Struct, frozen=True):
+    """Who did what. `yours` is for the seat that answered."""
+
+    text: str
+    yours: str
+
+
+def outcome(ask: Ask, directory: str | None) -> CardOutcome | None:
+    """How an ask ended; None while it is open."""
+    return None if ask.settlement is None else of_settlement(ask, ask.settlement, directory)
+
+
+def of_settlement(ask: Ask, settlement: Settlement, directory: str | None) -> CardOutcome:
+    """How an ask ended in this way."""
+    match settlement:
+        case Answered(answer=answer, by=by):
+            text = _answered(ask, answer, _name(by), "theirs", directory)
+            yours = _answered(ask, answer, "", "yours", directory) if isinstance(by, Person) else text
+            return CardOutcome(text, yours)
+        case Expired(late=Answered() as late):
+            answered = of_settlement(ask, late, directory)
+            return CardOutcome(
+                t("card.outcome.late", outcome=answered.text), t("card.outcome.late", outcome=answered.yours)
+            )
+        case Expired():
+            return _same(t("card.outcome.expired"))
+        case Withdrawn(reason=reason):
+            return _same(t("card.outcome.withdrawn", reason=one_line(reason)))
+        case _:
+            assert_never(settlement)
+
+
+def subject(ask: Ask, directory: str | None) -> str:
+    """What a permission is about, in a few words and in backquotes; for a glance."""
+    if not isinstance(ask.body, Permission):
+        return ""
+    tool = tool_named(ask.body.tool)
+    named = tool.subject_of(ask.body.input)
+    if tool.kind == "shell" and named:
+        return f"`{quoted(_first_line(named))}`"
+    if named and tool.is_about_a_file:
+        return t("card.outcome.use", tool=quoted(tool.name), subject=quoted(nearby(named, directory)))
+    return f"`{quoted(tool.name)}`"
+
+
+def _same(text: str) -> CardOutcome:
+    return CardOutcome(text, text)
+
+
+def _answered(ask: Ask, answer: Answer, who: str, side: _Side, directory: str | None) -> str:
+    line = t(f"card.outcome.{side}.{_verb(answer)}", who=who, what=_what(ask, answer, directory))
+    match answer:
+        case Allow(input=changed, suggestions=suggestions):
+            line = t("card.outcome.edited", outcome=line) if changed is not None else line
+            return t("card.outcome.suggested", outcome=line) if suggestions else line
+        case Approve(plan=str()):
+            return t("card.outcome.edited", outcome=line)
+        case Deny(message=message) | Revise(message=message) if message.strip():
+            return t("card.outcome.reason", outcome=line, reason=one_line(message))
+        case _:
+            return line
+
+
+def _verb(answer: Answer) -> str:
+    match answer:
+        case Choices():
+            return "answered"
+        case Allow(scope=scope):
+            return scope
+        case Deny(interrupt=interrupt):
+            return "stopped" if interrupt else "denied"
+        case Approve(mode=mode):
+            return "freed" if mode == "acceptEdits" else "approved"
+        case Revise():
+            return "revised"
+        case Outline():
+            return "outlined"
+        case Filled(action=action):
+            return {"accept": "filled", "decline": "declined", "cancel": "dismissed"}[action]
+        case Trusting(trust=level):
+            return level
+        case _:
+            assert_never(answer)
+
+
+def _what(ask: Ask, answer: Answer, directory: str | None) -> str:
+    if not isinstance(answer, Choices):
+        return subject(ask, directory)
+    each = (", ".join([*choice.labels, *([choice.text] if choice.text else [])]) for choice in answer.answers)
+    return one_line(" · ".join(each))
+
+
+def _name(by: Actor) -> str:
+    match by:
+        case Person(name=name):
+            return one_line(name)
+        case ByRule():
+            return t("card.who.rule")
+        case TheHub():
+            return t("card.who.hub")
+        case _:
+            assert_never(by)
+
+
+def _first_line(text: str) -> str:
+    line = text.split("\n")[0]
+    return clipped(line) if line == text else clipped(f"{line} …")

@@ -1,0 +1,80 @@
+"""The message in the language of this process, with its values in place. A missing one never breaks a surface."""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from handraise.texts.catalogue import ENGLISH, Catalogue, Message
+from handraise.texts.plurals import category
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+class MissingText(LookupError):
+    """A key or a value that a text needs is missing; raised only where that was asked for."""
+
+
+class _State:
+    catalogue = Catalogue(ENGLISH)
+    strict = False
+
+
+def t(key: str, /, **values: object) -> str:
+    """The message of this key; `count` chooses its plural form. An unknown key is shown itself."""
+    message = _State.catalogue.message(key)
+    if message is None:
+        return _missing(f"There is no text {key!r}.", key)
+    return _PLACEHOLDER.sub(lambda found: _value(key, found, values), _form(message, values))
+
+
+def use(language: str) -> None:
+    """The language of this process from here on. Raises UnknownLanguage."""
+    if language != _State.catalogue.language:
+        _State.catalogue = Catalogue(language)
+
+
+def language() -> str:
+    """The language of this process."""
+    return _State.catalogue.language
+
+
+def whole() -> dict[str, Any]:
+    """Everything that there is to say in the language of this process."""
+    return _State.catalogue.whole()
+
+
+@contextmanager
+def using(other: str | Catalogue) -> Iterator[None]:
+    """Another language, or another catalogue, for a while: for tests."""
+    before = _State.catalogue
+    _State.catalogue = Catalogue(other) if isinstance(other, str) else other
+    try:
+        yield
+    finally:
+        _State.catalogue = before
+
+
+def strictly(wanted: bool = True) -> None:
+    """Whether a missing text is an error: in tests it is."""
+    _State.strict = wanted
+
+
+def _form(message: Message, values: Mapping[str, object]) -> str:
+    if isinstance(message, str):
+        return message
+    count = values.get("count")
+    form = category(language(), count) if isinstance(count, int) else "other"
+    return message.get(form, message["other"])
+
+
+def _value(key: str, found: re.Match[str], values: Mapping[str, object]) -> str:
+    if found[1] not in values:
+        return _missing(f"The text {key!r} needs a value for {found[0]}.", found[0])
+    return str(values[found[1]])
+
+
+def _missing(why: str, instead: str) -> str:
+    if _State.strict:
+        raise MissingText(why)
+    return instead

@@ -1,0 +1,94 @@
+"""The card goes out with every ask, everywhere, and is never stored."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from api.events import feed
+from api.served import A, B, served, told
+from handraise import texts
+from handraise.model.actors import Person
+from handraise.model.answers import Deny
+from handraise.model.asks import Answered, Permission, Withdrawn
+from handraise.store.changes import SettleAsk
+
+READ = Permission("Read", {"file_path": "/work/src/a.py"})
+
+
+async def test_a_card_comes_with_every_ask(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client("approver") as client, hub.neighbour() as owner:
+        session = await hub.session()
+        ask = await hub.ask(READ, session=session.id)
+        question = await hub.ask()
+
+        listed = (await client.get("/api/asks")).json()["asks"]
+        one = (await client.get(f"/api/asks/{ask.id}")).json()
+        answered = (await client.post(f"/api/asks/{question.id}/answer", json={"answer": A})).json()
+        other = await owner.post(f"/api/asks/{question.id}/answer", json={"answer": B})
+
+        # Paths are told as seen from the session's directory.
+        assert [each["card"]["headline"] for each in listed] == ["Read `src/a.py`?", "Which?"]
+        assert one["card"] == listed[0]["card"]
+        assert one["card"]["risk"] == {"level": "low", "reason": ""}
+        assert answered["card"]["outcome"] == {"text": "a approver answered: A", "yours": "You answered: A"}
+        assert answered["card"]["choices"] == []
+        assert told(other)["ask"]["card"]["outcome"]["text"] == "a approver answered: A"
+
+
+async def test_the_feed_says_the_card_of_what_opens_and_the_outcome_of_what_is_settled(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client("viewer") as client:
+        session = await hub.session()
+        ask = await hub.ask(READ, session=session.id)
+        answered = Answered(Deny("Not now"), Person("ana"), "web", datetime.now(UTC))
+        await hub.up.hub.store.apply([SettleAsk(ask.id, answered)])
+
+        async with feed(client, after=0) as stream:
+            news = {}
+            while "ask.settled" not in news:
+                event = await anext(stream)
+                news[event.data.get("type")] = event.data
+        listed = (await client.get("/api/items")).json()["items"]
+
+        opened, settled = news["ask.opened"], news["ask.settled"]
+        assert opened["ask"]["card"]["headline"] == "Read `src/a.py`?"
+        assert opened["ask"]["card"]["outcome"] is None
+        assert settled["outcome"]["text"] == "ana denied Read `src/a.py`: “Not now”"
+        assert settled["outcome"]["yours"] == "You denied Read `src/a.py`: “Not now”"
+        assert [each for each in listed if each["type"] in news and each["type"].startswith("ask.")] == [
+            opened,
+            settled,
+        ]
+
+
+async def test_no_card_is_stored(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub:
+        ask = await hub.ask(READ)
+        await hub.up.hub.store.apply([SettleAsk(ask.id, Withdrawn("gone", datetime.now(UTC)))])
+
+        contents = [msgspec.json.decode(item.content) for item in await hub.up.hub.store.items()]
+
+        assert [each["type"] for each in contents] == ["ask.opened", "ask.settled"]
+        assert "card" not in contents[0]["ask"]
+        assert "outcome" not in contents[1]
+
+
+async def test_an_ask_whose_session_is_unknown_has_a_card_with_whole_paths(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client("viewer") as client:
+        ask = await hub.ask(READ, session="s_gone")
+
+        assert (await client.get(f"/api/asks/{ask.id}")).json()["card"]["headline"] == "Read `/work/src/a.py`?"
+
+
+async def test_the_hub_says_its_language_and_gives_its_texts(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client("viewer") as client, hub.client() as nobody:
+        ask = await hub.ask(READ)
+        assert (await client.get("/api/me")).json()["language"] == "en"
+        assert (await client.get("/api/texts")).json()["card"]["choice"]["permission"]["once"] == "Allow once"
+        assert (await nobody.get("/api/texts")).status_code == 401
+        with texts.using("en-XA"):
+            assert (await client.get("/api/me")).json()["language"] == "en-XA"
+            once = (await client.get("/api/texts")).json()["card"]["choice"]["permission"]["once"]
+            assert once == "⟦Åłłóŵ óñçé~~~~⟧"
+            card = (await client.get(f"/api/asks/{ask.id}")).json()["card"]
+            assert card["choices"][0]["label"] == once

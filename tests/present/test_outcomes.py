@@ -1,0 +1,91 @@
+"""The outcome: who did what, about others and as "You"."""
+
+import pytest
+
+from handraise.model.actors import ByRule, Person, TheHub
+from handraise.model.answers import (
+    Allow,
+    Answer,
+    Approve,
+    Choice,
+    Choices,
+    Deny,
+    Filled,
+    Outline,
+    Revise,
+    Trusting,
+)
+from handraise.model.asks import Answered, Body, Expired, Permission, Settlement, Withdrawn
+from handraise.present.outcomes import CardOutcome, outcome
+from present.asked import FORM, HERE, NOON, PLAN, TRUST, WHICH, ask_of, bash
+
+NPM = bash("npm test")
+
+
+def of(body: Body, settlement: Settlement) -> CardOutcome:
+    found = outcome(ask_of(body, settlement=settlement), HERE)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("body", "answer", "text"),
+    [
+        (NPM, Allow(), "allowed `npm test`"),
+        (NPM, Allow("session"), "allowed `npm test` for this session"),
+        (NPM, Allow("always"), "allowed `npm test` for this project"),
+        (NPM, Allow(input={"command": "ls"}), "allowed `npm test` (edited)"),
+        (NPM, Allow(suggestions=(0,)), "allowed `npm test`, with Claude's suggestion"),
+        (NPM, Deny(), "denied `npm test`"),
+        (NPM, Deny("Not now"), "denied `npm test`: “Not now”"),
+        (NPM, Deny("", True), "denied `npm test` and stopped the turn"),
+        (bash("a\nb"), Allow(), "allowed `a …`"),
+        (bash("x" * 100), Allow(), f"allowed `{'x' * 71}…`"),
+        (Permission("Edit", {"file_path": f"{HERE}/a.py"}), Allow(), "allowed Edit `a.py`"),
+        (Permission("WebFetch", {"url": "https://a"}), Allow(), "allowed `WebFetch`"),
+        (WHICH, Choices((Choice(("A", "B"), "c"), Choice(text="d"))), "answered: A, B, c · d"),
+        (PLAN, Approve(), "approved the plan"),
+        (PLAN, Approve(plan="# Other"), "approved the plan (edited)"),
+        (PLAN, Revise("More"), "sent the plan back: “More”"),
+        (PLAN, Revise(), "sent the plan back"),
+        (PLAN, Outline(), "asked for an outline first"),
+        (FORM, Filled("accept", {}), "filled in the form"),
+        (FORM, Filled("decline"), "declined the form"),
+        (FORM, Filled("cancel"), "dismissed the form"),
+        (TRUST, Trusting("without"), "chose to run without them"),
+        (TRUST, Trusting("exactly"), "trusted the directory"),
+        (TRUST, Trusting("never"), "chose never to use them"),
+    ],
+)
+def test_what_an_answer_did(body: Body, answer: Answer, text: str) -> None:
+    found = of(body, Answered(answer, Person("ana"), "web", NOON))
+    assert found == CardOutcome(f"ana {text}", f"You {text}")
+
+
+def test_a_verb_follows_who_did_it() -> None:
+    found = of(PLAN, Answered(Approve("acceptEdits"), Person("ana"), "web", NOON))
+    assert found == CardOutcome("ana approved the plan and accepts edits", "You approved the plan and accept edits")
+
+
+def test_a_rule_and_the_hub_are_never_you() -> None:
+    assert of(NPM, Answered(Deny(), ByRule("r_1", "x"), "rule", NOON)) == CardOutcome(*["A rule denied `npm test`"] * 2)
+    assert of(NPM, Answered(Deny(), TheHub(), "hub", NOON)) == CardOutcome(*["Handraise denied `npm test`"] * 2)
+
+
+def test_what_nobody_answered() -> None:  # lesson 30
+    late = Answered(Allow(), Person("ana"), "web", NOON)
+    assert outcome(ask_of(NPM), HERE) is None
+    assert of(NPM, Expired(NOON)).text == "No one answered in time"
+    assert of(NPM, Expired(NOON, late)).text == "Answered late: ana allowed `npm test`"
+    assert of(NPM, Expired(NOON, late)).yours == "Answered late: You allowed `npm test`"
+    assert of(NPM, Withdrawn("the turn was interrupted", NOON)).text == "No longer needed: the turn was interrupted"
+
+
+def test_hidden_characters_are_marked_wherever_they_come_from() -> None:  # lesson 39
+    assert of(NPM, Answered(Deny("\u202eno"), Person("a\u200bna"), "web", NOON)).text == (
+        "a⟨U+200B⟩na denied `npm test`: “⟨U+202E⟩no”"
+    )
+    assert of(bash("rm \u202e`x`"), Answered(Allow(), Person("ana"), "web", NOON)).text == (
+        "ana allowed `rm ⟨U+202E⟩ˋxˋ`"
+    )
+    assert of(NPM, Withdrawn("a\u202eb\nc", NOON)).text == "No longer needed: a⟨U+202E⟩b c"

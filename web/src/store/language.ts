@@ -1,0 +1,19 @@
+/** The hub's language: learned from the hub, and loaded before the page is drawn in it. */
+import type { Messages } from "../messages";
+import { language, showLanguage } from "../texts";
+import { get } from "./http";
+
+const KEY = "handraise.language";
+
+/** Changes to the hub's language, if it is another one than is shown. */
+export async function useLanguage(wanted: string): Promise<void> {
+  if (wanted === language.peek()) return;
+  showLanguage(wanted, await get<Record<string, Messages>>("/api/texts"));
+  localStorage.setItem(KEY, wanted);
+}
+
+/** The language of the last visit: its texts are loaded before anything is drawn. */
+export async function useLastLanguage(): Promise<void> {
+  const last = localStorage.getItem(KEY);
+  if (last) await useLanguage(last).catch(() => undefined);
+}
