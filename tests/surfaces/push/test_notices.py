@@ -109,7 +109,7 @@ def test_what_else_a_call_says_is_shown_before_it_can_be_allowed() -> None:
     assert notice.body == '{"command":"ls","run_in_background":true}\nFix the tests'
     assert offered(bash("ls", run_in_background=True)) == ["Deny", "Allow once"]
     reaching = shown(Permission("Read", {"file_path": "/etc/passwd"}, blocked_path="/etc"))
-    assert reaching.body == "Outside the allowed directories: /etc\n/etc/passwd\nFix the tests"
+    assert reaching.body == "Outside: /etc\n/etc/passwd\nFix the tests"
 
 
 def test_a_question_with_two_options_can_be_answered_at_a_glance() -> None:

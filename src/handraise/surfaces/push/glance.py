@@ -10,7 +10,6 @@ from handraise.model.hidden import has_hidden, reveal
 from handraise.model.tools import tool_named
 from handraise.model.trust import Trust
 from handraise.present.evidence import brought_in_words
-from handraise.present.headlines import without_marks
 from handraise.texts import t
 
 _COLUMNS = 36
@@ -51,7 +50,8 @@ def _permission(body: Permission) -> Glance:
     tool = tool_named(body.tool)
     outside = ""
     if body.blocked_path:
-        outside = without_marks(t("card.evidence.outside", path=body.blocked_path.replace("`", "ˋ"))) + "\n"
+        # Shorter than on the card: four rows are little, and the path is what counts.
+        outside = t("push.outside", path=body.blocked_path) + "\n"
     if tool.change:
         text = outside + (body.diff or "").rstrip()
         return Glance(reveal(text), bool(body.diff) and not body.diff_note and _is_whole(text))
