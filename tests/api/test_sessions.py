@@ -20,7 +20,7 @@ BLOCK = {"type": "image", "source": {"type": "base64", **PICTURE}}
     [
         ({}, "say"),
         ({"say": "hi"}, "project"),
-        ({"say": " ", "project": "/"}, "nothing to say"),
+        ({"say": " ", "project": "/"}, "message is empty"),
         ({"say": 1, "project": "/"}, "$.say"),
         ({"say": "hi", "project": "/", "modle": "x"}, "`modle`"),
         ({"say": "hi", "project": "/", "mode": ""}, "$.mode"),
@@ -117,7 +117,7 @@ async def test_pictures_go_along_with_what_a_session_is_resumed_or_forked_with(t
             items = (await client.get(f"/api/sessions/{begun.json()['id']}/items")).json()["items"]
             assert [(item["text"], item["images"]) for item in items if item["type"] == "said"] == [(text, 2)]
         empty = await client.post(f"/api/sessions/{session.id}/resume", json={"say": " ", "images": []})
-        assert (empty.status_code, told(empty)["message"]) == (422, "There is nothing to say.")
+        assert (empty.status_code, told(empty)["message"]) == (422, "The message is empty.")
         wrong = await client.post(f"/api/sessions/{session.id}/fork", json={"images": [{"data": ""}]})
         assert wrong.status_code == 422
 

@@ -297,7 +297,7 @@ def _words(said: str | Blocks, images: tuple[ImageSchema, ...]) -> str | tuple[d
     text = (TextBlockSchema(said),) if isinstance(said, str) and said.strip() else ()
     blocks: tuple[dict[str, Any], ...] = msgspec.to_builtins((*(text if isinstance(said, str) else said), *pictures))
     if not blocks:
-        raise BadRequest("There is nothing to say.", 422, "invalid")
+        raise BadRequest("The message is empty.", 422, "invalid")
     return blocks
 
 
