@@ -156,7 +156,7 @@ async def test_the_same_answer_twice_is_fine_and_another_is_told_who_was_first(s
     other = await stream.submit(answer="Option B", selectedOptions=[1], askId=ask)
 
     assert [each.status_code for each in (first, again, other)] == [200, 200, 409]
-    assert "answered before, by owner" in other.json()["error"]["message"]
+    assert "Already answered by owner" in other.json()["error"]["message"]
     assert (await stream.poll()).json()["selectedOptions"] == [0]
 
 

@@ -30,7 +30,7 @@ async def test_the_first_answer_counts_the_same_again_is_fine_and_another_is_tol
         assert again.json() == first.json()
         error = told(other)
         assert error["code"] == "conflict"
-        assert error["message"] == "This was answered before, by a approver, from api: A."
+        assert error["message"] == "Already answered by a approver (api): A."
         assert error["settlement"]["by"] == {"kind": "person", "name": "a approver"}
         assert error["settlement"]["from"] == "api"
         assert error["settlement"]["answer"] == {"answers": [{"labels": ["A"], "text": None}]}

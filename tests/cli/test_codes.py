@@ -7,7 +7,7 @@ from handraise.model.items import SessionEnded
 from handraise.surfaces.terminal.timeline import Timeline
 
 STOPPED = SessionEnded("stopped", "ana stopped it", 0)
-FINISHED = SessionEnded("finished", "Claude ended by itself", 0)
+FINISHED = SessionEnded("finished", "Claude exited on its own", 0)
 LOST = SessionEnded("lost", "Claude was killed", 137)
 
 

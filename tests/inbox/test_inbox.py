@@ -48,7 +48,7 @@ async def test_a_different_answer_is_told_who_was_first_what_they_said_and_where
         await here.open(an_ask(QUESTION))
         await here.inbox.answer("a_1", SQLITE, ANA, "telegram")
 
-        with pytest.raises(AlreadySettled, match="by ana, from telegram: SQLite") as told:
+        with pytest.raises(AlreadySettled, match=r"by ana \(telegram\): SQLite") as told:
             await here.inbox.answer("a_1", POSTGRES, BEN, "web")
         assert isinstance(told.value.ask.settlement, Answered)
         assert told.value.ask.settlement.answer == SQLITE
@@ -58,7 +58,7 @@ async def test_a_different_answer_is_told_who_was_first_what_they_said_and_where
     ("body", "first", "second", "words"),
     [
         (bash(), Allow(), Deny(), "allowed (once)"),
-        (bash(), Allow(input={"command": "ls"}), Deny(), "with another input"),
+        (bash(), Allow(input={"command": "ls"}), Deny(), "with edited input"),
         (bash(), Deny("too risky"), Allow(), "denied: too risky"),
         (bash(), Deny(), Allow(), "denied"),
         (PLAN, Approve("acceptEdits"), Revise(), "approved (mode acceptEdits)"),
@@ -276,7 +276,7 @@ async def test_a_late_answer_is_recorded_once_and_said_as_guidance_once(store: S
         assert late.late
         assert late.ask.settlement == Expired(here.clock.now, Answered(SQLITE, ANA, "web", here.clock.now))
         assert await here.inbox.answer("a_1", SQLITE, BEN, "telegram") == late
-        with pytest.raises(AlreadySettled, match="by ana, from web: SQLite"):
+        with pytest.raises(AlreadySettled, match=r"by ana \(web\): SQLite"):
             await here.inbox.answer("a_1", POSTGRES, BEN, "telegram")
         (say,) = await store.says("s_1")
         assert isinstance(say.content, str)
@@ -363,7 +363,7 @@ async def test_somebody_elses_settlement_in_the_store_is_respected(store: Store)
         await here.open(an_ask(QUESTION), patience=TEN_SECONDS)
         await store.apply([SettleAsk("a_1", Answered(POSTGRES, BEN, "telegram", NOON))])
 
-        with pytest.raises(AlreadySettled, match="by ben, from telegram"):
+        with pytest.raises(AlreadySettled, match=r"by ben \(telegram\)"):
             await here.inbox.answer("a_1", SQLITE, ANA, "web")
         here.clock.forward(60)
         await here.inbox.expire()

@@ -97,5 +97,5 @@ async def test_a_project_that_is_called_as_another_ones_id_takes_nothing_from_it
 
 
 def test_a_command_that_nobody_can_read_is_no_rule() -> None:
-    with pytest.raises(RuleUnreadable, match="a quote is not closed: npm 'run"):
+    with pytest.raises(RuleUnreadable, match=r"unclosed quote\): npm 'run"):
         check_readable([Rule("r_1", "deny", command="npm 'run")])

@@ -23,7 +23,7 @@ def test_a_session_below_its_limit_goes_on() -> None:
 def test_a_session_that_reaches_its_limit_is_stopped_when_the_turn_ends() -> None:
     talk = working(LIMIT)
     assert len(of(Terminate, talk.hear(result(total_cost_usd=1.2)))) == 1
-    assert talk.memory.stop_reason == "it has cost $1.20, and the project's limit is $1.00"
+    assert talk.memory.stop_reason == "it cost $1.20, and the project's limit is $1.00"
 
 
 def test_what_earlier_processes_cost_counts_too_and_a_say_is_refused() -> None:
@@ -37,13 +37,13 @@ def test_a_session_that_has_cost_its_limit_before_it_is_greeted_is_stopped_and_t
     talk.observe(ProcessStarted())
 
     assert len(of(Terminate, talk.hear(HELLO))) == 1
-    assert talk.memory.stop_reason == "it has cost $1.00, and the project's limit is $1.00"
+    assert talk.memory.stop_reason == "it cost $1.00, and the project's limit is $1.00"
 
 
 def test_the_refusal_names_what_it_cost_and_the_limit_and_how_to_raise_it() -> None:
     assert ending.refusal(1.2, 1.0, "'my shop'") == (
-        "The session takes nothing more: it has cost $1.20, and the project's limit is $1.00. "
-        "Raise the limit first (handraise project set 'my shop' cost_limit_usd=3)."
+        "The session can't continue: it cost $1.20, and the project's limit is $1.00. "
+        "Raise the limit first: handraise project set 'my shop' cost_limit_usd=3"
     )
 
 

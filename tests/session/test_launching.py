@@ -75,5 +75,5 @@ def test_only_who_lost_its_memory_is_told_to_look_before_it_does_anything_again(
     assert calm.append_system_prompt == "Be brief."
     assert lost.append_system_prompt is not None
     assert lost.append_system_prompt.startswith("Be brief.\n\n")
-    assert "look at what is there" in lost.append_system_prompt
+    assert "check what is there" in lost.append_system_prompt
     assert launching.launch_of(SESSION, Memory(), Options(), None, StartContext()).append_system_prompt is None

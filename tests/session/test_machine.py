@@ -154,7 +154,7 @@ def test_what_is_said_is_written_with_its_id_and_puts_off_the_idle_limit() -> No
 
 
 def test_an_interrupt_is_refused_where_nothing_runs() -> None:
-    with pytest.raises(WishRefused, match="nothing to interrupt"):
+    with pytest.raises(WishRefused, match="Nothing to interrupt"):
         idle().wish(Interrupt())
 
 
@@ -233,7 +233,7 @@ def test_what_ends_while_the_session_stops_leaves_it_stopping() -> None:
 def test_a_session_that_stops_or_has_ended_refuses_with_the_next_step(wish: Wish) -> None:
     with pytest.raises(WishRefused, match="being stopped"):
         stopping().wish(wish)
-    with pytest.raises(WishRefused, match="resume it first"):
+    with pytest.raises(WishRefused, match="Resume it first"):
         ended().wish(wish)
 
 
@@ -255,12 +255,12 @@ def test_an_ended_session_absorbs_whatever_comes(fact: Fact) -> None:
 @pytest.mark.parametrize(
     ("exit_code", "errors", "how", "reason"),
     [
-        (0, "", "finished", "Claude ended by itself"),
-        (None, "", "lost", "killed, or the machine was restarted"),
+        (0, "", "finished", "Claude exited on its own"),
+        (None, "", "lost", "killed, or the machine restarted"),
         (-9, "", "lost", r"signal 9"),
         (143, "", "lost", r"signal 15"),
         (1, "warning\nNo conversation found\n", "failed", "No conversation found"),
-        (1, "", "failed", "exit code 1"),
+        (1, "", "failed", "exited with code 1"),
     ],
 )
 def test_a_process_that_is_gone_ends_the_session_as_it_ended(
@@ -400,7 +400,7 @@ def test_a_tool_that_went_on_without_an_answer_withdraws_its_ask() -> None:
     talk = working()
     talk.hear(tool_use("Bash", command="ls"), bash())
 
-    assert Withdraw(talk.asks["r_1"].id, "Claude went on without an answer") in talk.hear(tool_result())
+    assert Withdraw(talk.asks["r_1"].id, "Claude continued without an answer") in talk.hear(tool_result())
     assert talk.answer("r_1", Allow()) == []
 
 

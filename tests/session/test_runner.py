@@ -194,7 +194,7 @@ async def test_a_wish_after_the_end_is_refused_and_never_hangs(store: Store) -> 
         await here.until(SessionEnded)
 
         async with asyncio.timeout(DEADLINE):
-            with pytest.raises(WishRefused, match="resume it first"):
+            with pytest.raises(WishRefused, match="Resume it first"):
                 await here.runner.wish(Interrupt())
         assert here.runner.has_ended
 
@@ -211,7 +211,7 @@ async def test_a_wish_on_its_way_when_the_hub_closes_is_told_so(store: Store) ->
     async with asyncio.timeout(DEADLINE):
         _, second_told = await asyncio.gather(first, second, return_exceptions=True)
     assert isinstance(second_told, WishRefused)
-    assert "hub is closing" in str(second_told)
+    assert "hub is shutting down" in str(second_told)
 
 
 async def test_a_title_is_kept_with_the_record(store: Store) -> None:

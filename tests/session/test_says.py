@@ -81,7 +81,7 @@ def test_a_claude_that_found_nothing_to_resume_begins_anew(told: str) -> None:
 
     assert of(Return, commands) == [Return("u_1"), Return("u_2")]
     assert published(SessionEnded, commands) == []
-    assert [each.about for each in published(Notice, commands)] == ["begins anew"]
+    assert [each.about for each in published(Notice, commands)] == ["starts over"]
     assert (talk.memory.phase, talk.memory.missing, talk.memory.ended) == ("queued", "resume", None)
     assert talk.observe(ProcessEnded(1, NOTHING)) == []
 

@@ -39,7 +39,7 @@ def test_how_it_began_is_told_by_the_hub_as_something_that_is_done() -> None:
     assert (reminder.by, reminder.session, reminder.at) == (TheHub(), "s_1", LATER)
     assert isinstance(reminder.content, str)
     assert reminder.content.endswith("\n\nSend the letter.")
-    assert "do nothing of it again" in reminder.content
+    assert "do none of it again" in reminder.content
 
 
 def test_an_opening_that_waits_is_said_by_itself() -> None:

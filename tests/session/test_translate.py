@@ -236,7 +236,7 @@ def test_the_error_flag_decides_and_not_the_subtype() -> None:
     [
         (Result(is_error=True, errors=["one", "two"], result="x"), "one; two"),
         (Result(is_error=True, subtype="error_during_execution"), "error_during_execution"),
-        (Result(is_error=True), "The turn failed, and Claude did not say why."),
+        (Result(is_error=True), "The turn failed without a reason."),
     ],
 )
 def test_an_error_is_told_as_it_was_told(told: Result, error: str) -> None:  # lesson 51

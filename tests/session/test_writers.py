@@ -21,7 +21,7 @@ async def test_a_stop_ends_claude_though_the_store_is_full_and_says_what_is_wron
         store.refuse = FOR_LONG
 
         async with asyncio.timeout(DEADLINE):
-            with pytest.raises(NotStored, match="being ended, but this cannot be kept yet: The disk is full"):
+            with pytest.raises(NotStored, match="being stopped, but this can't be saved yet: The disk is full"):
                 await here.runner.wish(Stop("ana stopped it"))
             await here.claude.ended.wait()
         assert len(here.claude.farewells) == 1

@@ -117,7 +117,7 @@ async def test_an_interrupt_withdraws_what_is_open(stay: Stay) -> None:
     assert isinstance(settled, Withdrawn)
     assert settled.reason == "the turn was interrupted"
     await stay.until_turn()
-    with pytest.raises(Refused, match="nothing to interrupt"):
+    with pytest.raises(Refused, match="Nothing to interrupt"):
         await stay.desk.interrupt(session.id)
 
 

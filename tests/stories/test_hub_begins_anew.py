@@ -60,7 +60,7 @@ def keep_the_queue(home: House, session: Session) -> None:
 
 
 def anew(contents: list[Content]) -> list[Notice]:
-    return [each for each in only(Notice, contents) if each.about == "begins anew"]
+    return [each for each in only(Notice, contents) if each.about == "starts over"]
 
 
 def is_heard(words: str) -> Callable[[Content], bool]:
@@ -292,7 +292,7 @@ async def test_a_long_conversation_whose_record_is_gone_is_not_done_again(stay: 
     assert len(anew(await stay.seen(is_heard("And now?")))) == 1
     reminder = [each for each in only(Said, told) if opening.text in each.text][-1]
     assert reminder.by == TheHub()
-    assert "do nothing of it again" in reminder.text
+    assert "do none of it again" in reminder.text
     last = await until_told(stay.home, reminder.text.splitlines()[0], "And now?")
     assert [last.count(each) for each in (opening.text, "And now?", "Thanks.")] == [1, 1, 0]
     assert last.index(opening.text) < last.index("And now?")

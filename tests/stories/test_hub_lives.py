@@ -297,7 +297,7 @@ async def test_a_fork_knows_what_was_said_and_leaves_the_first_alone(life: Life)
     async with life.home.open_hub() as hub:
         stopped = Ended("stopped", "ana stopped it", NOON)
         await hub.store.apply([SaveSession(replace(never_started(life.home), phase="ended", ended=stopped))])
-        with pytest.raises(Refused, match="taken up anything"):
+        with pytest.raises(Refused, match="no conversation to fork"):
             await hub.desk.fork("s_new", "And now?")
         session = await life.say(hub, "My name is Odeon.")
         await life.until_turn(hub)

@@ -74,7 +74,7 @@ async def test_an_idle_session_makes_room_and_comes_back_when_it_is_spoken_to(tm
 
 
 async def is_steered_stopped_and_resumed_like_an_idle_one(hub: Hub, parked: Session, idle: Session) -> None:
-    with pytest.raises(Refused, match="nothing to interrupt"):
+    with pytest.raises(Refused, match="Nothing to interrupt"):
         await hub.desk.interrupt(parked.id)
     await hub.desk.rename(parked.id, "Renamed")
     # Only Claude knows its modes, so it is brought back: as soon as the other one has made room.

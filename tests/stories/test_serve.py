@@ -76,7 +76,7 @@ async def test_a_session_outlives_hubs_that_are_told_to_stop_and_ends_with_one_t
             assert any(isinstance(each, Text) and "SQLite" in each.text for each in told)
             code, said = await command(environ, "answer", ask.id, "--choose", "Postgres")
             assert code == 4
-            assert "This was answered before, by owner, from terminal: SQLite." in said
+            assert "Already answered by owner (terminal): SQLite." in said
             assert (await command(environ, "answer", "a_none", "--choose", "x"))[0] == 1
             assert (await command(environ, "answer", ask.id, "--allow"))[0] in (1, 2, 4)
 

@@ -46,5 +46,5 @@ async def test_who_is_not_signed_in_reads_the_command_and_goes_on_after_it(tmp_p
         contents = await seen(desk, lambda content: isinstance(content, TurnEnded) and not content.is_error, session.id)
 
         assert any(each.text.endswith("Go on.") for each in only(Text, contents))
-        assert not [each for each in only(Notice, contents) if each.about == "begins anew"]
+        assert not [each for each in only(Notice, contents) if each.about == "starts over"]
         assert [each.run for each in only(SessionStarted, contents)] == [1, 2]

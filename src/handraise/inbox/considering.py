@@ -24,7 +24,7 @@ from handraise.present.offers import offer_in_words, suggestion_in_words
 from handraise.store.surrogates import mended
 
 FROM_RULE = "rule"
-_DENIED = "A standing rule denies this. Go on without it, or ask the person."
+_DENIED = "A standing rule denies this. Continue without it, or ask the person."
 
 
 class Surroundings(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""What can become of an answer that did not count. The ask is as it was."""
+"""Why an answer did not count. The ask is unchanged."""
 
 from typing import assert_never
 
@@ -13,7 +13,7 @@ class InboxError(Exception):
 
 
 class NoSuchAsk(InboxError):
-    """There is no ask with this id, or it was forgotten long ago."""
+    """There is no ask with this id, or it was pruned."""
 
     def __init__(self, ask: str) -> None:
         super().__init__(f"There is no ask {ask}.")
@@ -21,10 +21,10 @@ class NoSuchAsk(InboxError):
 
 
 class AlreadySettled(InboxError):
-    """Somebody was first, with something else."""
+    """Someone else gave another answer first."""
 
     def __init__(self, ask: Ask) -> None:
-        super().__init__(_who_was_first(ask))
+        super().__init__(_first_answer(ask))
         self.ask = ask
 
 
@@ -38,29 +38,29 @@ class AlreadyWithdrawn(InboxError):
 
 
 class NotWhatWasShown(InboxError):
-    """The answer was given to something else than what waits."""
+    """The answer was given to a different version of the ask."""
 
     def __init__(self, ask: Ask) -> None:
-        super().__init__("What was shown is not what waits here; look at it again before you answer.")
+        super().__init__("This request has changed. Review it again.")
         self.ask = ask
 
 
 class RuleUnreadable(InboxError):
-    """A rule that nobody could go by. It was not kept."""
+    """The rule's command cannot be parsed. It was not saved."""
 
     def __init__(self, rule: Rule) -> None:
-        super().__init__(f"The command of a rule cannot be read, a quote is not closed: {rule.command}")
+        super().__init__(f"Can't read the rule's command (unclosed quote): {rule.command}")
         self.rule = rule
 
 
-def _who_was_first(ask: Ask) -> str:
+def _first_answer(ask: Ask) -> str:
     match ask.settlement:
         case (
             Answered(answer=answer, by=by, source=source) | Expired(late=Answered(answer=answer, by=by, source=source))
         ):
-            return f"This was answered before, by {_named(by)}, from {source}: {in_brief(answer)}."
+            return f"Already answered by {_named(by)} ({source}): {in_brief(answer)}."
         case _:
-            return "This was settled before."
+            return "This request is already closed."
 
 
 def _named(actor: Person | ByRule | TheHub) -> str:
@@ -73,14 +73,14 @@ def in_brief(answer: Answer) -> str:
         case Choices(answers):
             return "; ".join(", ".join([*each.labels, *([each.text] if each.text else [])]) for each in answers)
         case Allow(scope=scope, input=changed):
-            return f"allowed ({scope})" + (", with another input" if changed else "")
+            return f"allowed ({scope})" + (", with edited input" if changed else "")
         case Deny(message) | Revise(message):
             verb = "denied" if isinstance(answer, Deny) else "sent back"
             return f"{verb}: {message.strip()}" if message.strip() else verb
         case Approve(mode):
             return f"approved (mode {mode})"
         case Outline():
-            return "an outline first"
+            return "asked for an outline first"
         case Filled(action):
             return {"accept": "filled in", "decline": "declined", "cancel": "cancelled"}[action]
         case Trusting(level):

@@ -1,4 +1,4 @@
-"""Says to Claude, in words, what it cannot know by itself: an answer that came too late, how it all began. Pure."""
+"""Messages to Claude about what it missed: a late answer, or how a lost conversation started. Pure."""
 
 from datetime import datetime
 from typing import assert_never
@@ -13,24 +13,30 @@ from handraise.model.trust import Trust
 FROM_HUB = "hub"
 _QUOTED = 4000
 _REMINDER = (
-    "Your record of this conversation is lost, and you remember nothing of it. It began with the words below, "
-    "which were dealt with before: do nothing of it again, unless somebody asks you to. "
-    "What is said to you next is what counts."
+    "Your record of this conversation is lost. It started with the message below, which was handled before: "
+    "do none of it again unless someone asks you to. The next message is the one to work on."
 )
+_LATE = "You asked earlier and nobody answered in time. This is the late answer."
+_MISSED = "You asked something before you were interrupted, and it was answered."
+_IDS = {
+    _LATE: "You asked earlier, and nobody answered in time. This is the late answer.",
+    _MISSED: "Before you were interrupted you asked something, and it was answered.",
+}
+"""What the ids of such messages are made from. It never changes: a message from an older hub would be sent twice."""
 
 
 def late_say(ask: Ask, answered: Answered) -> Say:
-    """A late answer as something said. Its id comes from the ask, so that it is said once."""
-    return _say(ask, answered, "You asked earlier, and nobody answered in time. This is the late answer.")
+    """A late answer as a message. Its id comes from the ask, so that it is sent once."""
+    return _say(ask, answered, _LATE)
 
 
 def missed_say(ask: Ask, answered: Answered) -> Say:
-    """An answer that was given, and that Claude did not live to take."""
-    return _say(ask, answered, "Before you were interrupted you asked something, and it was answered.")
+    """An answer that Claude exited before receiving."""
+    return _say(ask, answered, _MISSED)
 
 
 def reminder_say(opening: Say, turn: int, now: datetime) -> Say:
-    """What the conversation began with, for a Claude that lost it after so many turns. Said once for each loss."""
+    """How the conversation started, for a Claude that lost it after so many turns. Sent once for each loss."""
     blocks = [{"type": "text", "text": opening.content}] if isinstance(opening.content, str) else opening.content
     words = "\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text").strip()
     quoted = words if len(words) <= _QUOTED else words[:_QUOTED] + " […]"
@@ -40,7 +46,7 @@ def reminder_say(opening: Say, turn: int, now: datetime) -> Say:
 
 def _say(ask: Ask, answered: Answered, why: str) -> Say:
     text = f"{why}\n\n{_asked(ask)}\n{_answered(ask, answered.answer)}"
-    identity = str(uuid5(NAMESPACE_URL, f"handraise:{ask.id}:{why}"))
+    identity = str(uuid5(NAMESPACE_URL, f"handraise:{ask.id}:{_IDS[why]}"))
     return Say(identity, ask.session or "", text, answered.by, answered.source, answered.at)
 
 
@@ -53,7 +59,7 @@ def _asked(ask: Ask) -> str:
         case Plan():
             return "You showed a plan."
         case Form(message=message, server=server):
-            return f"The MCP server {server} wanted a form filled: {message}"
+            return f"The MCP server {server} asked for a form: {message}"
         case Trust(directory=directory):
             return f"Handraise asked whether to trust {directory}."
         case _:
@@ -71,7 +77,7 @@ def _answered(ask: Ask, answer: Answer) -> str:
             return "\n".join(lines)
         case Allow(input=changed):
             also = f" with this input: {changed}" if changed else ""
-            return f"It is allowed{also}. If you still need it, ask again: a late yes does not run anything by itself."
+            return f"It is allowed{also}. If you still need it, ask again: a late answer does not run anything."
         case Deny(message):
             return f"It is denied. {message}".strip()
         case Approve(mode, plan):

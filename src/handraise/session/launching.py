@@ -14,8 +14,8 @@ _MEMORY = {"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD": "1"}
 """Without a project's settings Claude reads `CLAUDE.md` only of directories that are added, and only with this."""
 
 _CAUTION = (
-    "This conversation was begun before, and the record of it was lost. Some of what you are asked may be done "
-    "already: look at what is there before you do anything again."
+    "This conversation started earlier, and its record was lost. Some of the work may already be done: "
+    "check what is there before you do anything again."
 )
 
 

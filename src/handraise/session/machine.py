@@ -48,10 +48,7 @@ from handraise.wire.connection import Connection
 _HOOKS = {"PreToolUse": [{"matcher": None, "hookCallbackIds": ["handraise"], "timeout": 2_000_000}]}
 """Claude has us check every call. It waits for three weeks, and then denies; a longer time would overflow there."""
 _TEXT_KEPT = 64 * 1024
-_ANEW = (
-    "Claude had nothing to go on with: it was ended before it wrote the conversation down, or its record is gone. "
-    "It begins anew, and what it had not finished is said to it again."
-)
+_STARTS_OVER = "Claude's saved conversation is missing. Starting over; unfinished messages are sent again."
 
 
 class WishRefused(Exception):
@@ -132,7 +129,7 @@ class Machine:
             self.memory.title = wish.title
             return []
         if self.memory.phase == "ended":
-            raise WishRefused("The session has ended; resume it first.")
+            raise WishRefused("The session has ended. Resume it first.")
         if self.memory.phase == "queued":
             raise WishRefused("The session is not running yet.")
         if self.memory.phase == "stopping":
@@ -141,13 +138,13 @@ class Machine:
             raise WishRefused("Claude is making room for another session. Try again in a moment.")
         match wish:
             case Speak() if self._is_spent:
-                raise WishRefused(f"The session takes nothing more: {self._spent}.")
+                raise WishRefused(f"The session can't continue: {self._spent}.")
             case Speak(say):
                 content = say.content if isinstance(say.content, str) else list(say.content)
                 return [Write(self.wire.send_say(content, say.id)), WakeMe("idle", self.limits.idle)]
             case Interrupt():
                 if self.memory.phase != "working" and not self.memory.requests:
-                    raise WishRefused("There is nothing to interrupt: Claude is idle.")
+                    raise WishRefused("Nothing to interrupt: Claude is idle.")
                 return [self._want("interrupt", "")]
             case ChangeMode(mode):
                 self.memory.granted.append(mode)
@@ -266,7 +263,9 @@ class Machine:
             return self._greeted()
         what, value = self.memory.wants.pop(response.request_id, ("", ""))
         if what and response.subtype != "success":
-            return [Publish(Notice("error", f"Claude refused {what} {value}: {response.error or 'no reason'}", what))]
+            return [
+                Publish(Notice("error", f"Claude refused {what} {value}: {response.error or 'no reason given'}", what))
+            ]
         if what == "set_permission_mode":
             self.memory.mode = value
         elif what == "set_model":
@@ -302,7 +301,7 @@ class Machine:
         told: list[Command] = []
         if not self.memory.stuck:
             self.memory.stuck = True
-            text = f"Answered, and Claude has not moved for {self.limits.move:g} s. The answer is written again."
+            text = f"No response from Claude for {self.limits.move:g} s after the answer. Sending it again."
             told.append(Publish(Notice("warning", text, "not moving")))
         return [*told, AnswerAgain(), WakeMe("move", self.limits.move)]
 
@@ -312,7 +311,7 @@ class Machine:
         # Somebody thinks about an open ask, or something runs in the background: that is not idleness.
         if self.memory.requests or self.memory.has_background:
             return [WakeMe("idle", self.limits.idle)]
-        return self._stop("it was idle for long; resume it to go on")
+        return self._stop("it was idle for too long; resume it to continue")
 
     def _stop(self, reason: str) -> list[Command]:
         ends = [] if self.memory.is_ending else [Terminate(self.farewell)]
@@ -330,14 +329,14 @@ class Machine:
     def _gone(self, exit_code: int | None, errors: str, now: datetime, fault: str) -> list[Command]:
         memory = self.memory
         if not fault and found_nothing(memory):
-            return self._begin_anew()
+            return self._start_over()
         self._enter("failed" if fault else "exited")
         if memory.phase == "parked":
             return [WakeMe("move", None), WakeMe("idle", None)]
         ended = how_it_ended(memory, exit_code, errors, now, fault)
-        commands = self._waiting.withdraw_all(f"Claude is gone: {ended.reason}")
+        commands = self._waiting.withdraw_all(f"Claude exited: {ended.reason}")
         if memory.requests:
-            text = "Claude ended before it took an answer. The answer is passed on when the session is resumed."
+            text = "Claude exited before it received an answer. The answer is sent when the session resumes."
             commands.append(Publish(Notice("warning", text, "not delivered")))
         if ended.how in ("lost", "failed"):
             commands += self._saying.cut_off(now)
@@ -347,14 +346,14 @@ class Machine:
         timers: list[Command] = [WakeMe("move", None), WakeMe("idle", None)]
         return [*commands, *timers, Publish(SessionEnded(ended.how, ended.reason, exit_code, ended.by, ended.alarm))]
 
-    def _begin_anew(self) -> list[Command]:
+    def _start_over(self) -> list[Command]:
         memory = self.memory
         memory.missing = "fork" if memory.way == "fork" else "resume"
         self._enter("no conversation")
-        withdrawn = self._waiting.withdraw_all(_ANEW)
+        withdrawn = self._waiting.withdraw_all(_STARTS_OVER)
         memory.requests.clear()
         memory.stuck = memory.unmoved = False
-        return [*withdrawn, Publish(Notice("warning", _ANEW, "begins anew")), *self._saying.forgotten()]
+        return [*withdrawn, Publish(Notice("warning", _STARTS_OVER, "starts over")), *self._saying.forgotten()]
 
     def _enter(self, event: Event) -> None:
         self.memory.phase = phases.after(self.memory.phase, event)

@@ -21,7 +21,7 @@ from handraise.wire import mcp
 from handraise.wire.connection import Connection, LocalWireError
 from handraise.wire.requests import CanUseTool, Elicitation, HookCallback, McpMessage, Request, ToolCall, UnknownRequest
 
-STOPPING = "The session is being stopped, so nobody is asked any more."
+STOPPING = "The session is being stopped. Nobody can be asked now."
 _UNDER_WAY = 1000
 """How many calls are remembered; of some no result is ever heard."""
 
@@ -52,7 +52,7 @@ class PendingRequests:
                 # An error would count as no objection.
                 return self._object(request_id, "", "deny", "The call could not be read, so it was not checked.")
             case UnknownRequest(subtype=subtype):
-                return self._refuse(request_id, f"Handraise does not know how to answer {subtype!r}.")
+                return self._refuse(request_id, f"Handraise can't answer requests of type {subtype!r}.")
             case _:
                 assert_never(request)
 
@@ -104,7 +104,7 @@ class PendingRequests:
                 del self._memory.requests[request_id]
                 if pending.settled:
                     return [Deliver(pending.ask)]
-                return [Withdraw(pending.ask, "Claude went on without an answer")]
+                return [Withdraw(pending.ask, "Claude continued without an answer")]
         return []
 
     def cancelled(self, request_id: str) -> list[Command]:
@@ -216,7 +216,7 @@ class PendingRequests:
                 line = self._wire.send_deny(request_id, reason)
         except LocalWireError:  # taken back in the same breath
             return []
-        return [Write(line), Publish(Notice("info", f"Sent back to Claude at once: {reason}", "sent back"))]
+        return [Write(line), Publish(Notice("info", f"Sent back to Claude: {reason}", "sent back"))]
 
     def _refuse(self, request_id: str, reason: str) -> list[Command]:
         try:

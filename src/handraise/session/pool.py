@@ -306,7 +306,7 @@ class SessionPool:
             return None
         if config.wall.missing:
             raise sandbox.SandboxUnfit(
-                f"The sandbox {preset!r} cannot be made here. {config.wall.missing} {config.wall.advice}"
+                f"The {preset!r} sandbox isn't available here. {config.wall.missing} {config.wall.advice}"
                 " To run without one, set the project's sandbox to off."
             )
         wanted = sandbox.Sandbox(preset=preset, directory=directory, writable=(*options.add_dirs, *config.writable))
@@ -356,12 +356,12 @@ class SessionPool:
     async def _end_without_a_trace(self, session: Session) -> None:
         """There was a process once, and nothing is left in its folder to go on from."""
         stopped = session.phase == "stopping"
-        how = Ended("stopped" if stopped else "lost", "nothing was left of Claude's process", self._config.clock())
+        how = Ended("stopped" if stopped else "lost", "Claude's process is gone", self._config.clock())
         await self._end_unheard(session, "not found", how)
 
     async def _end_unheard(self, session: Session, event: Event, how: Ended) -> None:
         still_open = await self._store.asks(session=session.id, state="open")
-        withdrawn = [SettleAsk(ask.id, Withdrawn(f"Claude is gone: {how.reason}", how.at)) for ask in still_open]
+        withdrawn = [SettleAsk(ask.id, Withdrawn(f"Claude exited: {how.reason}", how.at)) for ask in still_open]
         await self._store.apply([*withdrawn, *records.ended(session, event, how)])
 
     async def _supervise(self, session: Session, running: Claude, options: Options) -> None:
@@ -391,7 +391,7 @@ class SessionPool:
             log.exception("session %s is no longer followed; the next start of the hub adopts it", session)
             self._out_of_hold[session] = running
             del self._runners[session]  # before anybody hears of it: it can be stopped all the same
-            notice = Notice("error", "The hub lost hold of this session; restart the hub to adopt it again.", "fault")
+            notice = Notice("error", "The hub lost track of this session. Restart the hub to reattach it.", "fault")
             with suppress(StoreError):
                 await self._store.apply([PublishItems(session, self._config.clock(), notice)])
         finally:

@@ -162,11 +162,11 @@ class Runner:
                 self._chunks.append(chunk)
         except JournalLost as error:
             # A Claude that nobody can hear would work unsupervised.
-            fault = f"{error}, so Claude was ended; the session can be resumed"
+            fault = f"{error}, so Claude was stopped; resume the session to continue"
             log.warning("session %s: %s", self.session.id, fault)
             await self._claude.stop()
         if self.was_cut_off:
-            fault = "a long message to Claude was cut off, so it was started again"
+            fault = "a long message to Claude was cut off, so Claude was restarted"
         gone = facts.ProcessEnded(self._claude.process.exit_code, self._claude.folder.last_errors(), fault)
         self._queue.put_nowait(gone)
 
@@ -229,7 +229,7 @@ class Runner:
 
     async def _check_silence(self) -> None:
         if await self._store.says(self.session.id):
-            raise WishRefused("Something was said to Claude that it has not taken up yet.")
+            raise WishRefused("Claude hasn't received the last message yet.")
 
     async def _speak(self) -> None:
         """Whatever was said and Claude has not taken is written, once; a later process writes it again."""
@@ -345,7 +345,7 @@ class Runner:
 
     def _too_late(self) -> WishRefused:
         if self.has_ended and self.session.ended is not None:
-            return WishRefused("The session has ended; resume it first.")
+            return WishRefused("The session has ended. Resume it first.")
         if self.has_ended:
             return WishRefused("The session is not running. Try again in a moment.")
-        return WishRefused("The hub is closing; try again when it is back.")
+        return WishRefused("The hub is shutting down. Try again when it is back.")

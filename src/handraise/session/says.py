@@ -13,7 +13,7 @@ from handraise.session.memory import Memory
 
 # Claude writes its transcript down a moment after it has echoed what it took up: 0.1 s was seen.
 _WRITTEN_DOWN = timedelta(seconds=2)
-_DROPPED = "Claude dropped something that was said before it had read it. It waits, and is said to the next process."
+_DROPPED = "Claude dropped a message before reading it. It stays queued and is sent to the next process."
 
 
 class SayTracker:

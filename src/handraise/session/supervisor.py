@@ -79,7 +79,7 @@ class Supervisor:
         old = await self._find(parent)
         checkpoint = await self._store.checkpoint(parent)
         if checkpoint is None or not Memory.load(checkpoint.memory).turn:
-            raise WishRefused("Claude has not taken up anything in this session yet; start another one.")
+            raise WishRefused("This session has no conversation to fork yet. Start a new one.")
         now = self._config.clock()
         session = replace(
             old,
@@ -102,7 +102,7 @@ class Supervisor:
         async with self._pool.starting:
             session = await self._find(session_id)
             if session.ended is None:
-                raise WishRefused("The session has not ended; just say something.")
+                raise WishRefused("The session hasn't ended. Just send a message.")
             await self._check_cost(session)
             phase = phases.after(session.phase, "resume")
             revived = replace(session, phase=phase, ended=None, changed_at=self._config.clock())
@@ -120,7 +120,7 @@ class Supervisor:
         """Stored; it reaches Claude when it can, and steers during a turn. The same id again is the same say."""
         session = await self._find(session_id)
         if session.ended is not None:
-            raise WishRefused("The session has ended; resume it first.")
+            raise WishRefused("The session has ended. Resume it first.")
         if session.phase == "stopping":
             raise WishRefused("The session is being stopped.")
         await self._check_cost(session)
@@ -154,7 +154,7 @@ class Supervisor:
         await self._pool.start_queued()
         runner = self._pool.runner(session_id)
         if runner is None:
-            raise WishRefused("The session is queued: other sessions are running. Try again when it runs.")
+            raise WishRefused("The session is queued behind others. Try again when it runs.")
         return runner
 
     async def _needs_claude(self, session: Session, wish: Wish) -> bool:
@@ -170,18 +170,18 @@ class Supervisor:
                     [*withdrawn, *records.ended(session, "stop", Ended("stopped", reason, now, by=by))]
                 )
             case Interrupt() if session.phase == "parked":
-                raise WishRefused("There is nothing to interrupt: Claude is idle.")
+                raise WishRefused("Nothing to interrupt: Claude is idle.")
             case _ if session.phase == "parked":
                 await self._store.apply(records.moved(session, "wake", now))
                 return True
             case _ if session.ended is not None:
-                raise WishRefused("The session has ended; resume it first.")
+                raise WishRefused("The session has ended. Resume it first.")
             case _ if session.phase == "queued":
                 raise WishRefused("The session is not running yet.")
             case Stop(reason) if await self._pool.stop_unheld(session, reason):
                 pass
             case _:
-                raise WishRefused("The hub lost hold of this session; restart the hub to adopt it again.")
+                raise WishRefused("The hub lost track of this session. Restart the hub to reattach it.")
         return False
 
     async def _check_cost(self, session: Session) -> None:

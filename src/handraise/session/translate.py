@@ -40,8 +40,8 @@ _ABORTED = "aborted"
 """How the reason of a turn begins that somebody ended: in a reply or in a tool."""
 _TROUBLES = {
     401: "rejected Claude's sign-in",
-    429: "takes nothing more for the moment",
-    500: "had an error of its own",
+    429: "is rate limiting requests",
+    500: "had an internal error",
     529: "is overloaded",
 }
 """What a status of its API says of the model."""
@@ -99,7 +99,7 @@ def turn_ended(result: frames.Result, turn: int, last_text: str, cost_before: fl
     error = INTERRUPTED if interrupted else None
     if result.is_error and not interrupted:
         told = "; ".join(str(each) for each in result.errors or []) or result.result
-        error = told or result.subtype or "The turn failed, and Claude did not say why."
+        error = told or result.subtype or "The turn failed without a reason."
     return TurnEnded(
         turn=turn,
         cost_usd=max(0.0, result.total_cost_usd - cost_before),
@@ -129,7 +129,7 @@ def _said(block: Block, message: str, parent: str | None, under_way: dict[str, A
         case UnknownBlock(fields=fields):
             return [Frame({"block": fields})]
         case ImageBlock():
-            return [Notice("info", "Claude sent a picture.", "image")]
+            return [Notice("info", "Claude sent an image.", "image")]
 
 
 def _remember(under_way: dict[str, Action], action: str, begun: Action) -> None:

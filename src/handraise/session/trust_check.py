@@ -47,16 +47,14 @@ class TrustCheck:
         look = await asyncio.to_thread(self._look, session.directory, options.add_dirs)
         open_asks = await self._store.asks(session=session.id, kind="trust", state="open")
         if look.body is None:
-            await self._withdraw(open_asks, "the directory no longer brings anything")
+            await self._withdraw(open_asks, "the directory no longer has anything to trust")
             return look.untrusted()
         digest = digest_of(look.body)
         kept = await self._store.trust(session.directory)
         if kept is not None and kept.covers(digest):
-            await self._withdraw(open_asks, "it was decided for this directory")
+            await self._withdraw(open_asks, "this directory was already decided")
             return look.trusted() if kept.level == "exactly" else look.untrusted()
-        await self._withdraw(
-            [ask for ask in open_asks if ask.digest != digest], "what the directory brings has changed"
-        )
+        await self._withdraw([ask for ask in open_asks if ask.digest != digest], "the directory's files changed")
         if await self._has_expired(session, digest):
             return look.untrusted()
         if all(ask.digest != digest for ask in open_asks):

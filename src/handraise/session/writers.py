@@ -22,7 +22,7 @@ class NotStored(WishRefused):
     """Claude is ended, but the store could not keep it. The session tells so when it can."""
 
     def __init__(self, why: StoreError) -> None:
-        super().__init__(f"Claude is being ended, but this cannot be kept yet: {why}")
+        super().__init__(f"Claude is being stopped, but this can't be saved yet: {why}")
 
 
 class DurableWriter:

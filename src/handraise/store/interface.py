@@ -19,6 +19,10 @@ Listener = Callable[[Sequence[Item]], None]
 AskListener = Callable[[Sequence[Ask]], None]
 
 
+DIRECTORY_TAKEN = "This directory is already a project."
+NAME_TAKEN = "Another project has this name. Choose a different one."
+
+
 class StoreError(Exception):
     """Nothing of the batch was kept. The text says what is wrong and what can be done."""
 

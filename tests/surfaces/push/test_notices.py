@@ -193,7 +193,7 @@ def test_what_takes_a_notice_back_says_how_it_ended(settlement: Any, says: str) 
 
 def test_the_end_of_a_session_says_how_and_why() -> None:
     lost = notices.of_ended(Ending("s_1", "lost", "Claude was killed", NOW), "Fix the tests", "d_1")
-    assert (lost.title, lost.body, lost.path) == ("Fix the tests", "Claude is gone: Claude was killed", "/sessions/s_1")
+    assert (lost.title, lost.body, lost.path) == ("Fix the tests", "Claude exited: Claude was killed", "/sessions/s_1")
     assert notices.of_ended(Ending("s_1", "finished", "", NOW), "x", "d_1").body == "Finished"
 
 

@@ -118,7 +118,7 @@ async def test_the_end_of_a_session_is_told_to_who_started_it(tmp_path: Path) ->
         fence = await raised(hub)
         await other.until(about(fence.id))
         assert [each.notice.get("body") for each in starter.delivered if each.notice["kind"] == "ended"] == [
-            "Claude is gone: Claude was killed",
+            "Claude exited: Claude was killed",
             "Stopped: a admin stopped it",
         ]
         assert other.shown == [("ask", fence.id)]

@@ -39,7 +39,7 @@ from handraise.store.changes import (
     SpendCode,
     TakeSay,
 )
-from handraise.store.interface import StoreConflict
+from handraise.store.interface import DIRECTORY_TAKEN, NAME_TAKEN, StoreConflict
 
 T = TypeVar("T", Ask, Say)
 
@@ -223,13 +223,15 @@ class Shelves(Struct):
 
     def _save_project(self, project: Project) -> None:
         for kept in self.projects.values():
-            if kept.id != project.id and (kept.name == project.name or kept.path == project.path):
-                raise StoreConflict("Something else has this name already. Choose another one.")
+            if kept.id != project.id and kept.name == project.name:
+                raise StoreConflict(NAME_TAKEN)
+            if kept.id != project.id and kept.path == project.path:
+                raise StoreConflict(DIRECTORY_TAKEN)
         self.projects[project.id] = project
 
     def _save_token(self, token: Token) -> None:
         if any(kept.id != token.id and kept.hash == token.hash for kept in self.tokens.values()):
-            raise StoreConflict("Something else has this secret already. Choose another one.")
+            raise StoreConflict("This already exists (tokens.hash).")
         kept = self.tokens.get(token.id)
         revoked = kept.revoked_at if kept is not None else None
         self.tokens[token.id] = structs.replace(token, revoked_at=revoked or token.revoked_at)

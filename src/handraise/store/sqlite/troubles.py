@@ -6,7 +6,15 @@ from pathlib import Path
 import apsw
 from msgspec import MsgspecError
 
-from handraise.store.interface import StoreBusy, StoreConflict, StoreDamaged, StoreError, StoreFull
+from handraise.store.interface import (
+    DIRECTORY_TAKEN,
+    NAME_TAKEN,
+    StoreBusy,
+    StoreConflict,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+)
 
 
 def explain(error: Exception, path: Path, *, reading: bool = False) -> Exception:
@@ -14,9 +22,9 @@ def explain(error: Exception, path: Path, *, reading: bool = False) -> Exception
     reading a row."""
     match error:
         case apsw.FullError():
-            return StoreFull(f"The disk that holds {path} is full. Free some space: the store then goes on by itself.")
+            return StoreFull(f"The disk that holds {path} is full. Free some space. The hub then continues by itself.")
         case apsw.BusyError() | apsw.LockedError():
-            return StoreBusy(f"Another process holds {path}. End it (a second hub, an SQLite shell), then try again.")
+            return StoreBusy(f"Another process has {path} locked: a second hub, or an SQLite shell. Stop it first.")
         case apsw.CorruptError() | apsw.NotADBError() | MsgspecError() | zlib.error():
             return _damaged(error, path)
         case ValueError() | TypeError() | LookupError() | ArithmeticError() if reading:
@@ -29,13 +37,20 @@ def explain(error: Exception, path: Path, *, reading: bool = False) -> Exception
         case apsw.IOError():
             return StoreError(f"The disk that holds {path} failed ({error}). Check the disk, then try again.")
         case apsw.ConstraintError():
-            return StoreConflict(f"Something else has this name already ({error}). Choose another one.")
+            return StoreConflict(_conflict(str(error)))
         case apsw.Error():
             return StoreError(f"SQLite could not do this with {path} ({error}).")
         case OSError():
             return StoreError(f"{path} cannot be opened ({error.strerror}). Check that its folder exists and is yours.")
         case _:
             return error
+
+
+def _conflict(error: str) -> str:
+    """SQLite names the columns: `UNIQUE constraint failed: projects.path`."""
+    if error.endswith("projects.path"):
+        return DIRECTORY_TAKEN
+    return NAME_TAKEN if error.endswith("projects.name") else f"This already exists ({error})."
 
 
 def _damaged(error: Exception, path: Path) -> StoreDamaged:
