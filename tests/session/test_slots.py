@@ -41,7 +41,7 @@ def test_one_that_cannot_be_parked_is_left_alone_until_it_is_idle_again() -> Non
 def test_a_queued_one_says_so_once_each_time() -> None:
     slots = SlotTracker()
     assert [slots.is_news("s_q"), slots.is_news("s_q")] == [True, False]
-    slots.taken("s_q")
+    slots.assigned("s_q")
     assert slots.is_news("s_q")
 
 

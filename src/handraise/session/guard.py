@@ -30,8 +30,8 @@ class Guard:
         match frame:
             case frames.ControlResponse():
                 return self._echo(frame)
-            case frames.User(is_replay=False, message=told) if not isinstance(told.content, str):
-                found = [self._result(block) for block in told.content if isinstance(block, ToolResult)]
+            case frames.User(is_replay=False, message=message) if not isinstance(message.content, str):
+                found = [self._result(block) for block in message.content if isinstance(block, ToolResult)]
                 return next((each for each in found if each), None)
             case frames.Init(mode=mode) | frames.Status(mode=str() as mode):
                 return self._mode(mode)

@@ -29,9 +29,9 @@ class StartContext(Struct, frozen=True):
     own_servers: str | None = None
     note: str = ""
 
-    def environment(self, given: Mapping[str, str]) -> dict[str, str]:
+    def environment(self, base: Mapping[str, str]) -> dict[str, str]:
         """For Claude."""
-        return {**given, **({} if self.trusted else _MEMORY)}
+        return {**base, **({} if self.trusted else _MEMORY)}
 
 
 def memory_for(session: Session, old: Memory, key: str = "") -> Memory:
@@ -57,7 +57,7 @@ def launch_of(
 ) -> Launch:
     """How to start it; `parent` is who the session was forked from."""
     own = options.ask_user_enabled
-    told = [options.append_system_prompt, _CAUTION if memory.missing else None, footing.reading_list]
+    prompts = [options.append_system_prompt, _CAUTION if memory.missing else None, footing.reading_list]
     return Launch(
         directory=session.directory,
         session_id=session.claude_id,
@@ -67,7 +67,7 @@ def launch_of(
         model=session.model,
         mcp_servers=requests.SERVERS if own else {},
         allowed_tools=(*options.allowed_tools, *((requests.ALLOWED,) if own else ())),
-        append_system_prompt="\n\n".join(filter(None, told)) or None,
+        append_system_prompt="\n\n".join(filter(None, prompts)) or None,
         add_dirs=options.add_dirs,
         trusted=footing.trusted,
         keeps_hooks=footing.keeps_hooks,

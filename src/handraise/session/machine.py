@@ -108,7 +108,7 @@ class Machine:
         match fact:
             case FrameReceived(frame):
                 wrong = None if self.memory.alarm else self._guard.notice(frame)
-                return self._moved() + (self._around_us(frame, wrong) if wrong else self._heard(frame, now))
+                return self._moved() + (self._around_us(frame, wrong) if wrong else self._receive(frame, now))
             case RulesConsulted(ask, objection):
                 return self._waiting.ruled(ask, objection)
             case ProcessStarted():
@@ -166,7 +166,7 @@ class Machine:
             return [WakeMe("idle", self.limits.idle if self.memory.phase == "idle" else None)]
         return [Write(self.wire.send_request(HELLO, "initialize", hooks=_HOOKS))]
 
-    def _heard(self, frame: frames.Frame, now: datetime) -> list[Command]:
+    def _receive(self, frame: frames.Frame, now: datetime) -> list[Command]:
         memory = self.memory
         commands: list[Command] = [Publish(content) for content in translate.translate(frame, memory.actions)]
         match frame:
@@ -179,9 +179,9 @@ class Machine:
                 texts = [block.text for block in message.content if isinstance(block, TextBlock)]
                 memory.last_text = "".join(texts)[:_TEXT_KEPT] or memory.last_text
             case frames.User(is_replay=True, uuid=str() as say):
-                commands += self._saying.taken(say, now)
-            case frames.User(message=told) if not isinstance(told.content, str):
-                for block in told.content:
+                commands += self._saying.received(say, now)
+            case frames.User(message=user_message) if not isinstance(user_message.content, str):
+                for block in user_message.content:
                     if isinstance(block, ToolResult):
                         commands += self._waiting.resulted(block.tool_use_id)
             case frames.Init(mode=mode, model=model, session_id=claude_id):
@@ -205,11 +205,11 @@ class Machine:
     def _around_us(self, frame: frames.Frame, wrong: str) -> list[Command]:
         """The session is stopped at once. What Claude did is told all the same."""
         memory = self.memory
-        told: list[Command] = [Publish(content) for content in translate.translate(frame, memory.actions)]
+        published: list[Command] = [Publish(content) for content in translate.translate(frame, memory.actions)]
         memory.alarm = wrong
         self._enter("stop")
         alarm = Publish(Notice("alarm", f"{wrong} The session was stopped.", "alarm"))
-        return [Alarm(wrong), *told, alarm, *self._waiting.withdraw_all(wrong), WakeMe("idle", None)]
+        return [Alarm(wrong), *published, alarm, *self._waiting.withdraw_all(wrong), WakeMe("idle", None)]
 
     def _called(self, claude_id: str) -> None:
         """Claude calls the conversation so: after `/clear` it is another one, and that is the one to resume."""
@@ -240,10 +240,10 @@ class Machine:
             memory.failed_to_begin = result.is_error
             return []  # no turn has begun: it tells why Claude is about to end
         self._saying.turn_ended()
-        told: list[Command] = [Publish(ended), WakeMe("idle", self.limits.idle)]
+        commands: list[Command] = [Publish(ended), WakeMe("idle", self.limits.idle)]
         if not self._is_spent or memory.is_ending:
-            return told
-        return [*told, *self._stop(self._spent)]
+            return commands
+        return [*commands, *self._stop(self._spent)]
 
     def _refused_sign_in(self, frame: frames.Frame, commands: list[Command]) -> list[Command]:
         """Claude may try for minutes: a person hears at the first try what to do, and otherwise when the turn ends."""
@@ -298,12 +298,12 @@ class Machine:
     def _not_moved(self) -> list[Command]:
         if not self.memory.unmoved:
             return []
-        told: list[Command] = []
+        notices: list[Command] = []
         if not self.memory.stuck:
             self.memory.stuck = True
             text = f"No response from Claude for {self.limits.move:g} s after the answer. Sending it again."
-            told.append(Publish(Notice("warning", text, "not moving")))
-        return [*told, AnswerAgain(), WakeMe("move", self.limits.move)]
+            notices.append(Publish(Notice("warning", text, "not moving")))
+        return [*notices, AnswerAgain(), WakeMe("move", self.limits.move)]
 
     def _idled(self) -> list[Command]:
         if self.memory.phase != "idle":

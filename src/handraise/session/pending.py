@@ -129,24 +129,26 @@ class PendingRequests:
         if isinstance(body, Plan) and self._memory.cooldown.holds(now):
             return self._send_back(request_id, request, replies.COOLING)
         if isinstance(request, Elicitation):
-            return self._raise(request_id, body, "elicitation", _Kept(request), now)
-        kept = _Kept(request, request.tool_use_id, agent=request.agent_id)
-        return self._raise(request_id, body, request.tool_name, kept, now)
+            return self._raise(request_id, body, "elicitation", _RequestContext(request), now)
+        context = _RequestContext(request, request.tool_use_id, agent=request.agent_id)
+        return self._raise(request_id, body, request.tool_name, context, now)
 
-    def _raise(self, request_id: str, body: Body, tool: str, kept: "_Kept", now: datetime) -> list[Command]:
-        ask = self._draft(request_id, body, tool, kept, now)
-        self._memory.requests[request_id] = Pending(ask.id, kept.tool_use, call=kept.call)
+    def _raise(
+        self, request_id: str, body: Body, tool: str, context: "_RequestContext", now: datetime
+    ) -> list[Command]:
+        ask = self._draft(request_id, body, tool, context, now)
+        self._memory.requests[request_id] = Pending(ask.id, context.tool_use, call=context.call)
         return [Raise(ask, self._memory.mode)]
 
-    def _draft(self, request_id: str, body: Body, tool: str, kept: "_Kept", now: datetime) -> Ask:
+    def _draft(self, request_id: str, body: Body, tool: str, context: "_RequestContext", now: datetime) -> Ask:
         return Ask(
             id=ask_id(self._session, request_id),
             session=self._session,
             project=self._project,
             body=body,
             tool=tool,
-            agent=kept.agent,
-            origin=Origin(request_id, kept.tool_use, msgspec.json.encode(kept.request).decode()),
+            agent=context.agent,
+            origin=Origin(request_id, context.tool_use, msgspec.json.encode(context.request).decode()),
             opened_at=now,
         )
 
@@ -159,8 +161,8 @@ class PendingRequests:
             body = requests.call_of(call)
         except MalformedInput as error:
             return self._object(request_id, call.tool_use_id, "deny", str(error))
-        kept = _Kept(request, call.tool_use_id or None, agent=call.agent_id)
-        return [Consult(self._draft(request_id, body, call.tool_name, kept, now), self._memory.mode)]
+        context = _RequestContext(request, call.tool_use_id or None, agent=call.agent_id)
+        return [Consult(self._draft(request_id, body, call.tool_name, context, now), self._memory.mode)]
 
     def _object(self, request_id: str, use: str, decision: Literal["deny", "ask"], reason: str) -> list[Command]:
         self._judge(use, decision)
@@ -186,8 +188,8 @@ class PendingRequests:
                     body = read_ask_user(message.arguments)
                 except MalformedInput as error:
                     return self._reply(request_id, mcp.tool_result(message.id, str(error), is_error=True))
-                kept = _Kept(request, message.tool_use_id, message.id)
-                return self._raise(request_id, body, own_tools.ASK_USER, kept, now)
+                context = _RequestContext(request, message.tool_use_id, message.id)
+                return self._raise(request_id, body, own_tools.ASK_USER, context, now)
             case mcp.Cancelled(call_id):
                 return [*self._take_back(call_id), *self._reply(request_id, requests.reply(message))]
             case _:
@@ -201,9 +203,9 @@ class PendingRequests:
                 return self.cancelled(request_id)
         return []
 
-    def _reply(self, request_id: str, told: dict[str, Any]) -> list[Command]:
+    def _reply(self, request_id: str, message: dict[str, Any]) -> list[Command]:
         try:
-            return [Write(self._wire.send_mcp(request_id, told))]
+            return [Write(self._wire.send_mcp(request_id, message))]
         except LocalWireError:  # taken back in the same breath
             return []
 
@@ -250,7 +252,7 @@ class PendingRequests:
                 pass
 
 
-class _Kept(NamedTuple):
+class _RequestContext(NamedTuple):
     """What is kept of a request to answer it later."""
 
     request: CanUseTool | Elicitation | McpMessage | HookCallback

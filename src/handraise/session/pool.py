@@ -184,7 +184,7 @@ class SessionPool:
                 elif options.parallel is not None and len(own) >= options.parallel:
                     await self._make_room(session, own, "this project")
                 else:
-                    self._slots.taken(session.id)
+                    self._slots.assigned(session.id)
                     await self._launch(session, options, footing)
 
     async def _make_room(self, queued: Session, rivals: Sequence[Session], project: str | None = None) -> None:
@@ -195,8 +195,8 @@ class SessionPool:
         if chosen is not None:
             self._tasks.create_task(self._park(self._runners[chosen]))
         elif self._slots.is_news(queued.id):
-            told = slots.behind(rivals, await self._store.open_asks(), project)
-            await self._store.apply([PublishItems(queued.id, self._config.clock(), told)])
+            notice = slots.behind(rivals, await self._store.open_asks(), project)
+            await self._store.apply([PublishItems(queued.id, self._config.clock(), notice)])
 
     async def _park(self, runner: Runner) -> None:
         """Its Claude is ended; what is said to it next brings it back."""
@@ -255,7 +255,7 @@ class SessionPool:
         phase = phases.after(session.phase, "launched")
         started = replace(session, claude_id=claude_id, phase=phase, run=session.run + 1, changed_at=now)
         preset = self._preset(options)
-        told = SessionStarted(
+        item = SessionStarted(
             session.title, session.project, session.directory, session.mode, session.model, started.run, preset
         )
         warned = [PublishItems(session.id, now, self._no_sandbox())] if preset == "none" else []
@@ -266,7 +266,7 @@ class SessionPool:
             [
                 SaveSession(started),
                 Advance(checkpoint),
-                PublishItems(session.id, now, told),
+                PublishItems(session.id, now, item),
                 *warned,
                 *await self._trusting.started(started, footing),
                 *(QueueSay(say) for say in again),

@@ -32,23 +32,25 @@ from handraise.store.entries import FROM_HUB
 def changes(session: str, wanted: Sequence[Command], raised: Iterable[Ask], now: datetime) -> list[Change]:
     """In their order; `raised` are the asks as they go into the store, one for each that is to be raised."""
     considered = iter(raised)
-    kept: list[Change] = []
+    changes: list[Change] = []
     for command in wanted:
         match command:
             case commands.Raise():
-                kept.append(OpenAsk(next(considered)))
+                changes.append(OpenAsk(next(considered)))
             case commands.Withdraw(ask, reason):
-                kept.append(SettleAsk(ask, Withdrawn(reason, now)))
+                changes.append(SettleAsk(ask, Withdrawn(reason, now)))
             case commands.Deliver(ask):
-                kept.append(DeliverAsk(ask, now))
+                changes.append(DeliverAsk(ask, now))
             case commands.Take(say):
-                kept.append(TakeSay(say, now))
+                changes.append(TakeSay(say, now))
             case commands.Return(say):
-                kept.append(ReturnSay(say, now))
+                changes.append(ReturnSay(say, now))
             case commands.Publish(content):
-                kept.append(PublishItems(session, now, content))
+                changes.append(PublishItems(session, now, content))
             case commands.Alarm(reason):
-                kept.append(Record(Entry(now, "alarm", TheHub(), FROM_HUB, session=session, detail={"reason": reason})))
+                changes.append(
+                    Record(Entry(now, "alarm", TheHub(), FROM_HUB, session=session, detail={"reason": reason}))
+                )
             case (
                 commands.Changed()
                 | commands.Consult()
@@ -60,7 +62,7 @@ def changes(session: str, wanted: Sequence[Command], raised: Iterable[Ask], now:
                 pass
             case _:
                 assert_never(command)
-    return kept
+    return changes
 
 
 def as_remembered(session: Session, memory: Memory, now: datetime) -> Session:
@@ -81,7 +83,7 @@ def as_remembered(session: Session, memory: Memory, now: datetime) -> Session:
 
 def changed(session: Session, note: str = "") -> list[Change]:
     """Keeps the record as it is from here on."""
-    told = SessionChanged(
+    item = SessionChanged(
         session.phase,
         session.mode,
         session.model,
@@ -90,7 +92,7 @@ def changed(session: Session, note: str = "") -> list[Change]:
         note,
         session.stuck_since,
     )
-    return [SaveSession(session), PublishItems(session.id, session.changed_at, told)]
+    return [SaveSession(session), PublishItems(session.id, session.changed_at, item)]
 
 
 def moved(session: Session, event: Event, now: datetime) -> list[Change]:
@@ -101,5 +103,5 @@ def moved(session: Session, event: Event, now: datetime) -> list[Change]:
 def ended(session: Session, event: Event, how: Ended) -> list[Change]:
     """Ends a session that has no process."""
     over = replace(session, phase=phases.after(session.phase, event), ended=how, changed_at=how.at)
-    told = SessionEnded(how.how, how.reason, how.exit_code, how.by, how.alarm)
-    return [PublishItems(session.id, how.at, told), *changed(over)]
+    item = SessionEnded(how.how, how.reason, how.exit_code, how.by, how.alarm)
+    return [PublishItems(session.id, how.at, item), *changed(over)]

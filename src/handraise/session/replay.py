@@ -44,10 +44,10 @@ class Replay:
 
     def _hear(self, received: Received) -> list[Item]:
         self._now = _when(received.text) or self._now
-        told = _said(received.frame)
+        contents = _say_in(received.frame)
         for command in self._machine.observe(FrameReceived(received.frame), self._now):
-            told += self._contents(command)
-        return [self._item(content) for content in told]
+            contents += self._contents(command)
+        return [self._item(content) for content in contents]
 
     def _contents(self, command: Command) -> list[Content]:
         match command:
@@ -71,7 +71,7 @@ class Replay:
         return Item(self._cursor, self._session, self._now, encode(content))
 
 
-def _said(frame: Frame) -> list[Content]:
+def _say_in(frame: Frame) -> list[Content]:
     """What a person said is in the journal as Claude's echo of it."""
     match frame:
         case User(is_replay=True, uuid=str() as say, message=message):

@@ -24,14 +24,14 @@ def body_of(request: CanUseTool | Elicitation) -> Body:
     """What to put to people; raises Malformed."""
     if isinstance(request, Elicitation):
         return _form(request)
-    told = _read(request)
+    fields = _read(request)
     match tool_named(request.tool_name).kind:
         case "question":
-            return read_questions(told)
+            return read_questions(fields)
         case "plan":
-            return read_plan(told)
+            return read_plan(fields)
         case _:
-            return _permission(request, told)
+            return _permission(request, fields)
 
 
 def call_of(call: ToolCall) -> Permission:
@@ -47,18 +47,18 @@ def _read(request: CanUseTool) -> dict[str, Any]:
 
 def _decode(tool: str, raw: Raw) -> dict[str, Any]:
     try:
-        told = msgspec.json.decode(raw)
+        value = msgspec.json.decode(raw)
     except (msgspec.DecodeError, RecursionError) as error:
         raise MalformedInput(f"The input of {tool} cannot be read: {error}.") from error
-    if not isinstance(told, dict):
+    if not isinstance(value, dict):
         raise MalformedInput(f"The input of {tool} is not an object.")
-    return told
+    return value
 
 
-def _permission(request: CanUseTool, told: dict[str, Any]) -> Permission:
+def _permission(request: CanUseTool, fields: dict[str, Any]) -> Permission:
     return Permission(
         tool=request.tool_name,
-        input=told,
+        input=fields,
         description=request.description or "",
         reason=request.decision_reason or "",
         blocked_path=request.blocked_path,
@@ -88,8 +88,8 @@ def reply(message: mcp.Message) -> dict[str, Any]:
             return mcp.acknowledgement()
         case mcp.Unknown():
             return mcp.method_not_found(message)
-        case mcp.MalformedMessage(reply=told):
-            return told
+        case mcp.MalformedMessage(reply=answer):
+            return answer
         case _:
             assert_never(message)
 

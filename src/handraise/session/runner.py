@@ -34,12 +34,12 @@ _AHEAD = 32
 log = logging.getLogger("handraise.session")
 
 
-class _Wished(Struct, frozen=True):
+class _WishNews(Struct, frozen=True):
     wish: Wish
     done: asyncio.Future[None]
 
 
-class _Said(Struct, frozen=True):
+class _SayQueued(Struct, frozen=True):
     """Something that was said waits in the store."""
 
 
@@ -51,7 +51,7 @@ class _ShowPreviews(Struct, frozen=True):
     """Partial text was held back to be joined."""
 
 
-News = _Grown | Fact | _Wished | _Said | _ShowPreviews
+News = _Grown | Fact | _WishNews | _SayQueued | _ShowPreviews
 
 
 class Runner:
@@ -145,12 +145,12 @@ class Runner:
         if isinstance(wish, facts.Stop):
             self._writing.hurry()
             self._keeper.stop(done)
-        self._queue.put_nowait(_Wished(wish, done))
+        self._queue.put_nowait(_WishNews(wish, done))
         await done
 
     def listen(self) -> None:
         """Something that was said waits in the store."""
-        self._queue.put_nowait(_Said())
+        self._queue.put_nowait(_SayQueued())
 
     async def _read(self) -> None:
         fault = ""
@@ -173,21 +173,21 @@ class Runner:
     def _ask_settled(self, ask: Ask) -> None:
         """An ask of ours was settled; if it had expired before, the late answer waits in the store as a message."""
         late = isinstance(ask.settlement, Expired) and ask.settlement.late is not None
-        self._queue.put_nowait(_Said() if late else facts.AskWasSettled(ask))
+        self._queue.put_nowait(_SayQueued() if late else facts.AskWasSettled(ask))
 
     async def _take(self, news: News) -> None:
         match news:
             case _Grown():
                 await self._hear()
-            case _Wished(wish, done):
+            case _WishNews(wish, done):
                 await self._grant(wish, done)
-            case _Said():
+            case _SayQueued():
                 await self._speak()
             case _ShowPreviews():
                 self._show_previews()
             case facts.ProcessEnded():
                 rest = [each.frame for each in self._machine.wire.receive_end()]
-                await self._absorb([*self._heard(rest), news])
+                await self._absorb([*self._facts_in(rest), news])
             case _:
                 await self._absorb([news])
 
@@ -197,12 +197,12 @@ class Runner:
         wanted: list[Command] = []
         for chunk in chunks:
             self._room.release()
-            wanted += self._observe(self._heard(self._machine.wire.receive_frames(chunk)))
+            wanted += self._observe(self._facts_in(self._machine.wire.receive_frames(chunk)))
             await asyncio.sleep(0)  # for the other sessions: this one's machine waits for us
         await self._perform(wanted)
         self._show_previews()
 
-    def _heard(self, received: Sequence[Frame]) -> list[Fact]:
+    def _facts_in(self, received: Sequence[Frame]) -> list[Fact]:
         others = self._previews.follow(received)
         if self._machine.memory.unmoved:
             return [facts.FrameReceived(frame) for frame in received]
@@ -340,7 +340,7 @@ class Runner:
     def _refuse_the_rest(self) -> None:
         while not self._queue.empty():
             news = self._queue.get_nowait()
-            if isinstance(news, _Wished) and not news.done.done():
+            if isinstance(news, _WishNews) and not news.done.done():
                 news.done.set_exception(self._too_late())
 
     def _too_late(self) -> WishRefused:

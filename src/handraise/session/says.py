@@ -22,7 +22,7 @@ class SayTracker:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
-    def taken(self, say: str, now: datetime) -> list[Command]:
+    def received(self, say: str, now: datetime) -> list[Command]:
         """Claude echoes what it takes up."""
         self._memory.opening = self._memory.opening or say
         self._memory.unfinished[say] = now
@@ -50,7 +50,7 @@ class SayTracker:
 
         Said again under the same id, it is only echoed where Claude had begun to answer it.
         """
-        return [Return(say) for say, taken in self._memory.unfinished.items() if now - taken < _WRITTEN_DOWN]
+        return [Return(say) for say, received in self._memory.unfinished.items() if now - received < _WRITTEN_DOWN]
 
     def forgotten(self) -> list[Command]:
         """Claude remembers nothing of the conversation: what it had not finished is to be said again."""

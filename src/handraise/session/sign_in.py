@@ -24,5 +24,5 @@ def advice(program: str, key_source: str, own: str = "") -> str:
         command = f"{shlex.quote(program)} auth login"
         return f"Claude isn't signed in. Run `{command}` in a terminal, then send your message again."
     then = "restart the hub, then" if key_source in _OF_THE_HUB else "then"
-    told = f"Claude's API key was rejected (from {key_source[:100]}). Correct it, {then} send your message again."
-    return f"{told}\n{own}" if own else told
+    text = f"Claude's API key was rejected (from {key_source[:100]}). Correct it, {then} send your message again."
+    return f"{text}\n{own}" if own else text

@@ -49,7 +49,7 @@ class SlotTracker:
         self._making.pop(session, None)
         self._unwilling.discard(session)
 
-    def taken(self, session: str) -> None:
+    def assigned(self, session: str) -> None:
         """It was queued, and runs."""
         self._notified.discard(session)
         self._making = {each: queued for each, queued in self._making.items() if queued != session}

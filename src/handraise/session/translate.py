@@ -51,8 +51,8 @@ _UNDER_WAY = 1000
 """How many actions are remembered; some never end, and of the oldest the title is forgotten."""
 
 
-_TOLD = frozenset((frames.Assistant, frames.User, frames.Task, frames.RateLimit, frames.ApiRetry))
-_TOLD |= {frames.UnknownFrame, frames.Unreadable}
+_SHOWN = frozenset((frames.Assistant, frames.User, frames.Task, frames.RateLimit, frames.ApiRetry))
+_SHOWN |= {frames.UnknownFrame, frames.Unreadable}
 """All that `translate` has a case for. Most frames are not in it, and cost nothing more."""
 
 
@@ -66,15 +66,17 @@ class Action(Struct, frozen=True):
 
 def translate(frame: frames.Frame, under_way: dict[str, Action]) -> list[Content]:
     """The contents that a frame adds to the timeline; `under_way` is kept up to date."""
-    if type(frame) not in _TOLD:
+    if type(frame) not in _SHOWN:
         return []
     match frame:
         case frames.Assistant() if sign_in.is_refused(frame):
             return []  # "Please run /login" helps nobody here: the end of the turn says what does
         case frames.Assistant(message=message, parent_tool_use_id=parent):
-            return [each for block in message.content for each in _said(block, message.id, parent, under_way)]
-        case frames.User(is_replay=False, parent_tool_use_id=parent, message=told) if not isinstance(told.content, str):
-            return [each for block in told.content for each in _resulted(block, parent, under_way)]
+            return [each for block in message.content for each in _block(block, message.id, parent, under_way)]
+        case frames.User(is_replay=False, parent_tool_use_id=parent, message=user_message) if not isinstance(
+            user_message.content, str
+        ):
+            return [each for block in user_message.content for each in _resulted(block, parent, under_way)]
         case frames.Task():
             return _task(frame, under_way)
         case frames.RateLimit(rate_limit_info=left):
@@ -98,8 +100,8 @@ def turn_ended(result: frames.Result, turn: int, last_text: str, cost_before: fl
     interrupted = (result.terminal_reason or "").startswith(_ABORTED)
     error = INTERRUPTED if interrupted else None
     if result.is_error and not interrupted:
-        told = "; ".join(str(each) for each in result.errors or []) or result.result
-        error = told or result.subtype or "The turn failed without a reason."
+        errors = "; ".join(str(each) for each in result.errors or []) or result.result
+        error = errors or result.subtype or "The turn failed without a reason."
     return TurnEnded(
         turn=turn,
         cost_usd=max(0.0, result.total_cost_usd - cost_before),
@@ -113,17 +115,17 @@ def turn_ended(result: frames.Result, turn: int, last_text: str, cost_before: fl
     )
 
 
-def _said(block: Block, message: str, parent: str | None, under_way: dict[str, Action]) -> list[Content]:
+def _block(block: Block, message: str, parent: str | None, under_way: dict[str, Action]) -> list[Content]:
     match block:
         case TextBlock(text):
             return [Text(text, message, parent)] if text else []
         case ThinkingBlock(thinking):
             return [Thinking(thinking, message, parent)] if thinking else []
         case ToolUse(id=action, name=tool, input=raw) | ServerToolUse(id=action, name=tool, input=raw):
-            told = _object(raw)
-            kind, title = name_action(tool, told)
+            tool_input = _object(raw)
+            kind, title = name_action(tool, tool_input)
             _remember(under_way, action, Action(kind, title, parent))
-            return [ActionStarted(action, kind, title, tool, told, parent)]
+            return [ActionStarted(action, kind, title, tool, tool_input, parent)]
         case ToolResult():
             return _resulted(block, parent, under_way)
         case UnknownBlock(fields=fields):
@@ -191,10 +193,10 @@ def _piece(raw: Raw) -> _Piece:
 
 def _object(raw: Raw) -> dict[str, Any]:
     try:
-        told = msgspec.json.decode(raw)
+        value = msgspec.json.decode(raw)
     except (msgspec.DecodeError, RecursionError):
-        told = bytes(raw).decode(errors="replace")
-    return told if isinstance(told, dict) else {"input": told}
+        value = bytes(raw).decode(errors="replace")
+    return value if isinstance(value, dict) else {"input": value}
 
 
 def _task(task: frames.Task, under_way: dict[str, Action]) -> list[Content]:

@@ -50,15 +50,15 @@ class TrustCheck:
             await self._withdraw(open_asks, "the directory no longer has anything to trust")
             return look.untrusted()
         digest = digest_of(look.body)
-        kept = await self._store.trust(session.directory)
-        if kept is not None and kept.covers(digest):
+        decision = await self._store.trust(session.directory)
+        if decision is not None and decision.covers(digest):
             await self._withdraw(open_asks, "this directory was already decided")
-            return look.trusted() if kept.level == "exactly" else look.untrusted()
+            return look.trusted() if decision.level == "exactly" else look.untrusted()
         await self._withdraw([ask for ask in open_asks if ask.digest != digest], "the directory's files changed")
         if await self._has_expired(session, digest):
             return look.untrusted()
         if all(ask.digest != digest for ask in open_asks):
-            await self._ask(session, look.body, options, kept)
+            await self._ask(session, look.body, options, decision)
         return None
 
     async def started(self, session: Session, footing: StartContext) -> list[Change]:

@@ -36,8 +36,8 @@ def said(say: Say) -> Said:
 def line_of(content: Content) -> str | None:
     """What a session did, in one line, where this tells it: Claude's own words or actions, not those of sub-agents."""
     match content:
-        case Text(text=told, parent=None) | ActionStarted(title=told, parent=None):
-            first = next((line for line in told.splitlines() if line.strip()), "")
+        case Text(text=text, parent=None) | ActionStarted(title=text, parent=None):
+            first = next((line for line in text.splitlines() if line.strip()), "")
             return first.strip()[:_LONGEST_LINE] or None
         case _:
             return None

@@ -151,7 +151,7 @@ class Shelves(Struct):
         self.checkpoints[checkpoint.session] = checkpoint
 
     def _open(self, ask: Ask) -> bool:
-        if ask.id in self.asks or any(_same_origin(ask, kept) for kept in self.asks.values()):
+        if ask.id in self.asks or any(_same_origin(ask, stored) for stored in self.asks.values()):
             return False
         self._put(ask)
         self._publish(ask.session, ask.opened_at, contents.opened(ask), about=ask.id)
@@ -161,25 +161,25 @@ class Shelves(Struct):
         return True
 
     def _settle(self, ask: str, settlement: Settlement, rules: tuple[Rule, ...]) -> bool:
-        kept = self.asks.get(ask)
-        if kept is None or kept.settlement is not None:
+        stored = self.asks.get(ask)
+        if stored is None or stored.settlement is not None:
             return False
-        self._put(structs.replace(kept, settlement=settlement))
+        self._put(structs.replace(stored, settlement=settlement))
         self.rules.update({rule.id: rule for rule in rules})
-        self._keep_trust(entries.trust_in(kept, settlement))
-        self._publish(kept.session, settlement.at, contents.settled(ask, settlement), about=ask)
-        self._record(entries.settled(kept, settlement))
+        self._keep_trust(entries.trust_in(stored, settlement))
+        self._publish(stored.session, settlement.at, contents.settled(ask, settlement), about=ask)
+        self._record(entries.settled(stored, settlement))
         return True
 
     def _record_late(self, ask: str, answered: Answered) -> bool:
-        kept = self.asks.get(ask)
-        if kept is None or not isinstance(kept.settlement, Expired) or kept.settlement.late is not None:
+        stored = self.asks.get(ask)
+        if stored is None or not isinstance(stored.settlement, Expired) or stored.settlement.late is not None:
             return False
-        expired = Expired(kept.settlement.at, answered)
-        self._put(structs.replace(kept, settlement=expired))
-        self._keep_trust(entries.trust_in(kept, answered))
-        self._publish(kept.session, answered.at, contents.settled(ask, expired), about=ask)
-        self._record(entries.late(kept, answered))
+        expired = Expired(stored.settlement.at, answered)
+        self._put(structs.replace(stored, settlement=expired))
+        self._keep_trust(entries.trust_in(stored, answered))
+        self._publish(stored.session, answered.at, contents.settled(ask, expired), about=ask)
+        self._record(entries.late(stored, answered))
         return True
 
     def _put(self, ask: Ask) -> None:
@@ -191,11 +191,11 @@ class Shelves(Struct):
             self.trusts[trust.directory] = trust
 
     def _deliver(self, ask: str, at: datetime) -> bool:
-        kept = self.asks.get(ask)
-        if kept is None or not is_undelivered(kept):
+        stored = self.asks.get(ask)
+        if stored is None or not is_undelivered(stored):
             return False
-        self.asks[ask] = structs.replace(kept, delivered_at=at)
-        self._publish(kept.session, at, AskDelivered(ask), about=ask)
+        self.asks[ask] = structs.replace(stored, delivered_at=at)
+        self._publish(stored.session, at, AskDelivered(ask), about=ask)
         return True
 
     def _queue(self, say: Say) -> bool:
@@ -206,41 +206,41 @@ class Shelves(Struct):
         return True
 
     def _take_say(self, say: str, at: datetime) -> bool:
-        kept = self.says.get(say)
-        if kept is None or kept.taken_at is not None:
+        stored = self.says.get(say)
+        if stored is None or stored.taken_at is not None:
             return False
-        self.says[say] = structs.replace(kept, taken_at=at)
-        self._publish(kept.session, at, SaidTaken(say), about=say)
+        self.says[say] = structs.replace(stored, taken_at=at)
+        self._publish(stored.session, at, SaidTaken(say), about=say)
         return True
 
     def _return_say(self, say: str, at: datetime) -> bool:
-        kept = self.says.get(say)
-        if kept is None or kept.taken_at is None:
+        stored = self.says.get(say)
+        if stored is None or stored.taken_at is None:
             return False
-        self.says[say] = structs.replace(kept, taken_at=None)
-        self._publish(kept.session, at, contents.said(kept), about=say)
+        self.says[say] = structs.replace(stored, taken_at=None)
+        self._publish(stored.session, at, contents.said(stored), about=say)
         return True
 
     def _save_project(self, project: Project) -> None:
-        for kept in self.projects.values():
-            if kept.id != project.id and kept.name == project.name:
+        for stored in self.projects.values():
+            if stored.id != project.id and stored.name == project.name:
                 raise StoreConflict(NAME_TAKEN)
-            if kept.id != project.id and kept.path == project.path:
+            if stored.id != project.id and stored.path == project.path:
                 raise StoreConflict(DIRECTORY_TAKEN)
         self.projects[project.id] = project
 
     def _save_token(self, token: Token) -> None:
-        if any(kept.id != token.id and kept.hash == token.hash for kept in self.tokens.values()):
+        if any(stored.id != token.id and stored.hash == token.hash for stored in self.tokens.values()):
             raise StoreConflict("This already exists (tokens.hash).")
-        kept = self.tokens.get(token.id)
-        revoked = kept.revoked_at if kept is not None else None
+        stored = self.tokens.get(token.id)
+        revoked = stored.revoked_at if stored is not None else None
         self.tokens[token.id] = structs.replace(token, revoked_at=revoked or token.revoked_at)
 
     def _spend(self, token: str, at: datetime) -> bool:
-        kept = self.tokens.get(token)
-        if kept is None or kept.kind != "code" or not kept.is_good(at):
+        stored = self.tokens.get(token)
+        if stored is None or stored.kind != "code" or not stored.is_good(at):
             return False
-        self.tokens[token] = structs.replace(kept, revoked_at=at)
+        self.tokens[token] = structs.replace(stored, revoked_at=at)
         return True
 
     def _record(self, entry: Entry) -> None:
@@ -266,8 +266,8 @@ class Shelves(Struct):
             del self.tokens[key]
         return bool(old)
 
-    def _unpruned(self, kept: dict[str, T], awaited: Callable[[T], bool]) -> dict[str, T]:
-        return {key: each for key, each in kept.items() if self.mentioned[key] > self.pruned or awaited(each)}
+    def _unpruned(self, stored: dict[str, T], awaited: Callable[[T], bool]) -> dict[str, T]:
+        return {key: each for key, each in stored.items() if self.mentioned[key] > self.pruned or awaited(each)}
 
     def _awaited(self, ask: Ask) -> bool:
         session = self.sessions.get(ask.session or "")

@@ -45,7 +45,7 @@ class MemoryStore:
         self._ask_listeners.append(listener)
 
     async def apply(self, changes: Sequence[Change]) -> Applied:
-        shelves = self._kept().copy()
+        shelves = self._contents().copy()
         took = tuple([shelves.take(mended(change)) for change in changes])
         items, asks = tuple(shelves.published), tuple(shelves.changed_asks)
         self._shelves = shelves
@@ -60,17 +60,17 @@ class MemoryStore:
         return Applied(took, items, asks)
 
     async def session(self, session: str) -> Session | None:
-        return self._kept().sessions.get(session)
+        return self._contents().sessions.get(session)
 
     async def sessions(self, phases: Sequence[Phase] | None = None) -> list[Session]:
-        found = [each for each in self._kept().sessions.values() if phases is None or each.phase in phases]
+        found = [each for each in self._contents().sessions.values() if phases is None or each.phase in phases]
         return sorted(found, key=lambda session: session.created_at)[::-1]
 
     async def checkpoint(self, session: str) -> Checkpoint | None:
-        return self._kept().checkpoints.get(session)
+        return self._contents().checkpoints.get(session)
 
     async def ask(self, ask: str) -> Ask | None:
-        return self._kept().asks.get(ask)
+        return self._contents().asks.get(ask)
 
     async def asks(
         self,
@@ -83,15 +83,15 @@ class MemoryStore:
         after: str | None = None,
         newest_first: bool = False,
     ) -> list[Ask]:
-        kept = list(self._kept().asks.values())
+        asks = list(self._contents().asks.values())
         if newest_first and not undelivered:
-            kept.reverse()
+            asks.reverse()
         if after is not None and not undelivered:
-            positions = [position for position, ask in enumerate(kept, 1) if ask.id == after]
-            kept = kept[positions[0] :] if positions else []
+            positions = [position for position, ask in enumerate(asks, 1) if ask.id == after]
+            asks = asks[positions[0] :] if positions else []
         return [
             ask
-            for ask in kept
+            for ask in asks
             if state in (None, ask.state)
             and kind in (None, ask.kind)
             and session in (None, ask.session)
@@ -100,16 +100,16 @@ class MemoryStore:
 
     async def open_asks(self) -> dict[str, int]:
         counts: dict[str, int] = {}
-        for ask in self._kept().asks.values():
+        for ask in self._contents().asks.values():
             if ask.settlement is None and ask.session is not None:
                 counts[ask.session] = counts.get(ask.session, 0) + 1
         return counts
 
     async def last_lines(self, session: str | None = None) -> dict[str, str]:
-        return {key: line for key, line in self._kept().lines.items() if session in (None, key)}
+        return {key: line for key, line in self._contents().lines.items() if session in (None, key)}
 
     async def says(self, session: str, *, waiting: bool = True) -> list[Say]:
-        found = [say for say in self._kept().says.values() if say.session == session]
+        found = [say for say in self._contents().says.values() if say.session == session]
         return [say for say in found if say.taken_at is None or not waiting]
 
     async def items(
@@ -122,7 +122,7 @@ class MemoryStore:
     ) -> list[Item]:
         found = [
             item
-            for item in self._kept().items.values()
+            for item in self._contents().items.values()
             if (after is None or item.cursor > after)
             and (before is None or item.cursor < before)
             and session in (None, item.session)
@@ -130,40 +130,40 @@ class MemoryStore:
         return found[max(len(found) - limit, 0) :] if after is None else found[:limit]
 
     async def cursors(self) -> tuple[int, int]:
-        return self._kept().pruned, self._kept().newest
+        return self._contents().pruned, self._contents().newest
 
     async def size(self) -> int:
-        return sum(len(item.content) for item in self._kept().items.values())
+        return sum(len(item.content) for item in self._contents().items.values())
 
     async def rules(self) -> list[Rule]:
-        return list(self._kept().rules.values())
+        return list(self._contents().rules.values())
 
     async def trust(self, directory: str) -> DirectoryTrust | None:
-        return self._kept().trusts.get(directory)
+        return self._contents().trusts.get(directory)
 
     async def trusts(self) -> list[DirectoryTrust]:
-        return sorted(self._kept().trusts.values(), key=lambda trust: trust.directory)
+        return sorted(self._contents().trusts.values(), key=lambda trust: trust.directory)
 
     async def project(self, key: str) -> Project | None:
-        projects = self._kept().projects
+        projects = self._contents().projects
         named = [project for project in projects.values() if project.name == key]
         there = [project for project in projects.values() if project.path == key]
         return next(iter([*filter(None, [projects.get(key)]), *named, *there]), None)
 
     async def projects(self) -> list[Project]:
-        return sorted(self._kept().projects.values(), key=lambda project: project.name)
+        return sorted(self._contents().projects.values(), key=lambda project: project.name)
 
     async def token(self, hash_of_secret: str) -> Token | None:
-        return next((token for token in self._kept().tokens.values() if token.hash == hash_of_secret), None)
+        return next((token for token in self._contents().tokens.values() if token.hash == hash_of_secret), None)
 
     async def tokens(self) -> list[Token]:
-        return sorted(self._kept().tokens.values(), key=lambda token: token.created_at)
+        return sorted(self._contents().tokens.values(), key=lambda token: token.created_at)
 
     async def audit(self, **wanted: Unpack[AuditFilter]) -> list[Entry]:
         before, since, until = wanted.get("before"), wanted.get("since"), wanted.get("until")
         return [
             entry
-            for entry in self._kept().audit[:: -1 if wanted.get("newest_first") else 1]
+            for entry in self._contents().audit[:: -1 if wanted.get("newest_first") else 1]
             if entry.number > wanted.get("after", 0)
             and (before is None or entry.number < before)
             and (since is None or entry.at >= since)
@@ -174,7 +174,7 @@ class MemoryStore:
             and wanted.get("what") in (None, entry.what)
         ][: wanted.get("limit", FIRST)]
 
-    def _kept(self) -> Shelves:
+    def _contents(self) -> Shelves:
         if not self._open:
             raise StoreClosed("The store is closed.")
         return self._shelves

@@ -135,8 +135,8 @@ class Batch:
 
     def _publish(self, session: str | None, at: datetime, content: Content) -> bool:
         item = Item(self.newest + 1, session, at, contents.encode(content))
-        kept = self._texts.pack(item.content, item.cursor)
-        self._rows.append((item.cursor, session, microseconds(at), kept))
+        packed = self._texts.pack(item.content, item.cursor)
+        self._rows.append((item.cursor, session, microseconds(at), packed))
         self.newest = item.cursor
         self.items.append(item)
         line = contents.line_of(content) if session is not None else None

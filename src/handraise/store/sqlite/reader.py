@@ -143,8 +143,8 @@ class Reader:
     def audit(self, wanted: AuditFilter) -> list[Entry]:
         about = {"ask": wanted.get("ask"), "session": wanted.get("session"), "name": wanted.get("by")}
         about["what"] = wanted.get("what")
-        given = next((key for key, value in about.items() if value is not None), None)
-        statement = "audit" if given is None else f"audit_of_{given}"
+        column = next((key for key, value in about.items() if value is not None), None)
+        statement = "audit" if column is None else f"audit_of_{column}"
         before, since, until = wanted.get("before"), wanted.get("since"), wanted.get("until")
         rows = self._rows(
             f"{statement}_newest" if wanted.get("newest_first") else statement,

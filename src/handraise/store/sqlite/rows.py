@@ -123,8 +123,8 @@ def settlement_row(settlement: Settlement | None) -> Bindings:
         case Expired(at=at, late=Answered() as late):
             return {**settlement_row(Expired(at)), "late": settlement_text(late)}
         case _:
-            told = settlement_as_json(settlement)
-            return {"state": told["state"], "settlement": _text(told), "late": None}
+            built = settlement_as_json(settlement)
+            return {"state": built["state"], "settlement": _text(built), "late": None}
 
 
 def settlement_text(settlement: Settlement) -> str:
@@ -174,9 +174,9 @@ def say_row(say: Say, mentioned: int) -> Bindings:
 
 
 def read_say(row: Row) -> Say:
-    identity, session, content, by, source, at, taken = row
+    identity, session, content, by, source, at, taken_at = row
     content = json.decode(content, type=str | tuple[dict[str, Any], ...])
-    return Say(identity, session, content, json.decode(by, type=Actor), source, _time(at), _time_or_none(taken))
+    return Say(identity, session, content, json.decode(by, type=Actor), source, _time(at), _time_or_none(taken_at))
 
 
 def rule_row(rule: Rule) -> Bindings:
@@ -271,13 +271,13 @@ def _text(value: object) -> str:
     return json.encode(value).decode()
 
 
-def _time(told: int) -> datetime:
-    return _EPOCH + told * _MICROSECOND
+def _time(value: int) -> datetime:
+    return _EPOCH + value * _MICROSECOND
 
 
 def _microseconds_or_none(at: datetime | None) -> int | None:
     return None if at is None else microseconds(at)
 
 
-def _time_or_none(told: int | None) -> datetime | None:
-    return None if told is None else _time(told)
+def _time_or_none(value: int | None) -> datetime | None:
+    return None if value is None else _time(value)

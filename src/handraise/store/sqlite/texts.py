@@ -93,9 +93,9 @@ def packed(whole: bytes, keep: Callable[[bytes], bytes]) -> bytes:
     return MARK + json.encode([*pieces, whole[at:].decode()]) if pieces else whole
 
 
-def unpacked(kept: bytes, find: Callable[[bytes], bytes]) -> bytes:
+def unpacked(packed: bytes, find: Callable[[bytes], bytes]) -> bytes:
     """The row as it was."""
-    pieces = json.decode(kept[len(MARK) :], type=list[str])
+    pieces = json.decode(packed[len(MARK) :], type=list[str])
     return b"".join(find(bytes.fromhex(each)) if at % 2 else each.encode() for at, each in enumerate(pieces))
 
 
