@@ -88,7 +88,7 @@ async def test_a_denial_an_edit_and_a_plan_sent_back_by_mouse(tmp_path: Path) ->
         await page.get_by_role("button", name="Deny", exact=True).click()
 
         await expect(page.locator("main").get_by_text("You denied Write")).to_contain_text("“Not without asking Ann.”")
-        await expect(page.locator("main").get_by_text("I stop here rather than leave half a change")).to_be_visible()
+        await expect(page.locator("main").get_by_text("I'll stop here rather than leave half a change")).to_be_visible()
         assert (at.work / "service.py").read_text() == "print('edited by a person')\n"
 
 

@@ -151,7 +151,7 @@ async def test_another_adopts_it_and_goes_on(tmp_path: Path) -> None:
 async def test_of_a_long_journal_the_oldest_part_gives_its_blocks_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(claude, "KEPT", 1 << 20)
+    monkeypatch.setattr(claude, "REPLAYABLE", 1 << 20)
     monkeypatch.setattr(claude, "_STEP", 1 << 18)
     async with place(tmp_path) as here, await here.start(here.program(ECHO)) as running:
         await lines(running, 1)
