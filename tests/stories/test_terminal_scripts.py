@@ -195,6 +195,8 @@ async def test_ctrl_c_while_the_hub_is_being_started_starts_no_session(tmp_path:
         laid = TerminalDesk(home)
         slowly = {"PYTHONPATH": os.pathsep.join([str(tmp_path / "slow"), laid.environment.get("PYTHONPATH", "")])}
         slowly["HANDRAISE_WEB_PORT"] = "0"
+        # If Ctrl-C came too late, a Claude that was started after all must not look for a model beyond this machine.
+        slowly["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:9"
         try:
             async with laid.terminal("run", "Hello.", environment=slowly) as terminal:
                 await terminal.until("Starting one in the background")
