@@ -68,7 +68,7 @@ class FeedFollower:
         return self
 
     async def __anext__(self) -> Sequence[Item] | Preview:
-        # Whoever is cancelled here has lost nothing: the cursor moves after the last await.
+        # A cancelled caller loses nothing: the cursor moves after the last await.
         while True:
             news = await self._next()
             if news:
@@ -136,7 +136,7 @@ class FeedFollower:
             raise CursorGone(self.cursor, pruned, newest)
 
     def _take_waiting(self) -> Sequence[Item] | Preview:
-        """Nothing, if history told all of it."""
+        """Nothing, if all of it was in the history."""
         news = self._waiting.popleft()
         if isinstance(news, Preview):
             return news

@@ -10,7 +10,7 @@ from handraise.model.answers import Choice, Choices
 from handraise.model.asks import Answered, Ask, Expired, Origin, Prompt, Question
 from handraise.model.says import Say
 from handraise.session.memory import Memory
-from handraise.session.says import said_anew
+from handraise.session.says import messages_again
 from session.claude_says import ANA, NOON
 
 LATER = NOON + timedelta(hours=1)
@@ -34,7 +34,7 @@ def ask(**fields: Any) -> Ask:
 
 
 def test_how_it_began_is_told_by_the_hub_as_something_that_is_done() -> None:
-    (reminder,) = said_anew(MEMORY, [OPENING, SECOND], [], LATER)
+    (reminder,) = messages_again(MEMORY, [OPENING, SECOND], [], LATER)
 
     assert (reminder.by, reminder.session, reminder.at) == (TheHub(), "s_1", LATER)
     assert isinstance(reminder.content, str)
@@ -43,31 +43,31 @@ def test_how_it_began_is_told_by_the_hub_as_something_that_is_done() -> None:
 
 
 def test_an_opening_that_waits_is_said_by_itself() -> None:
-    assert said_anew(MEMORY, [replace(OPENING, taken_at=None), SECOND], [], LATER) == []
+    assert messages_again(MEMORY, [replace(OPENING, taken_at=None), SECOND], [], LATER) == []
 
 
 def test_an_opening_that_was_pruned_is_not_made_up() -> None:
-    assert said_anew(MEMORY, [SECOND], [], LATER) == []
+    assert messages_again(MEMORY, [SECOND], [], LATER) == []
 
 
 def test_a_long_opening_is_cut_and_pictures_are_left_out() -> None:
     blocks = ({"type": "image", "source": {}}, {"type": "text", "text": "x" * 9000})
 
-    (reminder,) = said_anew(MEMORY, [replace(OPENING, content=blocks)], [], LATER)
+    (reminder,) = messages_again(MEMORY, [replace(OPENING, content=blocks)], [], LATER)
 
     assert len(reminder.content) < 5000
     assert str(reminder.content).endswith("x […]")
 
 
 def test_the_reminder_is_the_same_one_until_claude_has_taken_another_turn() -> None:
-    (first,), (again,) = (said_anew(MEMORY, [OPENING], [], at) for at in (NOON, LATER))
-    (next_time,) = said_anew(replace(MEMORY, turn=9), [OPENING], [], LATER)
+    (first,), (again,) = (messages_again(MEMORY, [OPENING], [], at) for at in (NOON, LATER))
+    (next_time,) = messages_again(replace(MEMORY, turn=9), [OPENING], [], LATER)
 
     assert first.id == again.id != next_time.id
 
 
 def test_what_people_answered_in_the_turn_that_was_cut_off_is_told_again() -> None:
-    (told,) = said_anew(replace(MEMORY, opening=""), [OPENING, SECOND], [ask()], LATER)
+    (told,) = messages_again(replace(MEMORY, opening=""), [OPENING, SECOND], [ask()], LATER)
 
     assert "Which? — The red one." in str(told.content)
     assert told.by == Person("ana")
@@ -83,5 +83,5 @@ def test_what_was_answered_earlier_or_by_a_rule_or_by_nobody_is_not() -> None:
         ask(settlement=None),
     ]
 
-    assert said_anew(replace(MEMORY, opening=""), [OPENING, SECOND], others, LATER) == []
-    assert said_anew(Memory(), [OPENING, SECOND], [ask()], LATER) == []
+    assert messages_again(replace(MEMORY, opening=""), [OPENING, SECOND], others, LATER) == []
+    assert messages_again(Memory(), [OPENING, SECOND], [ask()], LATER) == []

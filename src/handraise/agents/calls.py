@@ -121,7 +121,7 @@ class AgentCalls:
     async def call(
         self, caller: Caller, reference: str, tool: str, arguments: dict[str, Any], waited: Waited | None = None
     ) -> Reply:
-        """The result of a call, when somebody has answered. Raises Malformed."""
+        """The result of a call, once it is answered. Raises MalformedInput."""
         try:
             # Present from before it is raised: who is cancelled in between may have left it open.
             with self.present(ask_id(caller, reference)):
@@ -133,7 +133,7 @@ class AgentCalls:
             raise
 
     async def raise_ask(self, caller: Caller, reference: str, tool: str, arguments: dict[str, Any]) -> Ask:
-        """Puts a call to people, or finds it again: the same reference is the same ask. Raises Malformed."""
+        """Puts a call to people, or finds it again: the same reference is the same ask. Raises MalformedInput."""
         body = tool_calls.read_call(tool, arguments)
         where = await self._where(caller)
         ask = Ask(
@@ -147,7 +147,7 @@ class AgentCalls:
             asker="agent",
             agent=caller.name,
         )
-        # Before it is stored: whoever hears of it at once must find it waiting here.
+        # Before it is stored: an answer that comes at once must find it waiting here.
         self._open[ask.id] = caller.conversation
         try:
             stored = await self._inbox.open(ask, self._knowledge.surroundings(caller.directory, where))
@@ -163,7 +163,7 @@ class AgentCalls:
         return await self._inbox.find(ask)
 
     def is_open(self, ask: str) -> bool:
-        """Whether somebody outside waits for it."""
+        """Whether an external agent waits for it."""
         return ask in self._open
 
     async def settled(self, ask: Ask, waited: Waited | None = None) -> Ask:
@@ -193,7 +193,7 @@ class AgentCalls:
 
     @contextmanager
     def present(self, ask: str) -> Iterator[None]:
-        """Somebody waits for the ask as long as this is entered."""
+        """An agent waits for the ask as long as this is entered."""
         self._present[ask] += 1
         self._forget(ask)
         try:
@@ -242,7 +242,7 @@ class AgentCalls:
                 future.set_result(ask)
 
     def _expect(self, ask: str, grace: float | None = None) -> None:
-        """Nobody waits for it; unless somebody comes back, it is withdrawn."""
+        """Nobody waits for it; unless an agent comes back, it is withdrawn."""
         self._waiting.pop(ask, None)
         if ask not in self._open or self._closing.is_set():
             return

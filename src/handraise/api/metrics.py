@@ -137,7 +137,7 @@ class Metrics:
     async def _read_so_far(self, session: Session) -> int:
         runner = self._hub.pool.runner(session.id)
         if runner is not None and runner.session.run == session.run:
-            return runner.heard
+            return runner.offset
         checkpoint = await self._hub.store.checkpoint(session.id)
         return checkpoint.offset if checkpoint and checkpoint.run == session.run else 0
 

@@ -1,4 +1,4 @@
-"""Settles each ask once. Deadlines and those who wait follow what the store committed, whoever applied the change."""
+"""Settles each ask once. Deadlines and listeners follow what the store committed, not who applied the change."""
 
 import asyncio
 import logging

@@ -14,14 +14,14 @@ class Write(Struct, frozen=True):
 
 
 class Raise(Struct, frozen=True):
-    """Put this to people, unless a rule answers it; `mode` held when Claude asked."""
+    """Open this ask, unless a rule answers it; `mode` was in force when Claude asked."""
 
     ask: Ask
     mode: str
 
 
 class Consult(Struct, frozen=True):
-    """Give the fact `Ruled` at once: Claude is about to make this call; `mode` holds."""
+    """Consult the rules and report `RulesConsulted` at once: Claude is about to make this call in `mode`."""
 
     ask: Ask
     mode: str
@@ -35,19 +35,19 @@ class Withdraw(Struct, frozen=True):
 
 
 class Deliver(Struct, frozen=True):
-    """Claude took the answer."""
+    """Claude received the answer."""
 
     ask: str
 
 
 class Take(Struct, frozen=True):
-    """Claude took up what was said."""
+    """Claude received the message."""
 
     say: str
 
 
 class Return(Struct, frozen=True):
-    """Claude took this up and may have lost it: it waits again."""
+    """Claude received this message and may have lost it: it is queued again."""
 
     say: str
 
@@ -59,18 +59,18 @@ class Publish(Struct, frozen=True):
 
 
 class Changed(Struct, frozen=True):
-    """The session's own record is another one now."""
+    """The session's own record has changed."""
 
 
 class WakeMe(Struct, frozen=True):
-    """Give the fact `Woke` after so many seconds; None takes the timer back."""
+    """Report `TimerFired` after so many seconds; None cancels the timer."""
 
     timer: Timer
     seconds: float | None
 
 
 class AnswerAgain(Struct, frozen=True):
-    """Give the fact `Settled` again for each answer that Claude has not shown to have taken."""
+    """Report `AskWasSettled` again for each answer that Claude has not confirmed."""
 
 
 class Terminate(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""What a session machine is told: facts, which are absorbed in every phase, and wishes, which may be refused."""
+"""Input of a session machine: facts, which are absorbed in every phase, and wishes, which may be refused."""
 
 from typing import Literal
 
@@ -36,7 +36,7 @@ class RulesConsulted(Struct, frozen=True):
 
 
 class TimerFired(Struct, frozen=True):
-    """A timer that the machine had wished for."""
+    """A timer that the machine had set."""
 
     timer: Timer
 
@@ -90,7 +90,7 @@ class Stop(Struct, frozen=True):
 
 
 class Park(Struct, frozen=True):
-    """Another session needs the place of this one, which is idle. It is brought back by what is said to it next."""
+    """Another session needs the slot of this one, which is idle. The next message brings it back."""
 
 
 Wish = Speak | Interrupt | ChangeMode | ChangeModel | Rename | Stop | Park

@@ -95,7 +95,7 @@ class Machine:
         return self._and_changed(self._observe(fact, now))
 
     def wish(self, wish: Wish) -> list[Command]:
-        """What follows from something that a person wants; raises Refused."""
+        """What follows from something that a person wants; raises WishRefused."""
         return self._and_changed(self._wish(wish))
 
     def _and_changed(self, commands: list[Command]) -> list[Command]:
@@ -203,7 +203,7 @@ class Machine:
         return commands
 
     def _around_us(self, frame: frames.Frame, wrong: str) -> list[Command]:
-        """The session is stopped at once. What Claude did is told all the same."""
+        """Stops the session at once. What Claude did is still published."""
         memory = self.memory
         published: list[Command] = [Publish(content) for content in translate.translate(frame, memory.actions)]
         memory.alarm = wrong
@@ -308,7 +308,7 @@ class Machine:
     def _idled(self) -> list[Command]:
         if self.memory.phase != "idle":
             return []
-        # Somebody thinks about an open ask, or something runs in the background: that is not idleness.
+        # An open ask or a background task: that is not idleness.
         if self.memory.requests or self.memory.has_background:
             return [WakeMe("idle", self.limits.idle)]
         return self._stop("it was idle for too long; resume it to continue")

@@ -60,7 +60,7 @@ class Memory(Struct, omit_defaults=True):
     last_text: str = ""
     last_error: str = ""
     failed_to_begin: bool = False
-    """Claude told of an error before any turn had begun."""
+    """Claude reported an error before any turn had begun."""
     signed_out: bool = False
     """In this turn the API was not reached for want of a sign-in."""
     key_source: str = ""

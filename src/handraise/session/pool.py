@@ -1,4 +1,4 @@
-"""The Claudes that run: launched or adopted, as many as the limits allow, each with a runner of its own."""
+"""The running Claudes: launched or adopted, as many as the limits allow, each with its own runner."""
 
 import asyncio
 import logging
@@ -35,7 +35,7 @@ from handraise.session.machine import Machine, SessionLimits, WishRefused
 from handraise.session.memory import Memory
 from handraise.session.phases import Event
 from handraise.session.runner import Runner
-from handraise.session.says import said_anew
+from handraise.session.says import messages_again
 from handraise.session.slots import SlotTracker
 from handraise.session.trust_check import TrustCheck
 from handraise.store.changes import Advance, PublishItems, QueueSay, SaveSession, SettleAsk
@@ -98,7 +98,7 @@ class SessionPool:
         self._is_closing = False
         self._slots = SlotTracker()
         self.starting = asyncio.Lock()
-        """Whoever holds it may change the record of a session that nobody runs: nothing is started meanwhile."""
+        """Hold it to change the record of a session that has no runner: nothing is started meanwhile."""
         self.adoption = Adoption()
         self.go_on: Callable[[str], Awaitable[object]] | None = None
         """Resumes a session whose Claude had to be ended for a fault that the next one does not have."""
@@ -130,7 +130,7 @@ class SessionPool:
         return process_tree.descends(pid, {each.pid for each in self._claudes()})
 
     def may_hold(self, client: connections.Address, server: connections.Address) -> bool:
-        """The same of whoever has opened a TCP connection to us."""
+        """The same for the process that opened a TCP connection to us."""
         return connections.may_hold(self._claudes(), client, server)
 
     def _claudes(self) -> list[Identity]:
@@ -139,7 +139,7 @@ class SessionPool:
         return [*(each.identity for each in held), *(each.process.identity for each in unheld)]
 
     async def stop_all(self) -> None:
-        """Ends every Claude, each as if it had been stopped by hand; who is queued stays so for the next hub."""
+        """Ends every Claude, as if each had been stopped by hand. Queued sessions stay queued for the next hub."""
         self._is_closing = True
         async with self.starting:
             running = list(self._runners.values())
@@ -166,7 +166,7 @@ class SessionPool:
         return True
 
     async def start_queued(self) -> None:
-        """Starts the oldest ones that wait, as far as the limits allow; for the others, idle ones make room."""
+        """Starts the oldest queued sessions, as far as the limits allow. For the others, idle sessions make room."""
         async with self.starting:
             for session in reversed(await self._store.sessions(["queued"])):
                 if self._is_closing:
@@ -188,7 +188,7 @@ class SessionPool:
                     await self._launch(session, options, footing)
 
     async def _make_room(self, queued: Session, rivals: Sequence[Session], project: str | None = None) -> None:
-        """An idle session gives its place up; where none is, the queued one says behind whom it waits."""
+        """Parks an idle session; where there is none, the queued one gets a notice of what it waits for."""
         if self._slots.is_being_made_for(queued.id):
             return
         chosen = self._slots.give_up(rivals, queued.id)
@@ -259,7 +259,7 @@ class SessionPool:
             session.title, session.project, session.directory, session.mode, session.model, started.run, preset
         )
         warned = [PublishItems(session.id, now, self._no_sandbox())] if preset == "none" else []
-        again = await self._said_anew(session, old, now) if memory.missing else []
+        again = await self._messages_again(session, old, now) if memory.missing else []
         checkpoint = Checkpoint(session.id, started.run, 0, memory.dump())
         # Stored before the process is there: a hub killed in between leaves a session with nobody in its folder.
         await self._store.apply(
@@ -300,7 +300,7 @@ class SessionPool:
         return Notice("warning", f"No sandbox: Claude's tools can reach the hub's files. {wall.missing}", "sandbox")
 
     def _sandbox(self, preset: str, directory: str, options: Options) -> dict[str, Any] | None:
-        """Its plan; raises Unfit where it was asked for and cannot be had."""
+        """Its plan; raises SandboxUnfit where a sandbox is configured and not available."""
         config = self._config
         if preset in ("off", "none"):
             return None
@@ -314,9 +314,9 @@ class SessionPool:
         sandbox.prepare(known)
         return sandbox.plan(wanted, known)
 
-    async def _said_anew(self, session: Session, old: Memory, now: datetime) -> list[Say]:
+    async def _messages_again(self, session: Session, old: Memory, now: datetime) -> list[Say]:
         says = await self._store.says(session.id, waiting=False)
-        return said_anew(old, says, await self._store.asks(session=session.id), now)
+        return messages_again(old, says, await self._store.asks(session=session.id), now)
 
     async def _adopt_all(self) -> Adoption:
         living: list[str] = []

@@ -39,7 +39,7 @@ class Replay:
         return [item for each in self._wire.receive(chunk) for item in self._hear(each)]
 
     def receive_end(self) -> list[Item]:
-        """The journal is over: half a line at its end is told as one."""
+        """The journal is over: an incomplete last line becomes a notice."""
         return [item for each in self._wire.receive_end() for item in self._hear(each)]
 
     def _hear(self, received: Received) -> list[Item]:
@@ -54,7 +54,7 @@ class Replay:
             case Publish(content=content):
                 return [content]
             case Raise(ask=ask):
-                # Whoever answered did so elsewhere: the journal shows only that Claude went on.
+                # The answer is not in the journal: it shows only that Claude continued.
                 self._memory.requests[ask.origin.reference].settled = True
                 return [opened(ask)]
             case Withdraw(ask=ask_id, reason=reason):

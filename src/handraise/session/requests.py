@@ -21,7 +21,7 @@ ALLOWED = qualified(ASK_USER)
 
 
 def body_of(request: CanUseTool | Elicitation) -> Body:
-    """What to put to people; raises Malformed."""
+    """The body of the ask; raises MalformedInput."""
     if isinstance(request, Elicitation):
         return _form(request)
     fields = _read(request)
@@ -35,7 +35,7 @@ def body_of(request: CanUseTool | Elicitation) -> Body:
 
 
 def call_of(call: ToolCall) -> Permission:
-    """A call that Claude is about to make, as the rules see it; raises Malformed."""
+    """A call that Claude is about to make, as the rules see it; raises MalformedInput."""
     if not call.tool_name:
         raise MalformedInput("The call names no tool.")
     return Permission(call.tool_name, _decode(call.tool_name, call.tool_input))

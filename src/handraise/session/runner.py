@@ -1,4 +1,4 @@
-"""Performs what one session machine decides, and nothing else. What a frame leads to is stored with its offset."""
+"""Performs what one session machine decides, and nothing else. The effects of a frame are stored with its offset."""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ from handraise.store.interface import Store
 from handraise.wire.frames import Frame, ToolProgress
 
 _AHEAD = 32
-"""How many chunks of the journal may wait to be taken in, all at once then; the journal itself holds the rest."""
+"""How many chunks of the journal may wait; they are read together. The journal itself holds the rest."""
 
 log = logging.getLogger("handraise.session")
 
@@ -80,7 +80,7 @@ class Runner:
         self._surroundings = surroundings
         self._clock = clock
         self._rested = rested
-        # Unbounded: whoever tells of a settlement or a wish cannot wait. The journal's share is bounded by `_room`.
+        # Unbounded: those who report a settlement or a wish cannot wait. The journal's share is bounded by `_room`.
         self._queue: asyncio.Queue[News] = asyncio.Queue()
         self._chunks: list[bytes] = []
         self._room = asyncio.Semaphore(_AHEAD)
@@ -111,13 +111,13 @@ class Runner:
         return self._machine.memory.signed_out
 
     @property
-    def heard(self) -> int:
-        """How far the journal was taken in, with what led to nothing and need not be kept."""
+    def offset(self) -> int:
+        """How far the journal was read, including what led to nothing and is not stored yet."""
         return self._machine.wire.offset
 
     async def run(self) -> None:
         try:
-            # Entered before the store is read: whoever answers meanwhile is heard.
+            # Entered before the store is read, so that no answer is missed in between.
             with self._inbox.listening(self._ask_settled, self.session.id):
                 await self._run()
         finally:
@@ -138,7 +138,7 @@ class Runner:
             reading.cancel()
 
     async def wish(self, wish: Wish) -> None:
-        """Returns when it was done or written to Claude; raises Refused."""
+        """Returns when it was done or written to Claude; raises WishRefused."""
         if self._left:
             raise self._too_late()
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -286,7 +286,7 @@ class Runner:
         now = self._clock()
         changes = records.changes(self.session.id, wanted, raised, now)
         if any(isinstance(each, commands.Changed) for each in wanted):
-            # Once, and last: the machine has taken in the whole batch, and that is what its memory tells.
+            # Once, and last: the memory is that of the machine after the whole batch.
             self.session = records.as_remembered(self.session, self._machine.memory, now)
             changes += records.changed(self.session)
         offset, memory = self._machine.wire.offset, self._machine.memory.dump()

@@ -17,7 +17,7 @@ _DROPPED = "Claude dropped a message before reading it. It stays queued and is s
 
 
 class SayTracker:
-    """`memory` is all that it keeps."""
+    """Its only state is `memory`."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
@@ -57,7 +57,7 @@ class SayTracker:
         return [Return(say) for say in self._memory.unfinished]
 
 
-def said_anew(memory: Memory, says: Sequence[Say], asks: Sequence[Ask], now: datetime) -> list[Say]:
+def messages_again(memory: Memory, says: Sequence[Say], asks: Sequence[Ask], now: datetime) -> list[Say]:
     """Beside those of `says` that wait: how it all began, and what people answered in the turn that was cut off."""
     # Where the opening itself was not finished, it waits, and is said again as it was.
     opening = [say for say in says if say.id == memory.opening and say.taken_at is not None]

@@ -49,7 +49,7 @@ class StartOptions(Struct, frozen=True):
 
 
 class Supervisor:
-    """What people may want of sessions. What is wanted is stored before it is done."""
+    """Carries out what people want of sessions. Each wish is stored before it is carried out."""
 
     def __init__(self, config: ClaudeConfig, store: Store, pool: SessionPool) -> None:
         self._config = config
@@ -97,7 +97,7 @@ class Supervisor:
         return await self._enqueue(session, self._say(session.id, content, by, source))
 
     async def resume(self, session_id: str, content: Words | None, by: Actor, source: str) -> Session:
-        """Goes on with a session that has ended. Answers that it did not live to take are passed on first."""
+        """Continues a session that has ended. Answers that it never received are sent first."""
         says = [self._say(session_id, content, by, source)] if content else []
         async with self._pool.starting:
             session = await self._find(session_id)
@@ -130,7 +130,7 @@ class Supervisor:
         return say
 
     async def listen(self, session_id: str) -> None:
-        """Something that was said waits in the store: Claude hears it, and is brought back where it was parked."""
+        """A message is queued in the store: the runner sends it, and a parked session is brought back."""
         runner = self._pool.runner(session_id)
         if runner is not None:
             runner.listen()
@@ -138,7 +138,7 @@ class Supervisor:
             await self._pool.wake(session_id)
 
     async def wish(self, session_id: str, wish: Wish) -> None:
-        """Interrupt, change mode, model or title, stop; raises Refused."""
+        """Interrupt, change mode, model or title, stop; raises WishRefused."""
         runner = self._pool.runner(session_id)
         if runner is None:
             async with self._pool.starting:
@@ -185,13 +185,13 @@ class Supervisor:
         return False
 
     async def _check_cost(self, session: Session) -> None:
-        """Refused before anything is kept: whoever pays can raise the limit, and then says it again."""
+        """Refuses before anything is stored, so that the message can be sent again once the limit is raised."""
         project = await self._store.project(session.project) if session.project else None
         if project is not None and ending.is_spent(session.cost_usd, project.options.cost_limit_usd):
             raise WishRefused(ending.refusal(session.cost_usd, project.options.cost_limit_usd, quote(project.name)))
 
     async def _missed(self, session_id: str) -> list[Say]:
-        """What people answered, and Claude did not live to take. A rule will say it again by itself."""
+        """Answers by people that Claude never received. Rules answer again by themselves."""
         missed = await self._store.asks(session=session_id, undelivered=True)
         answered = [
             (ask, ask.settlement) for ask in missed if ask.kind != "trust" and isinstance(ask.settlement, Answered)

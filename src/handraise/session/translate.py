@@ -37,7 +37,7 @@ OUTPUT = 64 * 1024
 
 INTERRUPTED = "The turn was interrupted."
 _ABORTED = "aborted"
-"""How the reason of a turn begins that somebody ended: in a reply or in a tool."""
+"""How the reason of an interrupted turn begins: in a reply or in a tool."""
 _TROUBLES = {
     401: "rejected Claude's sign-in",
     429: "is rate limiting requests",
@@ -96,7 +96,7 @@ def translate(frame: frames.Frame, under_way: dict[str, Action]) -> list[Content
 
 
 def turn_ended(result: frames.Result, turn: int, last_text: str, cost_before: float) -> TurnEnded:
-    """What a turn cost, and its error as it was told. `is_error` decides, and an empty result is the last text."""
+    """What a turn cost, and its error as reported. `is_error` decides, and an empty result is the last text."""
     interrupted = (result.terminal_reason or "").startswith(_ABORTED)
     error = INTERRUPTED if interrupted else None
     if result.is_error and not interrupted:

@@ -1,4 +1,4 @@
-"""Writes for one session: changes to the store and lines to Claude, in order, for as long as each takes."""
+"""Writes for one session: changes to the store and lines to Claude, in order, retried until they succeed."""
 
 import asyncio
 import logging
@@ -19,14 +19,14 @@ DEADLINE = 60.0
 
 
 class NotStored(WishRefused):
-    """Claude is ended, but the store could not keep it. The session tells so when it can."""
+    """Claude is being ended, but the store could not save that yet."""
 
     def __init__(self, why: StoreError) -> None:
         super().__init__(f"Claude is being stopped, but this can't be saved yet: {why}")
 
 
 class DurableWriter:
-    """Claude waits as long as the store cannot keep what it said."""
+    """Retries until the store has saved the changes; Claude waits meanwhile."""
 
     def __init__(self, session: str, store: Store, end_claude: Callable[[], None]) -> None:
         self._session = session
@@ -36,7 +36,7 @@ class DurableWriter:
         self._hurry = asyncio.Event()
 
     def stop(self, done: asyncio.Future[None]) -> None:
-        """Somebody wants Claude to end, and waits for `done`."""
+        """A person wants Claude to end, and waits for `done`."""
         self._stops.append(done)
         self._hurry.set()
 
@@ -67,7 +67,7 @@ class DurableWriter:
 
 
 class StdinWriter:
-    """What is not written must not count as done, so a Claude that does not read is waited for. A stop gives up."""
+    """Waits for a Claude that does not read: an unwritten line must not count as sent. A stop gives up."""
 
     def __init__(self, claude: Claude, broken: Callable[[], None]) -> None:
         """`broken` is called when Claude's stdin cannot be used any more."""
@@ -77,7 +77,7 @@ class StdinWriter:
         self._in_a_hurry = False
 
     async def write(self, lines: Sequence[bytes]) -> None:
-        """Returns when all of them are written, or Claude is gone, or somebody is in a hurry."""
+        """Returns when all lines are written, or Claude is gone, or `hurry` was called."""
         for line in lines:
             try:
                 while not await self._write_in_time(line):

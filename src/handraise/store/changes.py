@@ -144,7 +144,7 @@ class Record(Struct, frozen=True):
 class Prune(Struct, frozen=True):
     """Forgets feed items up to and including this cursor, and says and settled asks that only they mention.
 
-    The audit stays. So does what somebody still waits for: says not taken, and answers that a session which has not
+    The audit stays. So does what is still needed: says not taken, and answers that a session which has not
     ended has yet to take.
     """
 

@@ -24,7 +24,7 @@ NAME_TAKEN = "Another project has this name. Choose a different one."
 
 
 class StoreError(Exception):
-    """Nothing of the batch was kept. The text says what is wrong and what can be done."""
+    """Nothing of the batch was stored. The text says what is wrong and what to do."""
 
 
 class StoreFull(StoreError):
@@ -44,7 +44,7 @@ class StoreNewer(StoreError):
 
 
 class StoreConflict(StoreError):
-    """The batch contradicts what is kept: another project has the name or path, or the journal was taken in already."""
+    """The batch contradicts what is stored: another project has the name or path, or the journal was read already."""
 
 
 class StoreClosed(StoreError):
@@ -93,7 +93,7 @@ class Store(Protocol):
         after: str | None = None,
         newest_first: bool = False,
     ) -> list[Ask]:
-        """Oldest first, unless wished otherwise; after this ask in that order, and none after one that is not kept.
+        """Oldest first, unless `newest_first`; after this ask in that order, and none after one that is not stored.
 
         `undelivered`: answered or expired, and Claude has not shown that it took it; always all of them, oldest first.
         """

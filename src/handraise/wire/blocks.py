@@ -18,7 +18,7 @@ class ThinkingBlock(Struct, frozen=True, tag_field="type", tag="thinking"):
 
 
 class ToolUse(Struct, frozen=True, tag_field="type", tag="tool_use"):
-    """A tool is called. `input` stays as it was written until somebody needs it."""
+    """A tool is called. `input` stays encoded until it is needed."""
 
     id: str
     name: str

@@ -56,7 +56,7 @@ class Received(Struct, frozen=True, gc=False):
 
 
 class Connection:
-    """`receive` takes bytes and gives frames; every `send_…` gives a whole line. `offset`: taken in so far.
+    """`receive` takes bytes and gives frames; every `send_…` gives a whole line. `offset`: read so far.
 
     With a `key`, answers are marked, so that an echo tells whether it was ours that Claude took.
     """

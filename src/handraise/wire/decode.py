@@ -36,7 +36,7 @@ def decode(text: bytes) -> list[Frame]:
     A line that is not UTF-8 gives a record of that and the frame that could be rescued.
     """
     # A Raw is passed on unread: without this look, half a surrogate pair or a bad byte in it would come out again
-    # where somebody reads it, or writes it back to Claude.
+    # where it is read, or written back to Claude.
     if not _is_sound(text):
         return _rescue(text)
     try:
@@ -58,7 +58,7 @@ class _System(Struct, tag_field="type", tag="system"):
     subtype: str = ""
 
 
-_TOLD_BY_TYPE = (
+_NAMED_BY_TYPE = (
     frames.StreamEvent,
     frames.Assistant,
     frames.User,
@@ -69,8 +69,8 @@ _TOLD_BY_TYPE = (
     frames.ControlResponse,
     frames.ControlCancel,
 )
-_QUICK = frozenset(_TOLD_BY_TYPE) - {frames.ControlCancel}
-_SHAPES: dict[str, type[Struct]] = {str(each.__struct_config__.tag): each for each in _TOLD_BY_TYPE}
+_QUICK = frozenset(_NAMED_BY_TYPE) - {frames.ControlCancel}
+_SHAPES: dict[str, type[Struct]] = {str(each.__struct_config__.tag): each for each in _NAMED_BY_TYPE}
 _SYSTEM_SHAPES: dict[str, type[Struct]] = {
     "init": frames.Init,
     "status": frames.Status,
@@ -92,7 +92,7 @@ def _decoder(shape: Any) -> msgspec.json.Decoder[Any]:  # noqa: ANN401 (msgspec 
     return msgspec.json.Decoder(shape)
 
 
-_TAGGED = _decoder(Union[(*_TOLD_BY_TYPE, _System, _RawRequest)])
+_TAGGED = _decoder(Union[(*_NAMED_BY_TYPE, _System, _RawRequest)])
 _SYSTEM = {subtype: _decoder(shape) for subtype, shape in _SYSTEM_SHAPES.items()}
 _BLOCK = _decoder(blocks.Known)
 _REQUEST = _decoder(requests.Known)
@@ -117,7 +117,7 @@ def _decode_group(text: bytes, look_closer: LookCloser) -> list[Frame]:
 
 
 def _decode_quickly(text: bytes) -> list[Frame]:
-    """A frame a line, or none at all; those that are not in `_QUICK` are only told apart."""
+    """A frame a line, or none at all; those that are not in `_QUICK` are only recognized."""
     try:
         quick: list[Frame] = _TAGGED.decode_lines(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

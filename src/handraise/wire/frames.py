@@ -86,7 +86,7 @@ class Assistant(Struct, frozen=True, tag_field="type", tag="assistant"):
 
 
 class UserMessage(Struct, frozen=True):
-    """What Claude was told: by a person, or by a tool."""
+    """What Claude received: from a person, or from a tool."""
 
     content: str | Blocks
 

@@ -57,7 +57,7 @@ class Lines:
         return text
 
     def close(self) -> Line | None:
-        """What was left without a newline, told once; `offset` stays before it."""
+        """What was left without a newline, once; `offset` stays before it."""
         return self._release() if self._size else None
 
     def _hold(self, part: bytes) -> None:

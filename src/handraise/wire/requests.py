@@ -37,7 +37,7 @@ class McpMessage(Struct, frozen=True, tag_field="subtype", tag="mcp_message"):
 
 
 class ToolCall(Struct, frozen=True):
-    """What a `PreToolUse` hook is told of a call."""
+    """What a `PreToolUse` hook receives about a call."""
 
     tool_name: str = ""
     tool_input: Raw = Raw(b"null")

@@ -1,6 +1,6 @@
 """A batch of changes on its way into the database, each one a statement that decides by itself whether it takes effect.
 
-Never begins or ends a transaction: whoever made the batch does.
+Never begins or ends a transaction: the writer does.
 """
 
 from datetime import datetime
@@ -146,7 +146,7 @@ class Batch:
 
     def _advance(self, checkpoint: Checkpoint) -> bool:
         if not self._changed("advance", checkpoint_row(checkpoint)):
-            # What the rest of the batch says was taken in before: to keep it would be to say it twice.
+            # The effects of this batch are stored already: storing them again would duplicate them.
             raise StoreConflict(
                 f"The journal of session {checkpoint.session} was already read beyond {checkpoint.offset}."
             )

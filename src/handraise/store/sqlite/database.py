@@ -15,7 +15,7 @@ def open_for_writing(path: Path, busy_seconds: float) -> apsw.Connection:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     connection = _connect(path, busy_seconds)
     try:
-        # WAL lets reads go on beside the writer. FULL: a commit is on the disk before anybody is told of it.
+        # WAL lets reads continue beside the writer. FULL: a commit is on the disk before it is reported.
         _check_version(connection, path)
         connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL").fetchall()
         _migrate(connection)

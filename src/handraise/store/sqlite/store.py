@@ -166,7 +166,7 @@ class SqliteStore:
             raise StoreClosed(f"The store in {self._path} is closed.")
 
     async def _look(self, question: Callable[[Reader], T]) -> T:
-        """One row by its key, here and now: a writer does not hold it up, nor does whoever reads a long list."""
+        """One row by its key, on this thread: neither the writer nor a long read holds it up."""
         self._check_open()
         try:
             return question(self._near)

@@ -1,4 +1,4 @@
-"""What SQLite complains of, told to a person: what is wrong, and what can be done about it."""
+"""SQLite's errors as sentences for people: what is wrong, and what to do about it."""
 
 import zlib
 from pathlib import Path

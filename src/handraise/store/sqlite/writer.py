@@ -100,7 +100,7 @@ class Writer(Generic[T]):
     def _outcome(self, changes: Sequence[Change]) -> Outcome:
         try:
             return self._keep_readable(changes)
-        except Exception as error:  # whatever is wrong with this batch, it is told to its caller and to no other
+        except Exception as error:  # a fault in one batch is reported to its caller only
             if not self.connection.in_transaction:
                 raise  # SQLite itself gave up the whole transaction, as it may when the disk is full
             return explain(error, self.path)

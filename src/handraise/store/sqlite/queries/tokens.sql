@@ -1,4 +1,4 @@
--- A revocation stays, whoever saves what they read before it.
+-- A revocation stays, also when a token that was read before it is saved.
 -- name: save_token
 INSERT INTO tokens (id, name, role, hash, created_at, expires_at, last_used_at, revoked_at, kind, project)
 VALUES (:id, :name, :role, :hash, :created_at, :expires_at, :last_used_at, :revoked_at, :kind, :project)
