@@ -214,7 +214,7 @@ async def test_who_taps_too_late_is_told_who_was_first(at: PushDesk) -> None:
         await owner.post(f"/api/asks/{ask.id}/answer", json={"answer": {"allow": False, "message": "not today"}})
         await screen.click(ask.id, "yes")
         shown = await screen.until(title="Already answered")
-        assert "by owner, from terminal: denied: not today." in shown["body"]
+        assert "by owner (terminal): denied: not today." in shown["body"]
         assert "Your answer wasn't used." in shown["body"]
         assert shown["actions"] == []
         told = (await owner.get(f"/api/asks/{ask.id}")).json()["settlement"]
@@ -233,7 +233,7 @@ async def test_an_answer_to_something_else_than_what_waits_is_refused_and_told(a
     with at.window.trouble_expected():
         await screen.click(ask.id, "yes")
     shown = await screen.until(title="Not answered")
-    assert shown["body"].startswith("What was shown is not what waits here")
+    assert shown["body"].startswith("This request has changed. Review it again.")
     assert shown["body"].endswith("Tap to review it.")
     assert (await at.hub.up.hub.desk.ask(ask.id)).settlement is None
 

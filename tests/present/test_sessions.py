@@ -20,5 +20,5 @@ def test_every_phase_has_a_word(phase: str) -> None:
 
 
 def test_an_ending_in_words() -> None:
-    assert ending_in_words("lost") == "Claude is gone"
+    assert ending_in_words("lost") == "Claude exited"
     assert ending_in_words("strange") == "strange"

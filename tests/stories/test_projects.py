@@ -81,7 +81,7 @@ RULES_THAT_CANNOT_BE = [
     ('[{"decision": "deny", "project": "other"}]', "Unknown field `project`"),
     ('[{"decision": "permit"}]', "Invalid enum value 'permit'"),
     ('[{"decision": "allow"}]', "rules: number 1 would allow everything"),
-    ('[{"decision": "deny", "command": "ls \'"}]', "a quote is not closed"),
+    ('[{"decision": "deny", "command": "ls \'"}]', "unclosed quote"),
     ('[{"decision": "deny", "expires_at": "2030-01-31T18:00:00"}]', "timezone"),
     ('{"decision": "deny"}', "Expected `array`"),
     ("deny ls", "rules must be a JSON list or @FILE"),
