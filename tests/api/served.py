@@ -112,5 +112,5 @@ def told(response: httpx2.Response) -> dict[str, Any]:
     error: dict[str, Any] = body["error"]
     assert error["code"]
     assert error["message"][0].isupper() or error["message"][0] in "`'“"
-    assert error["message"].rstrip().endswith((".", "`."))
+    assert error["message"].rstrip().endswith((".", "?"))
     return error

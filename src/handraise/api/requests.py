@@ -29,7 +29,7 @@ def explain(error: msgspec.ValidationError, shape: type[Struct]) -> str:
         return f"{message}."
     name, _, place = message.removeprefix(_UNKNOWN).partition("`")
     similar = get_close_matches(name, sorted(set(_keys(shape))), 1, cutoff=0.0)
-    hint = f" The closest match is `{similar[0]}`." if similar else ""
+    hint = f" Did you mean `{similar[0]}`?" if similar else ""
     return f"Unknown field `{name[:100]}`{place}.{hint}"
 
 
