@@ -44,6 +44,8 @@ async def test_a_double_click_never_answers_the_card_behind(at: HandsDesk, where
         # Where the first one was, and where the second one is by now.
         await page.mouse.click(x, y)
         await page.mouse.click(*await middle(allow_of(page, second)))
+        await until(page, page.locator(f"#card-{second.id} .refusal, #card-{second.id}.line-card"))
+        assert await at.answer_to(second) is None, f"after {gap} ms, {passed} of them until the card was there"
         await expect(card_of(page, second).locator(".refusal")).to_have_text(WAIT)
         await expect(card_of(page, second).get_by_role("status")).to_have_text(WAIT)
         assert await at.answer_to(first) == Allow()
