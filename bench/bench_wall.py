@@ -23,7 +23,7 @@ from msgspec import Struct, field
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from handraise.claude.locate import locate
-from handraise.claude.process_tree import descendants
+from handraise.claude.process import descendants
 from handraise.demo.model import EACH_SESSION, ScriptedModel, environment
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation

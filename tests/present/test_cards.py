@@ -23,7 +23,7 @@ from handraise.model.asks import (
     Question,
     Withdrawn,
 )
-from handraise.model.hidden import has_hidden
+from handraise.model.names import has_hidden
 from handraise.model.trust import Brought, Trust
 from handraise.present.cards import Card, card_as_json, card_of
 from present.asked import BODIES, FORM, HERE, NOON, NPM, PLAN, TRUST, WHICH, ask_of, bash, english_in

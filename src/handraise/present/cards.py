@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import Struct, to_builtins
 
 from handraise.model.asks import Ask, Expired
-from handraise.model.hidden import reveal
+from handraise.model.names import reveal
 from handraise.present.choices import CardChoice, choices
 from handraise.present.evidence import Evidence, evidence, hides
 from handraise.present.headlines import headline

@@ -1,6 +1,6 @@
 """The quote: foreign text within one of our sentences, made visible and harmless to the sentence. Pure."""
 
-from handraise.model.hidden import has_hidden, reveal
+from handraise.model.names import has_hidden, reveal
 
 SHORT = 72
 """How long a quote may be for a sentence to show all of it."""
