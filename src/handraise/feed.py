@@ -13,9 +13,9 @@ from handraise.store.interface import Store
 PAGE = 500
 """How many items of history are read at a time."""
 ROOM = 5_000
-"""How many items may wait for a follower; items are shared, so this is not memory for each."""
+"""How many items may be queued for a follower. Items are shared, so this isn't memory for each."""
 PREVIEW_ROOM = 50
-"""A follower for whom more than this waits gets no previews until it has caught up."""
+"""A follower with more than this queued gets no previews until it has caught up."""
 
 
 # history: items are read from the store; live ones are skipped. joining: live ones queue while the rest is read.
@@ -55,7 +55,7 @@ class FeedFollower:
     def __init__(self, store: Store, session: str | None, room: int) -> None:
         self.session = session
         self.cursor = 0
-        """The last item that was handed out."""
+        """The last item that was delivered."""
         self._store = store
         self._room = room
         self._waiting: deque[Sequence[Item] | Preview] = deque()

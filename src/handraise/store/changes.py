@@ -179,4 +179,4 @@ class Applied(Struct, frozen=True):
     took: tuple[bool, ...]
     items: tuple[Item, ...]
     asks: tuple[Ask, ...] = ()
-    """The asks that it opened or settled, or for which it recorded a late answer, as they are after it."""
+    """The asks that it opened or settled, or recorded a late answer for, in their new state."""

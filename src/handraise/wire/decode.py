@@ -98,7 +98,7 @@ _BLOCK = _decoder(frames.KnownBlock)
 _REQUEST = _decoder(frames.KnownRequest)
 _ANY = msgspec.json.Decoder()
 _GROUP = 8 * 1024
-"""So many bytes are decoded at once, to the end of their last line. One bad line makes all of them slow."""
+"""Bytes decoded at once, up to the end of a line. One bad line slows down all of them."""
 _BACKSLASH = ord("\\")
 _MAY_BE_HALF = re.compile(rb"\\u[dD][89a-fA-F]").search
 

@@ -301,7 +301,7 @@ class ControlResponse(Struct, frozen=True, tag_field="type", tag="control_respon
 
     response: Acknowledged
     mark: str = ""
-    """On an echo: what stood on the answer."""
+    """On an echo: the mark of our answer."""
 
 
 class ControlCancel(Struct, frozen=True, tag_field="type", tag="control_cancel_request"):

@@ -17,7 +17,7 @@ class TooLong(Struct, frozen=True):
 
 
 Line = bytes | TooLong
-"""A line without its newline; its length is what it takes in the stream."""
+"""A line without its newline; its length is its size in the stream."""
 
 
 class Lines:

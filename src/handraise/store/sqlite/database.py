@@ -119,7 +119,7 @@ def _check_version(connection: apsw.Connection, path: Path) -> None:
     version, known = _version(connection), len(_migrations())
     if version > known:
         raise StoreNewer(
-            f"{path} was written by a newer Handraise (its schema is {version}, this one knows {known})."
+            f"{path} was written by a newer Handraise (schema {version}; this version supports {known})."
             " Install that version again, or start with another --state directory."
         )
 

@@ -28,7 +28,7 @@ from handraise.store.sqlite.writer import Outcome, QueuedBatch, Writer
 T = TypeVar("T")
 _Order = QueuedBatch[asyncio.Future[Applied]]
 _UNREADABLE = (apsw.Error, MsgspecError, ValueError, TypeError, LookupError, ArithmeticError, zlib.error)
-"""What a row raises that is not what it should be, by SQLite or by what reads it."""
+"""What SQLite or our decoders raise for a row that is damaged."""
 
 
 class SqliteStore:

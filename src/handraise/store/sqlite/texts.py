@@ -20,9 +20,9 @@ MARK = b"\x01"
 _WORTH_IT = 16 * 1024
 _LONG = 4096
 _LEVEL = 1
-"""How hard it is tried to make them small: the writer has more to do."""
+"""Compresses fast rather than well: the writer has other work."""
 _COLUMNS = {"ask": (4, 8), "item": (3,)}
-"""Where a row as it is read has its body and request, or its content."""
+"""The position of body and request, or content, in a row as it is read."""
 
 
 class Texts:

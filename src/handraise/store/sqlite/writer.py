@@ -18,7 +18,7 @@ from handraise.store.sqlite.database import explain
 from handraise.store.surrogates import mended
 
 GROUP = 1000
-"""How many batches share a commit at most: the first of them waits for the last."""
+"""How many batches can share a commit: the first of them waits for the last."""
 
 Outcome = Applied | Exception
 T = TypeVar("T")
