@@ -41,7 +41,7 @@ TRANSITIONS: dict[Phase, dict[Event, Phase]] = {
     "starting": {
         "greeted": "idle",
         "turn began": "working",
-        "turn ended": "starting",  # no turn had begun: this is why Claude is about to exit
+        "turn ended": "starting",  # no turn had started: this is why Claude is about to exit
         "stop": "stopping",
         "exited": "ended",
         "failed": "ended",
