@@ -112,9 +112,9 @@ def clear_inbox(hub: HubTarget, output: OutputOptions) -> int:
 
 @asynccontextmanager
 async def _desk(hub: HubTarget) -> AsyncIterator[RemoteDesk]:
-    """The desk of the hub, and the language of the hub for everything that is shown from here on."""
+    """The desk of the hub. Everything shown from here on uses the hub's language."""
     async with hub.desk() as desk:
-        # A newer hub may speak a language that is not known here.
+        # A newer hub may use a language that we don't have.
         with suppress(texts.UnknownLanguage):
             texts.use(desk.language)
         yield desk
