@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _DEADLINE = 30.0
-_NONE_HERE = "No hub answers here. Start one with: handraise serve"
+_NOT_RUNNING = "No hub is running. Start one with: handraise serve"
 
 
 USAGE, INTERRUPTED = "usage", "interrupted"
@@ -109,7 +109,7 @@ class HubClient:
 
     @property
     def _missing(self) -> str:
-        return _NONE_HERE if self._address is None else f"No hub answers at {self._address}."
+        return _NOT_RUNNING if self._address is None else f"Can't reach a hub at {self._address}."
 
     def _headers(self) -> dict[str, str]:
         headers = {

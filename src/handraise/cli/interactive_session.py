@@ -253,7 +253,7 @@ def _perform(hub: HubTarget, work: Coroutine[None, None, int]) -> int:
     try:
         return asyncio.run(work)
     except Unreached as error:
-        raise NoHub(str(error) if hub.address is None else f"No hub answers at {hub.address}.") from error
+        raise NoHub(str(error) if hub.address is None else f"Can't reach a hub at {hub.address}.") from error
     except (Refused, Conflict, TooLate) as error:
         raise HubError(409, error.code, str(error)) from error
     except NotFound as error:
