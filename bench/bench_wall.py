@@ -1,4 +1,4 @@
-"""What the sandbox costs, as ratios to without it: the start of a session, a Bash call, and memory. With the real CLI.
+"""The cost of the sandbox, as ratios to none: the start of a session, a Bash call, and memory. With the real CLI.
 
 Each round has a session of every preset. They start one after the other, and then take turns with the calls, each time
 in another order, so that whatever else runs on the machine meets all alike. What counts is the median of the rounds'
@@ -41,12 +41,12 @@ DRAWS = 1000
 TICK = os.sysconf("SC_CLK_TCK")
 COMMAND = "echo x >> calls"
 WAYS = {"off": "off", "again": "off", **{each: each for each in SANDBOXES if each != "off"}}
-"""What is compared, each by its name, with its preset."""
+"""What is compared: names and their presets."""
 
 
 def script(told: Conversation) -> Script:
-    """A first turn of a word, then turns with calls of Bash."""
-    del told  # whatever is said
+    """A first turn of one word, then turns with Bash calls."""
+    del told  # whatever the message
     yield [say("Ready.")]
     for _turn in range(TURNS):
         for _call in range(CALLS):
@@ -56,7 +56,7 @@ def script(told: Conversation) -> Script:
 
 
 class Figures(Struct):
-    """Of one preset, a value for each round or turn: seconds by the clock and of processors, and KiB."""
+    """Of one preset, a value for each round or turn: clock and CPU seconds, and KiB."""
 
     starts: list[float] = field(default_factory=list)
     start_work: list[float] = field(default_factory=list)
@@ -143,7 +143,7 @@ async def play(places: list[BenchHub]) -> None:
         await place.start()
     await asyncio.sleep(REST)
     for place in places:
-        place.weigh()  # only now: each has pages of the program in common with all others
+        place.weigh()  # only now: they share pages of the program
     for _turn in range(TURNS):
         for place in dice.sample(places, len(places)):
             await place.call()
@@ -152,18 +152,18 @@ async def play(places: list[BenchHub]) -> None:
 
 
 def worked(pid: int) -> float:
-    """Seconds that a process and those of its children that have ended have run."""
+    """CPU seconds of a process and of its children that have exited."""
     words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     return sum(map(int, words[11:15])) / TICK
 
 
 def memory(pid: int) -> float:
-    """The proportional share, so that pages which several have are counted once."""
+    """The proportional share, so that shared pages are counted once."""
     return float(next(line.split()[1] for line in Path(f"/proc/{pid}/smaps_rollup").open() if line.startswith("Pss:")))
 
 
 def tell(name: str, what: str, ours: list[float], theirs: list[float], unit: str) -> None:
-    """The median of the rounds, and where nine of ten would find it who drew as many rounds from these."""
+    """The median of the rounds, with its 90 % bootstrap interval."""
     ratios = [mine / other for mine, other in zip(ours, theirs, strict=True)]
     dice = random.Random(2)
     drawn = sorted(statistics.median(dice.choices(ratios, k=len(ratios))) for _ in range(DRAWS))
@@ -199,7 +199,7 @@ async def main() -> None:
         }
         for number in range(ROUNDS + 1):
             await play(list(places.values()))
-            if not number:  # the first one reads everything from the disk
+            if not number:  # the first one reads everything from disk
                 for place in places.values():
                     place.figures = Figures()
         assert not model.errors, model.errors
