@@ -23,6 +23,9 @@ from handraise.policy.patterns import read_pattern
 from handraise.store.changes import DeliverAsk, OpenAsk, QueueSay, RecordLate, RemoveRule, SaveRule, SettleAsk
 from handraise.store.interface import Store, StoreError
 
+log = logging.getLogger("handraise.inbox")
+
+OnSettled = Callable[[Ask], None]
 _TRY_AGAIN = 1.0
 _LONGEST_SLEEP = 30.0
 """Timers don't notice that the machine sleeps: deadlines are checked again after this long."""
@@ -55,11 +58,6 @@ class Deadlines:
     def _skip_removed(self) -> None:
         while self._heap and self._live.get(self._heap[0][1]) != self._heap[0][0]:
             heapq.heappop(self._heap)
-
-
-log = logging.getLogger("handraise.inbox")
-
-OnSettled = Callable[[Ask], None]
 
 
 def check_readable(rules: Iterable[Rule]) -> None:
