@@ -1,9 +1,9 @@
 """The cost of the sandbox, as ratios to none: the start of a session, a Bash call, and memory. With the real CLI.
 
 Each round has a session of every preset. First each of them starts alone and is stopped again, twice. Then they take
-turns with the calls. The order is another one each time, so that other work on the machine affects all alike. What
-counts is the median of the rounds' ratios, by the clock; the CPU time of Claude and all that it starts is printed
-beside it. `again` is a second one without a sandbox: its distance from 1 is the noise of Claude and of the machine.
+turns with the calls. The order changes each time, so that other work on the machine affects all alike. What counts is
+the median of the rounds' ratios, by the clock; the CPU time of Claude and everything it starts is printed too. `again`
+is a second one without a sandbox: its distance from 1 is the noise of Claude and of the machine.
 """
 
 import asyncio
