@@ -1,5 +1,4 @@
-"""A time limit for each test. A hanging coroutine is cancelled where it hangs; anything that still hangs ends its
-process."""
+"""A time limit for each test. A hanging coroutine is cancelled where it hangs; anything else ends its process."""
 
 import asyncio
 import faulthandler

@@ -1,5 +1,4 @@
-"""A hub on a busy day: sessions in every state, a card of every kind, a conversation. Written straight to the
-store."""
+"""A hub on a busy day: sessions in every state, a card of every kind, a conversation. Written to the store only."""
 
 from collections.abc import Iterable
 from datetime import timedelta

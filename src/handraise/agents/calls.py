@@ -177,8 +177,8 @@ class AgentCalls:
         return isinstance(ask.settlement, Withdrawn) or await self._inbox.delivered(ask.id)
 
     async def awaited(self, ask: Ask, waited: Waited | None = None) -> Ask:
-        """The ask once it is settled. A waiting caller is present; once cancelled, it may come back within the
-        grace period."""
+        """The ask once it is settled. A waiting caller is present; if cancelled, it may return within the grace
+        period."""
         future: asyncio.Future[Ask] = asyncio.get_running_loop().create_future()
         self._waiting[ask.id].append(future)
         with self.present(ask.id):
@@ -226,8 +226,7 @@ class AgentCalls:
         return found._replace(options=replace(found.options, ask_user_timeout=caller.timeout))
 
     async def _wait(self, ask: Ask, future: asyncio.Future[Ask], waited: Waited | None) -> Ask:
-        # Counts from when it was opened, so that progress keeps growing for an agent that reconnects, even to another
-        # hub.
+        # Counts from when it was opened, so that progress keeps growing when an agent reconnects, even to another hub.
         total = (ask.expires_at - ask.opened_at).total_seconds() if ask.expires_at else None
         while True:
             done, _ = await asyncio.wait([future], timeout=self._progress)

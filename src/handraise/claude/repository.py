@@ -1,5 +1,4 @@
-"""Reads the files that Claude Code would act on in a directory, within limits. Runs nothing and follows no
-reference."""
+"""Reads the files that Claude Code would act on in a directory, within limits. Runs and follows nothing in them."""
 
 import json
 import os

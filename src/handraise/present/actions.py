@@ -1,4 +1,4 @@
-"""What an action is called: its kind, a title that a person recognises, and the line while it runs. Pure."""
+"""What an action is called: its kind, a recognizable title, and the line while it runs. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,11 +20,11 @@ _KINDS: dict[ToolKind, ActionKind] = {
     "note": "note",
 }
 _VERBS = ("shell", "write", "edit", "fetch", "search")
-"""Kinds whose title is only what something is done to."""
+"""Kinds whose title is only the object of the action."""
 
 
 def name_action(tool_name: str, fields: Mapping[str, Any]) -> tuple[ActionKind, str]:
-    """The kind and the title of a call of a tool with this input; never fails, whatever the input holds."""
+    """The kind and title of a tool call with this input; never fails, whatever the input holds."""
     tool = tool_named(tool_name)
     kind = _KINDS.get(tool.kind, "tool")
     if tool.words:
@@ -37,7 +37,7 @@ def name_action(tool_name: str, fields: Mapping[str, Any]) -> tuple[ActionKind, 
 
 
 def doing(tool_name: str, title: str) -> str:
-    """The title with what is done, where it only says what it is done to."""
+    """The title with its verb, if it only names the object."""
     tool = tool_named(tool_name)
     return t(f"card.doing.tool.{tool.words}", title=title) if tool.kind in _VERBS else title
 

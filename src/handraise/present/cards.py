@@ -1,4 +1,4 @@
-"""The card: an ask as every surface words it. Pure; what it looks like is up to the surface."""
+"""The card: an ask in the words of every surface. Pure; its look is up to the surface."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from handraise.present.risks import Risk, risk
 
 
 class Card(Struct, frozen=True):
-    """What people read about an ask, in the language of the hub; hidden characters are marked."""
+    """What people read about an ask, in the hub's language; hidden characters are marked."""
 
     headline: str
     evidence: tuple[Evidence, ...]
@@ -26,7 +26,7 @@ class Card(Struct, frozen=True):
 
 
 def card_of(ask: Ask, directory: str | None) -> Card:
-    """The card of an ask; paths are told as seen from this directory."""
+    """The card of an ask; paths are relative to this directory."""
     hidden = hides(ask.body)
     return Card(
         headline(ask, directory),

@@ -1,4 +1,4 @@
-"""The headline: what an ask wants, in one sentence. Pure; backquotes are around what a machine said."""
+"""The headline: what an ask wants, in one sentence. Pure; backquotes mark what a machine said."""
 
 from typing import assert_never
 
@@ -9,11 +9,11 @@ from handraise.present.quotes import is_short, nearby, one_line, quoted
 from handraise.texts import t
 
 _WORDED = ("write", "edit", "read", "find", "fetch", "search", "agent", "skill")
-"""Kinds of tools that have a sentence of their own."""
+"""Kinds of tools with their own sentence."""
 
 
 def headline(ask: Ask, directory: str | None) -> str:
-    """On one line, hidden characters marked; paths as seen from the directory of the session."""
+    """On one line, with hidden characters marked; paths are relative to the session's directory."""
     match ask.body:
         case Question(questions):
             return one_line(" · ".join(prompt.question for prompt in questions)) or t("card.question.empty")
@@ -32,7 +32,7 @@ def headline(ask: Ask, directory: str | None) -> str:
 
 
 def without_marks(text: str) -> str:
-    """A headline for a surface that cannot set quotes off."""
+    """A headline for a surface that can't style quotes."""
     return text.replace("`", "")
 
 

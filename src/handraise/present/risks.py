@@ -13,14 +13,14 @@ _READING = names_of("read", "find")
 
 
 class Risk(Struct, frozen=True):
-    """How risky, and for which reason where it is high."""
+    """How risky, and why if it is high."""
 
     level: Literal["low", "medium", "high"]
     reason: str = ""
 
 
 def risk(ask: Ask, *, hidden: bool) -> Risk:
-    """High: what hides, reaches out, runs unasked or can only be allowed once. Low: what only reads or asks."""
+    """High: hides something, reaches out, runs without asking or can only be allowed once. Low: only reads or asks."""
     if hidden:
         return Risk("high", t("card.risk.hidden"))
     match ask.body:

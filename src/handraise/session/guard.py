@@ -24,7 +24,7 @@ class Guard:
         self._wire = wire
 
     def notice(self, frame: frames.Frame) -> str | None:
-        """What is wrong, as a sentence; None if everything went through us. Called before anything else sees the
+        """What is wrong, as a sentence; None if everything went through us. Called before anyone else sees the
         frame."""
         if not self._memory.key:
             return None
