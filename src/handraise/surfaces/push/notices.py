@@ -18,7 +18,7 @@ from handraise.model.trust import Trust
 from handraise.present.choices import OPTION, CardChoice, choices
 from handraise.present.headlines import headline, without_marks
 from handraise.present.outcomes import outcome
-from handraise.present.sessions import ending_in_words
+from handraise.present.states import ending_in_words
 from handraise.surfaces.push.device_log import Ending
 from handraise.surfaces.push.glance import Glance, glance, is_shown_whole
 from handraise.texts import t

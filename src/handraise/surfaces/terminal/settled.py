@@ -4,9 +4,8 @@ from typing import assert_never
 
 from handraise.model.actors import Person, is_me
 from handraise.model.asks import Answered, Ask, Expired, Permission, Settlement, Withdrawn
-from handraise.present.headlines import headline
+from handraise.present.headlines import clipped, headline
 from handraise.present.outcomes import of_settlement
-from handraise.present.quotes import clipped
 from handraise.surfaces.terminal.harmless import one_line
 from handraise.texts import clock, t
 

@@ -4,7 +4,6 @@ Claude's words stand two columns in; only Handraise writes into the first column
 """
 
 from datetime import datetime
-from typing import get_args
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -25,9 +24,9 @@ from handraise.model.items import (
     TurnEnded,
     TurnStarted,
 )
-from handraise.model.sessions import Ending
 from handraise.model.tools import names_of
 from handraise.present.actions import doing
+from handraise.present.states import ending_in_words
 from handraise.surfaces.terminal import markdown
 from handraise.surfaces.terminal.harmless import evidence, one_line, prose
 from handraise.surfaces.terminal.lines import BETWEEN, EMPTY, Line, Span, cut, fold, indent, line, wrap
@@ -35,7 +34,6 @@ from handraise.surfaces.terminal.markdown import Growing
 from handraise.texts import span, t
 
 GUTTER: Span = ("", "  ")
-_ENDINGS: tuple[str, ...] = get_args(Ending)
 _TAIL = 6
 """How many rows of an unfinished block are shown."""
 _ASKS = names_of("question", "plan")
@@ -237,7 +235,4 @@ def _said(content: Said, width: int) -> list[Line]:
 
 
 def _ending(content: SessionEnded) -> str:
-    reason = one_line(content.reason)
-    if content.how in _ENDINGS:
-        return t(f"terminal.timeline.end.{content.how}", reason=reason)
-    return t("terminal.timeline.ended", reason=reason)
+    return t("terminal.timeline.ended", how=ending_in_words(content.how), reason=one_line(content.reason))
