@@ -33,6 +33,11 @@ def test_a_change_is_its_diff_with_its_note() -> None:
     assert seen(body) == [("diff", CHANGE, ""), ("note", "It will fail.", ""), ("note", "Not allowed yet", "")]
 
 
+def test_an_empty_file_is_its_note_alone() -> None:
+    body = Permission("Write", {"file_path": "/a", "content": ""}, diff="", diff_note="New, empty file.")
+    assert seen(body) == [("note", "New, empty file.", "")]
+
+
 def test_only_what_claude_itself_describes_is_what_claude_says() -> None:
     # Claude Code fills the description of a request with the name of its file.
     new = Permission("Write", {"file_path": "/src/a.py", "content": "1\n2\n"}, description="a.py", diff=NEW)

@@ -70,10 +70,10 @@ def _of_body(body: Body) -> Iterator[Evidence]:
 
 
 def _of_permission(body: Permission) -> Iterator[Evidence]:
-    if body.diff:
-        yield Evidence("diff", reveal(body.diff))
-    else:
+    if body.diff is None:
         yield from _of_input(body.tool, body.input)
+    elif body.diff or not body.diff_note:
+        yield Evidence("diff", reveal(body.diff))
     if body.diff_note:
         yield Evidence("note", one_line(body.diff_note))
     # Not `body.description`: where Claude gives none, Claude Code fills it with the name of the file.
