@@ -47,7 +47,7 @@ IMPURE = {
     "demo": {"model"},
 }
 # In stations that do something, the files that only decide.
-PURE_FILES = {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "glance", "notices", "sealing")}
+PURE_FILES = {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notices", "sealing")}
 # A list of what is allowed, so that a module nobody thought of is not. Each of these computes and does nothing else.
 # `datetime` has both sides: its types may be used, what looks at a clock may not.
 ALLOWED = {

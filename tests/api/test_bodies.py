@@ -10,7 +10,7 @@ import pytest
 from api.events import feed, items
 from api.served import PLAIN as NO_TLS
 from api.served import Served, served
-from handraise.api.bodies import LEAST, is_accepted
+from handraise.api.requests import LEAST, is_accepted
 
 GZIP = {"accept-encoding": "gzip"}
 PLAIN = {"accept-encoding": "identity"}

@@ -15,7 +15,7 @@ import pytest
 
 from api.events import feed, items
 from api.served import PLAIN, A, Served, served, told
-from handraise.api import bodies, server
+from handraise.api import requests, server
 from handraise.api.origins import HEADERS
 from handraise.api.requests import Route
 from handraise.store.interface import StoreFull
@@ -234,7 +234,7 @@ async def test_a_truncated_body_changes_nothing(tmp_path: Path) -> None:
 
 
 async def test_a_slow_body_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "SLOW", 0.2)
+    monkeypatch.setattr(requests, "SLOW", 0.2)
     async with served(tmp_path) as hub:
         token = await hub.token("admin")
         head = f"POST /api/tokens HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n"

@@ -14,7 +14,7 @@ import pytest
 from api.served import PLAIN, TESTER, A, Served, served, told
 from handraise.api.guard import TrustedProxy
 from handraise.api.server import Peer, _peer
-from handraise.auth.auth import Auth
+from handraise.auth import Auth
 from handraise.model.tokens import Role
 from handraise.store.changes import SaveToken
 

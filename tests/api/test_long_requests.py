@@ -14,7 +14,7 @@ import pytest
 from api.events import ApiEvent, feed, items
 from api.served import PLAIN, TESTER, Served, served, told
 from handraise.api.long_requests import AccessRevoked, LongRequests, TooManyRequests, while_allowed
-from handraise.auth.auth import Principal, Revocation
+from handraise.auth import Principal, Revocation
 from handraise.desk.interface import Unreached
 from handraise.desk.remote import NO_TIMEOUT, RemoteDesk
 from handraise.model.actors import Person

@@ -9,7 +9,7 @@ import pytest
 
 from api.served import Served, served, told
 from handraise.model.actors import Person
-from handraise.model.says import Say
+from handraise.model.sessions import Say
 from handraise.store.changes import QueueSay
 
 PNG = b"\x89PNG\r\n\x1a\n picture"

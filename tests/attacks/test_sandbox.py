@@ -21,7 +21,7 @@ import pytest
 from attacks.assault import ATTACKS, UNCONTROLLED, alive
 from handraise.claude import sandbox_support
 from handraise.claude.folder import RunFolder
-from handraise.claude.process_tree import descendants
+from handraise.claude.process import descendants
 
 ASSAULT = Path(__file__).with_name("assault.py")
 NETWORK = {"the network", "the network by datagrams", "an abstract socket"}

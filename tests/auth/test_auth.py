@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from handraise.auth.auth import CODES_KEPT, TOKENS_KEPT, Auth, Principal
+from handraise.auth import CODES_KEPT, TOKENS_KEPT, Auth, Principal
 from handraise.model.actors import Person
 from handraise.model.audit import Entry
 from handraise.store.interface import Store

@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handraise.auth.repeats import FIRST, LONGEST, Repeats
+from handraise.auth import FIRST, LONGEST, Repeats
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

@@ -19,7 +19,7 @@ from handraise.model.items import (
     Thinking,
     TurnEnded,
 )
-from handraise.model.says import Say
+from handraise.model.sessions import Say
 from handraise.store.changes import Change, PublishItems, QueueSay, TakeSay
 
 LONG = "s_long"

@@ -16,8 +16,7 @@ from handraise.model.audit import Entry
 from handraise.model.items import ActionEnded, ActionStarted, Content, Frame, Notice, Text, Thinking, TurnEnded
 from handraise.model.projects import Options, Project
 from handraise.model.rules import ProjectRule, Rule
-from handraise.model.says import Say
-from handraise.model.sessions import Ended, Phase, Session
+from handraise.model.sessions import Ended, Phase, Say, Session
 from handraise.model.tokens import Token
 from handraise.store.changes import PublishItems, QueueSay, Record, SaveProject, SaveSession, SaveToken, TakeSay
 

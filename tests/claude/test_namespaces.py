@@ -15,7 +15,7 @@ from claude.children import gone, identity
 from claude.test_claude import Place, lines, place
 from handraise.claude import claude, sandbox, sandbox_support
 from handraise.claude.claude import Claude
-from handraise.claude.process_tree import descendants
+from handraise.claude.process import descendants
 
 ORPHANS = 200
 MANY = 50

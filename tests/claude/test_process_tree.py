@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from claude.children import child, end, gone, identity, pids, until
-from handraise.claude import process_tree
-from handraise.claude.process import Identity, Process
+from handraise.claude.process import Identity, Process, ProcessTable, descendants, seek, stop
 
 # A parent that, like Claude, reaps what its descendants leave. Its children: one plain; one in a group of its own;
 # one in a session of its own; one that daemonised (its parent ended); and a grandchild.
@@ -54,7 +53,7 @@ def test_descendants_are_found_in_whatever_group_or_session_they_are() -> None: 
     with child(FAMILY) as parent:
         kin = pids(parent)
         assert len(kin) == 6
-        found = process_tree.descendants(identity(parent.pid))
+        found = descendants(identity(parent.pid))
         assert {each.pid for each in found if each.lives()} == set(kin)
         assert {os.getsid(pid) for pid in kin} != {os.getsid(parent.pid)}
         end(*found)
@@ -63,17 +62,17 @@ def test_descendants_are_found_in_whatever_group_or_session_they_are() -> None: 
 def test_a_stranger_with_the_pid_of_one_of_ours_has_no_descendants_for_us() -> None:  # lesson 19
     with child(FAMILY) as parent:
         right = identity(parent.pid)
-        assert process_tree.descendants(Identity(right.pid, "0", right.boot)) == set()
-        end(*process_tree.descendants(right))
+        assert descendants(Identity(right.pid, "0", right.boot)) == set()
+        end(*descendants(right))
 
 
 @pytest.mark.parametrize("source", [FAMILY, STUBBORN])
 async def test_stopping_a_process_ends_all_its_descendants(source: str) -> None:  # lesson 18
     with child(source, "stubborn" if source is STUBBORN else "") as parent:
         async with Process(identity(parent.pid)) as process:
-            kin = process_tree.descendants(process.identity)
+            kin = descendants(process.identity)
             assert {each.pid for each in kin} >= set(pids(parent))
-            await process_tree.stop(process, kin, patience=0.2)
+            await stop(process, kin, patience=0.2)
             assert process.ended.is_set()
             assert process.exit_code == (-signal.SIGKILL if source is STUBBORN else -signal.SIGTERM)
         assert not any(each.lives() for each in kin)
@@ -82,10 +81,10 @@ async def test_stopping_a_process_ends_all_its_descendants(source: str) -> None:
 async def test_what_a_dead_process_left_is_ended_too() -> None:  # lesson 18
     with child(FAMILY) as parent:
         async with Process(identity(parent.pid)) as process:
-            kin = process_tree.descendants(process.identity)
+            kin = descendants(process.identity)
             process.identity.signal(signal.SIGKILL)
             await gone(process.identity)
-            await process_tree.stop(process, kin, patience=0.2)
+            await stop(process, kin, patience=0.2)
         assert not any(each.lives() for each in kin)
 
 
@@ -110,7 +109,7 @@ while True:
 """
     with child(source) as parent:
         async with Process(identity(parent.pid)) as process:
-            stopping = asyncio.create_task(process_tree.stop(process, [], patience=5))
+            stopping = asyncio.create_task(stop(process, [], patience=5))
             last = identity(int(await until(tmp_path / "last")))
             await stopping
         assert not last.lives()
@@ -121,11 +120,11 @@ async def test_a_process_that_ended_long_ago_is_no_trouble() -> None:
         who = identity(parent.pid)
         parent.wait()
         async with Process(who) as process:
-            await process_tree.stop(process, [], patience=0.1)
+            await stop(process, [], patience=0.1)
 
 
 async def test_all_who_want_to_know_at_the_same_time_share_one_look() -> None:
-    looks = process_tree.ProcessTable()
+    looks = ProcessTable()
 
     first, second = await asyncio.gather(looks.parents(), looks.parents())
     later = await looks.parents()
@@ -136,7 +135,7 @@ async def test_all_who_want_to_know_at_the_same_time_share_one_look() -> None:
 
 
 async def test_who_no_longer_wants_to_know_does_not_take_the_look_from_the_others() -> None:
-    looks = process_tree.ProcessTable()
+    looks = ProcessTable()
     impatient = asyncio.create_task(looks.parents())
     patient = asyncio.create_task(looks.parents())
     await asyncio.sleep(0)
@@ -147,10 +146,10 @@ async def test_who_no_longer_wants_to_know_does_not_take_the_look_from_the_other
 
 
 async def test_a_child_that_was_there_before_the_question_is_found() -> None:
-    earlier = asyncio.create_task(process_tree.seek(identity(os.getpid())))
+    earlier = asyncio.create_task(seek(identity(os.getpid())))
     await asyncio.sleep(0)  # a look is wanted already
     with child("print(1)\nimport time\ntime.sleep(1000)") as late:
-        assert identity(late.pid) in await process_tree.seek(identity(os.getpid()))
+        assert identity(late.pid) in await seek(identity(os.getpid()))
     await earlier
 
 
@@ -159,10 +158,10 @@ async def test_many_are_stopped_at_once_each_with_its_own_family() -> None:  # l
         parents = [stack.enter_context(child(FAMILY)) for _ in range(10)]
         async with AsyncExitStack() as watched:
             processes = [await watched.enter_async_context(Process(identity(each.pid))) for each in parents]
-            kin = [await process_tree.seek(each.identity) for each in processes[:-1]]
-            spared = await process_tree.seek(processes[-1].identity)
+            kin = [await seek(each.identity) for each in processes[:-1]]
+            spared = await seek(processes[-1].identity)
             await asyncio.gather(
-                *(process_tree.stop(process, own, patience=5) for process, own in zip(processes, kin, strict=False))
+                *(stop(process, own, patience=5) for process, own in zip(processes, kin, strict=False))
             )
             assert not any(each.lives() for own in kin for each in own)
             assert len([each for each in spared if each.lives()]) == 6

@@ -2,8 +2,8 @@
 
 import pytest
 
-from handraise.config.database import database_file
 from handraise.config.reading import read_settings
+from handraise.config.settings import database_file
 from handraise.config.tables import SettingsRefused
 
 SUPPORTED = "Use sqlite:///ABSOLUTE/PATH or an absolute path."

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from handraise.config.keys import COUNTERPARTS, KEYS, PLACES, PROJECT_KEYS, RULE_KEYS, VARIABLES, SettingKey
+from handraise.config.tables import COUNTERPARTS, KEYS, PLACES, PROJECT_KEYS, RULE_KEYS, VARIABLES, SettingKey
 
 PAGE = (Path(__file__).parents[2] / "docs" / "settings.md").read_text("utf-8")
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from handraise.config.keys import VARIABLES
 from handraise.config.reading import Effective, Layers, ValueSource, effective, project_rules, read_layers
 from handraise.config.settings import WrittenRule
-from handraise.config.tables import SettingsRefused
+from handraise.config.tables import VARIABLES, SettingsRefused
 from handraise.model.projects import Options, Patience
 
 TOKEN = "12345:abcdefghijklmnopqrstuvwxyz"

@@ -2,9 +2,8 @@
 
 import pytest
 
-from handraise.config.keys import VARIABLES
 from handraise.config.reading import read_settings
-from handraise.config.tables import SettingsRefused
+from handraise.config.tables import VARIABLES, SettingsRefused
 
 
 def refusal(text: str = "", environ: dict[str, str] | None = None) -> str:

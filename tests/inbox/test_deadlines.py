@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handraise.inbox.deadlines import Deadlines
+from handraise.inbox.inbox import Deadlines
 
 NOON = 1000.0
 

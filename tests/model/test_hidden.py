@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handraise.model.hidden import has_hidden, reveal
+from handraise.model.names import has_hidden, reveal
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handraise.policy.globs import PathGlob, read_name
+from handraise.policy.patterns import PathGlob, read_name
 from policy.fuzzing import examples, fuzzed
 from policy.steps import steps
 

@@ -6,7 +6,7 @@ import pytest
 
 from handraise.model.rules import Rule
 from handraise.policy.calls import Call
-from handraise.policy.objections import objection
+from handraise.policy.decide import objection
 from session.claude_says import NOON
 
 DENY_CAT = Rule("r_cat", "deny", command="cat *")

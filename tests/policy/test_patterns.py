@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handraise.policy.globs import read_name
-from handraise.policy.patterns import read_pattern, spell_pattern
+from handraise.policy.patterns import read_name, read_pattern, spell_pattern
 from handraise.policy.shell_words import Word
 
 

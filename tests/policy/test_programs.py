@@ -5,9 +5,7 @@ import pytest
 from handraise.policy.options import OPERANDS, Standing, read_usage
 from handraise.policy.programs import is_harmless_variable, known_name, runs_its_words, standing_of, usage_of
 from handraise.policy.shell_words import Word
-from handraise.policy.usages_basic import BASIC
-from handraise.policy.usages_git import GIT
-from handraise.policy.usages_tools import TOOLS
+from handraise.policy.usages import BASIC, GIT, TOOLS
 
 
 def literal(command: str) -> list[Word]:

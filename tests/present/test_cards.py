@@ -23,7 +23,7 @@ from handraise.model.asks import (
     Question,
     Withdrawn,
 )
-from handraise.model.hidden import has_hidden
+from handraise.model.names import has_hidden
 from handraise.model.trust import Brought, Trust
 from handraise.present.actions import traits_of
 from handraise.present.cards import Card, Risk, card_as_json, card_of, risk

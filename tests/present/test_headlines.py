@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handraise.model.asks import Body, Form, Permission, Plan, Prompt, Question
-from handraise.model.hidden import has_hidden
+from handraise.model.names import has_hidden
 from handraise.model.trust import Trust
 from handraise.present.headlines import headline, lines_of, without_marks
 from present.asked import CHANGE, HERE, NEW, ask_of, bash

@@ -11,8 +11,17 @@ from handraise.model.actors import Person
 from handraise.model.answers import Answer
 from handraise.model.asks import Answered, Ask, Expired, Settlement
 from handraise.model.items import Content
-from handraise.session.commands import Command, Publish, Raise, Write
-from handraise.session.facts import AskWasSettled, Fact, FrameReceived, ProcessStarted, Wish
+from handraise.session.commands import (
+    AskWasSettled,
+    Command,
+    Fact,
+    FrameReceived,
+    ProcessStarted,
+    Publish,
+    Raise,
+    Wish,
+    Write,
+)
 from handraise.session.machine import Machine, SessionLimits
 from handraise.session.memory import Memory
 from handraise.wire.connection import Connection

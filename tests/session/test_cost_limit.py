@@ -2,10 +2,9 @@
 
 import pytest
 
-from handraise.model.says import Say
+from handraise.model.sessions import Say
 from handraise.session import ending
-from handraise.session.commands import Terminate
-from handraise.session.facts import ProcessStarted, Speak
+from handraise.session.commands import ProcessStarted, Speak, Terminate
 from handraise.session.machine import SessionLimits, WishRefused
 from handraise.session.memory import Memory
 from session.claude_says import ANA, HELLO, NOON, Talk, init, of, result, working

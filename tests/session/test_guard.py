@@ -15,15 +15,21 @@ from handraise.model.actors import ByRule
 from handraise.model.answers import Allow, Answer, Approve, Deny
 from handraise.model.asks import Answered, Ask, Expired, Settlement
 from handraise.model.items import Notice
-from handraise.session.commands import Alarm, Command, Consult, Raise, Terminate, Withdraw, Write
-from handraise.session.facts import (
+from handraise.session.commands import (
+    Alarm,
     AskWasSettled,
     ChangeMode,
+    Command,
+    Consult,
     Fact,
     FrameReceived,
     ProcessEnded,
     ProcessStarted,
+    Raise,
     RulesConsulted,
+    Terminate,
+    Withdraw,
+    Write,
 )
 from handraise.session.guard import ANSWERED, COMMANDED
 from handraise.session.machine import Machine

@@ -5,19 +5,10 @@ import pytest
 from handraise.model.answers import Allow
 from handraise.model.asks import Withdrawn
 from handraise.model.items import ActionChanged, ActionEnded, Notice, SessionEnded, TurnEnded, TurnStarted
-from handraise.model.says import Say
+from handraise.model.sessions import Say
 from handraise.session.commands import (
     AnswerAgain,
     Changed,
-    Publish,
-    Raise,
-    Take,
-    Terminate,
-    WakeMe,
-    Withdraw,
-    Write,
-)
-from handraise.session.facts import (
     ChangeMode,
     ChangeModel,
     Fact,
@@ -25,11 +16,18 @@ from handraise.session.facts import (
     Park,
     ProcessEnded,
     ProcessStarted,
+    Publish,
+    Raise,
     Rename,
     Speak,
     Stop,
+    Take,
+    Terminate,
     TimerFired,
+    WakeMe,
     Wish,
+    Withdraw,
+    Write,
 )
 from handraise.session.machine import SessionLimits, WishRefused
 from session.claude_says import (

@@ -11,24 +11,27 @@ from msgspec.structs import replace
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise, Trusting
 from handraise.model.asks import Answered, Ask, Expired, Form, Permission, Plan, Prompt, Question, Withdrawn
-from handraise.model.says import Say
+from handraise.model.sessions import Say
 from handraise.model.trust import Trust
-from handraise.session.commands import Command, Raise, Withdraw, Write
-from handraise.session.facts import (
+from handraise.session.commands import (
     AskWasSettled,
     ChangeMode,
     ChangeModel,
+    Command,
     Fact,
     FrameReceived,
     Interrupt,
     ProcessEnded,
     ProcessStarted,
+    Raise,
     Rename,
     RulesConsulted,
     Speak,
     Stop,
     TimerFired,
     Wish,
+    Withdraw,
+    Write,
 )
 from handraise.session.machine import Machine, WishRefused
 from handraise.session.memory import Memory, StartKind

@@ -10,8 +10,7 @@ from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Den
 from handraise.model.asks import Answered, Expired, Form, Permission, Plan, Question
 from handraise.model.items import Notice
 from handraise.session import replies
-from handraise.session.commands import Deliver, Raise, Withdraw, Write
-from handraise.session.facts import FrameReceived
+from handraise.session.commands import Deliver, FrameReceived, Raise, Withdraw, Write
 from handraise.session.pending import ask_id
 from session.claude_says import (
     ANA,

@@ -10,8 +10,8 @@ from handraise.model.answers import Allow, Choice, Choices
 from handraise.model.items import AskDelivered, Notice, Preview, SaidTaken, SessionChanged, SessionEnded, Text
 from handraise.model.projects import Patience
 from handraise.model.rules import Rule
-from handraise.model.says import Say
-from handraise.session.facts import ChangeMode, Interrupt, Rename, Stop
+from handraise.model.sessions import Say
+from handraise.session.commands import ChangeMode, Interrupt, Rename, Stop
 from handraise.session.machine import SessionLimits, WishRefused
 from handraise.session.memory import Memory
 from handraise.store.changes import Applied, Change, QueueSay

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from handraise.model.items import Notice, SessionEnded, TurnEnded
-from handraise.session.commands import Return, Take
-from handraise.session.facts import ProcessEnded, ProcessStarted
+from handraise.session.commands import ProcessEnded, ProcessStarted, Return, Take
 from handraise.session.memory import Memory
 from session.claude_says import NOON, Talk, became, init, of, published, replayed, result, working
 

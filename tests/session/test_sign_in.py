@@ -3,7 +3,7 @@
 import pytest
 
 from handraise.model.items import Notice, Text, TurnEnded
-from handraise.session import sign_in
+from handraise.session import translate
 from session.claude_says import Line, Talk, init, published, result, text, working
 
 REFUSED = {"is_error": True, "result": "Not logged in · Please run /login", "terminal_reason": "api_error"}
@@ -27,7 +27,7 @@ def test_the_turn_says_what_to_do_instead_of_claude() -> None:
 
     assert not published(Text, talk.hear(refused()))
     turn = ended(talk)
-    assert turn.error == sign_in.advice("claude", "")
+    assert turn.error == translate.advice("claude", "")
     assert turn.result == ""
     assert talk.memory.signed_out
     assert talk.memory.phase == "idle"
@@ -71,10 +71,10 @@ def test_the_next_turn_forgets() -> None:
 
 
 def test_the_path_can_be_pasted_into_a_shell() -> None:
-    assert "`'/opt/my tools/claude' auth login`" in sign_in.advice("/opt/my tools/claude", "none")
+    assert "`'/opt/my tools/claude' auth login`" in translate.advice("/opt/my tools/claude", "none")
 
 
 def test_a_rejected_key_is_named_by_where_it_is_from() -> None:
-    assert "ANTHROPIC_API_KEY" in sign_in.advice("claude", "ANTHROPIC_API_KEY")
-    assert "restart the hub" in sign_in.advice("claude", "ANTHROPIC_API_KEY")
-    assert "restart the hub" not in sign_in.advice("claude", "apiKeyHelper")
+    assert "ANTHROPIC_API_KEY" in translate.advice("claude", "ANTHROPIC_API_KEY")
+    assert "restart the hub" in translate.advice("claude", "ANTHROPIC_API_KEY")
+    assert "restart the hub" not in translate.advice("claude", "apiKeyHelper")

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from handraise.model.actors import ByRule, Person, TheHub
 from handraise.model.answers import Choice, Choices
 from handraise.model.asks import Answered, Ask, Expired, Origin, Prompt, Question
-from handraise.model.says import Say
+from handraise.model.sessions import Say
 from handraise.session.memory import Memory
 from handraise.session.says import messages_again
 from session.claude_says import ANA, NOON

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from handraise.model.items import SessionChanged, SessionEnded, Text
-from handraise.session.facts import Stop
+from handraise.session.commands import Stop
 from handraise.session.writers import NotStored
 from session.claude_says import HELLO, init, text
 from session.stand_in import DEADLINE, stage

@@ -11,8 +11,7 @@ from handraise.model.asks import Answered, Ask, Body, Expired, Origin, Permissio
 from handraise.model.audit import Entry, What
 from handraise.model.items import Item, Text
 from handraise.model.projects import Project
-from handraise.model.says import Say
-from handraise.model.sessions import Checkpoint, Phase, Session
+from handraise.model.sessions import Checkpoint, Phase, Say, Session
 from handraise.model.tokens import Token, hash_of
 from handraise.model.trust import TrustLevel
 from handraise.store.changes import PublishItems

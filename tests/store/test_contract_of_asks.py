@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from handraise.model.asks import Ask, Expired, Settlement, ask_as_json, settlement_as_json
 from handraise.model.items import AskDelivered, AskOpened, AskSettled, Said, SaidTaken
-from handraise.model.says import Say
+from handraise.model.sessions import Say
 from handraise.store.changes import (
     DeliverAsk,
     OpenAsk,

@@ -14,8 +14,7 @@ from handraise.model.asks import KINDS, Answered, Expired, Kind
 from handraise.model.audit import Entry
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
-from handraise.model.says import Say
-from handraise.model.sessions import Checkpoint, Session
+from handraise.model.sessions import Checkpoint, Say, Session
 from handraise.model.tokens import Token
 from handraise.store.changes import (
     Advance,

@@ -7,8 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from handraise.store.sqlite.database import open_for_writing
-from handraise.store.sqlite.statements import SQL
+from handraise.store.sqlite.database import SQL, open_for_writing
 
 LISTS_ALL = {"prune_tokens", "sessions", "tokens"}
 SORTS_FEW = {"open_asks", "project", "sessions_in_phases"}

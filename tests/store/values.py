@@ -27,8 +27,7 @@ from handraise.model.asks import (
 from handraise.model.audit import Entry, What
 from handraise.model.projects import Options, Patience, Project
 from handraise.model.rules import Rule
-from handraise.model.says import Say
-from handraise.model.sessions import Checkpoint, Ended, Session
+from handraise.model.sessions import Checkpoint, Ended, Say, Session
 from handraise.model.tokens import ROLES, Token
 from handraise.model.trust import Brought, BroughtKind, Trust, TrustLevel
 

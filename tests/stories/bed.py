@@ -19,8 +19,7 @@ from handraise.demo.model import ScriptedModel, environment
 from handraise.demo.pieces import Script, Scripted, say
 from handraise.demo.request import Conversation
 from handraise.wire.connection import Connection
-from handraise.wire.frames import Acknowledged, ControlRequest, ControlResponse, Frame, Lifecycle, Result
-from handraise.wire.requests import CanUseTool
+from handraise.wire.frames import Acknowledged, CanUseTool, ControlRequest, ControlResponse, Frame, Lifecycle, Result
 
 DEADLINE = 60.0
 _F = TypeVar("_F", bound=Frame)

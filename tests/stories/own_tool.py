@@ -1,8 +1,7 @@
 """Our own tool, `ask_user`, on our side of Claude's pipe: for the stories in which Claude asks with it."""
 
 from handraise.wire import mcp
-from handraise.wire.frames import ControlRequest
-from handraise.wire.requests import McpMessage
+from handraise.wire.frames import ControlRequest, McpMessage
 from stories.bed import Bed, BedTalk
 
 NAME = "mcp__handraise__ask_user"

@@ -13,8 +13,7 @@ from handraise.claude.command import Launch
 from handraise.claude.locate import locate
 from handraise.claude.watch import watch
 from handraise.wire.connection import Connection
-from handraise.wire.frames import ControlRequest
-from handraise.wire.requests import CanUseTool
+from handraise.wire.frames import CanUseTool, ControlRequest
 
 
 async def main(tmp: Path, folder: Path, answer: str | None) -> None:

@@ -14,8 +14,8 @@ from handraise.model.asks import Ask, Expired, Option, Prompt, Question
 from handraise.model.items import AskDelivered, SaidTaken, TurnEnded
 from handraise.model.own_tools import ASK_USER, qualified
 from handraise.model.projects import Options
+from handraise.workspace.merging import files_for
 from handraise.workspace.syncing import sync
-from handraise.workspace.wanted import files_for
 from stories.bed import parts
 from stories.house import House, house, next_ask, seen
 from stories.timeline import Stay, texts, until_turn

@@ -7,8 +7,7 @@ import pytest
 
 from handraise.demo.pieces import Script, say, use
 from handraise.demo.request import Conversation
-from handraise.wire.frames import ControlCancel, ControlRequest, Result
-from handraise.wire.requests import Elicitation
+from handraise.wire.frames import ControlCancel, ControlRequest, Elicitation, Result
 from stories.bed import Bed, BedTalk, answered, parts
 
 SERVER = {"type": "stdio", "command": sys.executable, "args": [str(Path(__file__).with_name("form_server.py"))]}

@@ -22,8 +22,7 @@ from handraise.hub.hub import Hub
 from handraise.model.actors import Person, TheHub
 from handraise.model.answers import Choice, Choices
 from handraise.model.items import Content, Notice, Said, SaidTaken, SessionEnded, SessionStarted, Text
-from handraise.model.says import Say
-from handraise.model.sessions import Checkpoint, Ended, Session
+from handraise.model.sessions import Checkpoint, Ended, Say, Session
 from handraise.session.memory import Memory
 from handraise.store.changes import Advance, QueueSay, SaveSession
 from stories.house import DEADLINE, House, house, next_ask, seen

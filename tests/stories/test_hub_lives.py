@@ -31,8 +31,7 @@ from handraise.model.items import (
     Text,
     TurnEnded,
 )
-from handraise.model.says import Say
-from handraise.model.sessions import Checkpoint, Ended, Session
+from handraise.model.sessions import Checkpoint, Ended, Say, Session
 from handraise.session.memory import Memory
 from handraise.store.changes import Advance, QueueSay, SaveSession
 from handraise.store.sqlite.store import SqliteStore

@@ -4,8 +4,17 @@ import base64
 
 from handraise.demo.pieces import Script, fail, say, think
 from handraise.demo.request import Conversation
-from handraise.wire.blocks import TextBlock, ThinkingBlock
-from handraise.wire.frames import ApiRetry, Assistant, Init, Lifecycle, Result, StreamEvent, User
+from handraise.wire.frames import (
+    ApiRetry,
+    Assistant,
+    Init,
+    Lifecycle,
+    Result,
+    StreamEvent,
+    TextBlock,
+    ThinkingBlock,
+    User,
+)
 from stories.bed import Bed, BedTalk, answered, parts
 
 # The smallest picture there is: one pixel.

@@ -16,9 +16,8 @@ from handraise.wire.connection import (
     Received,
     WasCancelled,
 )
-from handraise.wire.frames import ControlRequest, Unreadable
+from handraise.wire.frames import CanUseTool, ControlRequest, Unreadable
 from handraise.wire.lines import HEAD
-from handraise.wire.requests import CanUseTool
 from wire.corpus import ALL, STREAM, request, streams
 from wire.test_decode import plain
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw, Struct
 
-from handraise.wire import blocks, frames, requests
+from handraise.wire import frames
 from handraise.wire.decode import LookCloser, decode, decode_many
 from handraise.wire.frames import Frame, UnknownFrame, Unreadable
 from handraise.wire.lines import HEAD
@@ -46,14 +46,14 @@ def plain(value: object) -> Any:
             return value
 
 
-def block(text: bytes) -> blocks.Block:
+def block(text: bytes) -> frames.Block:
     frame = one(text)
     assert isinstance(frame, frames.Assistant | frames.User)
     assert isinstance(frame.message.content, tuple)
     return frame.message.content[0]
 
 
-def asked(text: bytes) -> requests.Request:
+def asked(text: bytes) -> frames.Request:
     frame = one(text)
     assert isinstance(frame, frames.ControlRequest), frame
     return frame.request
@@ -93,9 +93,9 @@ def test_what_claude_says_and_does() -> None:
     text = one(ALL["text"])
     assert isinstance(text, frames.Assistant)
     assert text.message == frames.Message(
-        (blocks.TextBlock("Grüße, “you” 🎈"),), "msg_1", "claude-opus-5-5", USAGE, None
+        (frames.TextBlock("Grüße, “you” 🎈"),), "msg_1", "claude-opus-5-5", USAGE, None
     )
-    assert block(ALL["thinking"]) == blocks.ThinkingBlock("Hm.")
+    assert block(ALL["thinking"]) == frames.ThinkingBlock("Hm.")
     assert plain(block(ALL["tool use"])) == {"id": "toolu_1", "name": "Bash", "input": {"command": "ls\n-l"}}
     assert plain(block(ALL["server tool use"])) == {"id": "srvtoolu_1", "name": "web_search", "input": {}}
     sub = one(ALL["sub-agent"])
@@ -104,7 +104,7 @@ def test_what_claude_says_and_does() -> None:
 
 
 def test_what_claude_was_told() -> None:
-    assert block(ALL["tool result"]) == blocks.ToolResult("toolu_1", "total 0", False)
+    assert block(ALL["tool result"]) == frames.ToolResult("toolu_1", "total 0", False)
     assert plain(block(ALL["tool result in blocks"]))["content"] == [{"type": "text", "text": "total 0"}]
     assert plain(block(ALL["image"]))["source"]["media_type"] == "image/png"
     replay, synthetic = one(ALL["replay"]), one(ALL["synthetic"])
@@ -143,7 +143,7 @@ def test_a_turn_ends_with_the_type_late_in_the_line() -> None:
 
 def test_what_claude_asks() -> None:
     permission = asked(ALL["permission"])
-    assert isinstance(permission, requests.CanUseTool)
+    assert isinstance(permission, frames.CanUseTool)
     assert plain(permission) == {
         "tool_name": "Bash",
         "display_name": "Bash",
@@ -157,11 +157,11 @@ def test_what_claude_asks() -> None:
     }
     assert plain(asked(ALL["question"]))["input"] == {"questions": [QUESTION]}
     form = asked(ALL["form"])
-    assert isinstance(form, requests.Elicitation)
+    assert isinstance(form, frames.Elicitation)
     assert (form.mcp_server_name, form.message, form.mode) == ("forms", "Who?", "form")
     assert form.requested_schema == {"type": "object", "properties": {"name": {"type": "string"}}}
     mcp = asked(ALL["mcp"])
-    assert isinstance(mcp, requests.McpMessage)
+    assert isinstance(mcp, frames.McpMessage)
     assert (mcp.server_name, plain(mcp.message)) == ("handraise", {"jsonrpc": "2.0", "id": 1})
 
 
@@ -181,11 +181,11 @@ def test_unknown_frames_blocks_and_requests_are_kept_whole() -> None:  # lesson 
     kept = one(ALL["unknown block"])
     assert isinstance(kept, frames.Assistant)
     assert kept.message.content == (
-        blocks.UnknownBlock("hologram", {"type": "hologram", "depth": 3}),
-        blocks.TextBlock("beside it"),
+        frames.UnknownBlock("hologram", {"type": "hologram", "depth": 3}),
+        frames.TextBlock("beside it"),
     )
     assert kept.message.id == "msg_1"
-    assert asked(ALL["unknown hook"]) == requests.UnknownRequest(
+    assert asked(ALL["unknown hook"]) == frames.UnknownRequest(
         "hook_callback", {"subtype": "hook_callback", "callback_id": 1}
     )
 
@@ -193,7 +193,7 @@ def test_unknown_frames_blocks_and_requests_are_kept_whole() -> None:  # lesson 
 def test_a_call_that_is_about_to_be_made_is_read() -> None:
     hook = asked(ALL["hook"])
 
-    assert isinstance(hook, requests.HookCallback)
+    assert isinstance(hook, frames.HookCallback)
     assert (hook.callback_id, hook.input.tool_name, hook.input.tool_use_id) == ("h1", "Read", "t")
     assert json.loads(bytes(hook.input.tool_input)) == {"file_path": "/a"}
 
@@ -280,9 +280,9 @@ def test_a_field_of_the_wrong_type_costs_that_field_only() -> None:
     text = one(assistant({"type": "text", "text": "x"}, {"type": "text", "text": 5}, "y", error={"a": 1}))
     assert isinstance(text, frames.Assistant)
     assert text.message.content == (
-        blocks.TextBlock("x"),
-        blocks.UnknownBlock("text", {"type": "text", "text": 5}),
-        blocks.UnknownBlock("", {"value": "y"}),
+        frames.TextBlock("x"),
+        frames.UnknownBlock("text", {"type": "text", "text": 5}),
+        frames.UnknownBlock("", {"value": "y"}),
     )
     assert one(user([], isReplay="yes")) == frames.User(
         frames.UserMessage(()), uuid="a6664cb5-041b-44c0-81a9-e65dfa42d424"
@@ -306,28 +306,28 @@ def test_a_frame_without_what_makes_it_one_is_kept_whole() -> None:
         assert frame.fields == json.loads(text)
 
 
-@pytest.mark.parametrize("field", requests.CanUseTool.__struct_fields__)
+@pytest.mark.parametrize("field", frames.CanUseTool.__struct_fields__)
 @pytest.mark.parametrize("odd", [None, 7, "x", [], ["x"], {"a": {}}, True])
 def test_a_permission_request_with_odd_fields_is_still_one_that_can_be_answered(field: str, odd: object) -> None:
     fields = {**json.loads(ALL["permission"])["request"], field: odd}
     frame = one(request("r-1", **fields))
     assert isinstance(frame, frames.ControlRequest)
     assert frame.request_id == "r-1"
-    assert isinstance(frame.request, requests.CanUseTool) or field == "tool_name"
+    assert isinstance(frame.request, frames.CanUseTool) or field == "tool_name"
 
 
 @pytest.mark.parametrize("inside", [None, 7, "x", [], {}, {"subtype": None}, {"subtype": ["can_use_tool"]}])
 def test_a_request_of_no_known_shape_still_waits_for_an_answer(inside: object) -> None:
-    assert asked(line(type="control_request", request_id="r", request=inside)) == requests.UnknownRequest(
+    assert asked(line(type="control_request", request_id="r", request=inside)) == frames.UnknownRequest(
         str(inside.get("subtype", "")) if isinstance(inside, dict) else "", inside
     )
-    assert asked(line(type="control_request", request_id="r")) == requests.UnknownRequest("", None)
+    assert asked(line(type="control_request", request_id="r")) == frames.UnknownRequest("", None)
 
 
 def test_megabytes_are_no_trouble() -> None:
     text = "x" * 20_000_000
     found = block(user([{"type": "tool_result", "tool_use_id": "toolu_1", "content": text}]))
-    assert isinstance(found, blocks.ToolResult)
+    assert isinstance(found, frames.ToolResult)
     assert found.content == text
 
 

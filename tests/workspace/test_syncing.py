@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from handraise.model.projects import Options
-from handraise.workspace.merging import MCP, NOTES, RECORD, SETTINGS, Unmergeable
+from handraise.workspace.merging import MCP, NOTES, RECORD, SETTINGS, Unmergeable, files_for
 from handraise.workspace.syncing import BACKUP, sync
-from handraise.workspace.wanted import files_for
 
 WANTED = files_for(Options(mode="plan").over(Options()))
 

@@ -14,8 +14,7 @@ from starlette.responses import Response
 from handraise.agents.calls import AgentCalls, Caller
 from handraise.agents.run_file import Run, is_stream_token
 from handraise.agents.runs import Runs, caller_in
-from handraise.api.bodies import receive_body
-from handraise.api.requests import ApiRequest, BadRequest, Parameter, Route, answer
+from handraise.api.requests import ApiRequest, BadRequest, Parameter, Route, answer, receive_body
 from handraise.desk.interface import Unfit
 from handraise.inbox.errors import NoSuchAsk
 from handraise.model.answers import Choice, Choices

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from handraise.api.requests import ApiRequest, BadRequest, Route, answer
 from handraise.api.schemas import Done, Name
-from handraise.auth.auth import Principal
+from handraise.auth import Principal
 from handraise.model.devices import Device, NoticeKind, Subscription, Unusable
 
 _LARGEST = 16 * 1024

@@ -11,13 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from handraise.api import origins, schemas
-from handraise.api.bodies import receive_body, squeeze
 from handraise.api.cards import AskCards
 from handraise.api.limits import Guesses
 from handraise.api.long_requests import LongRequest, LongRequests, while_allowed
 from handraise.api.origins import HEADER, address_of, client_of, spelled
-from handraise.api.requests import ApiRequest, BadRequest, Route, answer, failed, wrong_role
-from handraise.auth.auth import Auth, Principal
+from handraise.api.requests import ApiRequest, BadRequest, Route, answer, failed, receive_body, squeeze, wrong_role
+from handraise.auth import Auth, Principal
 from handraise.desk import interface
 from handraise.hub.desk import LocalDesk
 from handraise.model.actors import Person, seat_of

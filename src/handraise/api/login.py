@@ -16,7 +16,7 @@ from handraise.api.limits import Attempts
 from handraise.api.origins import HEADER, address_of, client_of
 from handraise.api.requests import ApiRequest, Parameter, Route, answer, failed
 from handraise.api.static import StaticPage
-from handraise.auth.auth import BROWSER_LIFE, IssuedToken
+from handraise.auth import BROWSER_LIFE, IssuedToken
 from handraise.model.actors import seat_of
 from handraise.model.tokens import Role
 from handraise.model.tools import TOOL_KINDS

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from handraise.api.requests import BadRequest, failed
-from handraise.auth.auth import Principal
+from handraise.auth import Principal
 
 MOST = 100
 """How many requests of one token may be open at once.

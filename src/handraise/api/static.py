@@ -6,7 +6,7 @@ from pathlib import Path
 
 from starlette.responses import FileResponse
 
-from handraise.api.bodies import is_accepted
+from handraise.api.requests import is_accepted
 
 _FOR_EVER = "public, max-age=31536000, immutable"
 _TWINS = (("br", ".br"), ("gzip", ".gz"))

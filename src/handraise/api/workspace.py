@@ -11,9 +11,8 @@ from handraise.api.requests import ApiRequest, BadRequest, Route, answer
 from handraise.desk.interface import NotFound
 from handraise.model.projects import Options, Project
 from handraise.store.interface import Store
-from handraise.workspace.merging import Unmergeable
+from handraise.workspace.merging import Unmergeable, files_for
 from handraise.workspace.syncing import sync
-from handraise.workspace.wanted import files_for
 
 
 class Syncing(Struct, frozen=True, forbid_unknown_fields=True):

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any, Self
 
-from handraise.claude import fifo, journal, launcher, process_tree
+from handraise.claude import fifo, journal, launcher, process
 from handraise.claude.command import Launch, command_line
 from handraise.claude.fifo import ChildGone, Fifo
 from handraise.claude.folder import LaunchRecord, RunFolder, take_lock
@@ -71,13 +71,13 @@ class Claude:
 
     async def stop(self, farewell: bytes | None = None, *, grace: float = 2.0, patience: float = 10.0) -> None:
         """Asks first, if there is a line for it; then SIGTERM, `patience` seconds, SIGKILL; descendants included."""
-        kin = await process_tree.seek(self.process.identity)
+        kin = await process.seek(self.process.identity)
         if farewell is not None and not self.ended.is_set():
             with suppress(ChildGone, TimeoutError):
                 async with asyncio.timeout(grace):
                     await self.write(farewell)
                     await self.ended.wait()
-        await process_tree.stop(self.process, kin, patience=patience)
+        await process.stop(self.process, kin, patience=patience)
 
 
 async def start(

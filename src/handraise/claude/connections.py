@@ -7,8 +7,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 
 from handraise.claude import syscalls
-from handraise.claude.process import Identity, open_pidfd
-from handraise.claude.process_tree import descendants
+from handraise.claude.process import Identity, descendants, open_pidfd
 
 Address = tuple[str, int]
 

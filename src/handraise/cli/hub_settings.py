@@ -9,10 +9,9 @@ from handraise.api.guard import TrustedProxy
 from handraise.api.origins import spelled
 from handraise.claude.command import environment
 from handraise.claude.locate import locate
-from handraise.config.database import database_file
 from handraise.config.files import load_layers, settings_file
 from handraise.config.reading import project_rules, read_layers
-from handraise.config.settings import Settings, seconds_or_none
+from handraise.config.settings import Settings, database_file, seconds_or_none
 from handraise.config.tables import SettingsRefused
 from handraise.hub.retention import MIB, RetentionLimits
 from handraise.model.projects import OwnFile, OwnFileUnfit

@@ -86,8 +86,7 @@ def _in_words() -> Callable[[Sequence[Item]], None]:
     from handraise.model.asks import ask_from_json
     from handraise.model.items import AskOpened
     from handraise.present.headlines import headline
-    from handraise.surfaces.terminal.harmless import seal
-    from handraise.surfaces.terminal.lines import text_of
+    from handraise.surfaces.terminal.lines import seal, text_of
     from handraise.surfaces.terminal.timeline import Timeline
 
     timeline = Timeline()

@@ -8,9 +8,20 @@ from typing import Any, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
-from handraise.config.keys import COUNTERPARTS, KEYS, PROJECT_KEYS, RULE, Path, SettingKey
 from handraise.config.settings import ProjectSettings, Settings
-from handraise.config.tables import SettingsRefused, Values, as_table, read_file, read_variables
+from handraise.config.tables import (
+    COUNTERPARTS,
+    KEYS,
+    PROJECT_KEYS,
+    RULE,
+    Path,
+    SettingKey,
+    SettingsRefused,
+    Values,
+    as_table,
+    read_file,
+    read_variables,
+)
 from handraise.model.projects import SANDBOXES, Project
 from handraise.model.rules import Rule
 

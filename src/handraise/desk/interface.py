@@ -13,8 +13,7 @@ from handraise.model.audit import AuditFilter, Entry
 from handraise.model.items import Item, Preview
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
-from handraise.model.says import Say
-from handraise.model.sessions import Session
+from handraise.model.sessions import Say, Session
 from handraise.model.trust import DirectoryTrust
 
 Words = str | tuple[dict[str, Any], ...]

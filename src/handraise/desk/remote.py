@@ -21,8 +21,7 @@ from handraise.model.audit import AuditFilter, Entry
 from handraise.model.items import Item
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
-from handraise.model.says import Say
-from handraise.model.sessions import Session
+from handraise.model.sessions import Say, Session
 from handraise.model.trust import DirectoryTrust
 
 __all__ = ["NO_TIMEOUT", "NotLetIn", "RemoteDesk", "connect"]

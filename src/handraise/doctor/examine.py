@@ -8,10 +8,9 @@ import msgspec
 from msgspec import Struct
 
 from handraise.client.state import state_folder
-from handraise.config.database import database_file
 from handraise.config.files import load_layers, settings_file
 from handraise.config.reading import Effective, Layers, effective, over, read_layers
-from handraise.config.settings import Settings
+from handraise.config.settings import Settings, database_file
 from handraise.config.tables import SettingsRefused
 from handraise.doctor import checks
 from handraise.doctor.checks import Finding, Verdict

@@ -36,11 +36,10 @@ from handraise.model.items import Item, Preview
 from handraise.model.names import BadName, check_name
 from handraise.model.projects import Options, Project, innermost
 from handraise.model.rules import Rule
-from handraise.model.says import Say
-from handraise.model.sessions import Session
+from handraise.model.sessions import Say, Session
 from handraise.model.trust import DirectoryTrust
 from handraise.session import machine
-from handraise.session.facts import ChangeMode, ChangeModel, Interrupt, Rename, Stop, Wish
+from handraise.session.commands import ChangeMode, ChangeModel, Interrupt, Rename, Stop, Wish
 from handraise.session.supervisor import NoSuchSession, StartOptions, Supervisor
 from handraise.store.changes import Record, RevokeTrust, SaveProject
 from handraise.store.interface import Store, StoreConflict

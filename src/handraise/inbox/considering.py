@@ -16,9 +16,8 @@ from handraise.model.own_tools import ASK_USER, ASK_USER_SECONDS
 from handraise.model.projects import Patience
 from handraise.model.rules import Rule
 from handraise.policy.calls import FILE_TOOLS, Call
-from handraise.policy.decide import Ruling, decide
+from handraise.policy.decide import Ruling, decide, objection
 from handraise.policy.diff import diff_of
-from handraise.policy.objections import objection
 from handraise.policy.suggest import suggest
 from handraise.present.offers import offer_in_words, suggestion_in_words
 from handraise.store.surrogates import mended

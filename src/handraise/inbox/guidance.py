@@ -7,7 +7,7 @@ from uuid import NAMESPACE_URL, uuid5
 from handraise.model.actors import TheHub
 from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise, Trusting
 from handraise.model.asks import Answered, Ask, Form, Permission, Plan, Question
-from handraise.model.says import Say
+from handraise.model.sessions import Say
 from handraise.model.trust import Trust
 
 FROM_HUB = "hub"

@@ -1,6 +1,7 @@
 """Settles each ask once. Deadlines and listeners follow what the store committed, not who applied the change."""
 
 import asyncio
+import heapq
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -12,7 +13,6 @@ from msgspec.structs import replace
 
 from handraise.inbox import considering, guidance
 from handraise.inbox.considering import Objection, Surroundings
-from handraise.inbox.deadlines import Deadlines
 from handraise.inbox.errors import AlreadySettled, AlreadyWithdrawn, NoSuchAsk, NotWhatWasShown, RuleUnreadable
 from handraise.model import fit
 from handraise.model.actors import Actor
@@ -23,13 +23,41 @@ from handraise.policy.patterns import read_pattern
 from handraise.store.changes import DeliverAsk, OpenAsk, QueueSay, RecordLate, RemoveRule, SaveRule, SettleAsk
 from handraise.store.interface import Store, StoreError
 
+log = logging.getLogger("handraise.inbox")
+
+OnSettled = Callable[[Ask], None]
 _TRY_AGAIN = 1.0
 _LONGEST_SLEEP = 30.0
 """The machine may sleep, which no timer sees: deadlines are looked at again after this long."""
 
-log = logging.getLogger("handraise.inbox")
 
-OnSettled = Callable[[Ask], None]
+class Deadlines:
+    """A heap; removed ones are skipped when they come up."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[float, str]] = []
+        self._live: dict[str, float] = {}
+
+    def add(self, ask: str, at: float) -> None:
+        self._live[ask] = at
+        heapq.heappush(self._heap, (at, ask))
+
+    def remove(self, ask: str) -> None:
+        self._live.pop(ask, None)
+
+    def due(self, now: float) -> list[str]:
+        """Whose time has come; they stay until they are removed."""
+        self._skip_removed()
+        return sorted((ask for ask, at in self._live.items() if at <= now), key=lambda ask: self._live[ask])
+
+    def seconds_to_next(self, now: float) -> float | None:
+        """How long to sleep; None if nothing has a deadline."""
+        self._skip_removed()
+        return max(0.0, self._heap[0][0] - now) if self._heap else None
+
+    def _skip_removed(self) -> None:
+        while self._heap and self._live.get(self._heap[0][1]) != self._heap[0][0]:
+            heapq.heappop(self._heap)
 
 
 def check_readable(rules: Iterable[Rule]) -> None:

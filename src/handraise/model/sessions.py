@@ -6,6 +6,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from handraise.model.actors import Actor
+
 Phase = Literal["queued", "starting", "idle", "working", "parking", "parked", "stopping", "ended"]
 PHASES: tuple[Phase, ...] = ("queued", "starting", "idle", "working", "parking", "parked", "stopping", "ended")
 PARKED: tuple[Phase, ...] = ("parking", "parked")
@@ -73,3 +75,15 @@ def state_of(session: Session, open_asks: int) -> str:
     if session.stuck_since is not None:
         return "not moving"
     return "idle" if session.phase in PARKED else session.phase
+
+
+class Say(Struct, frozen=True):
+    """Text, or blocks of the Messages API. The ID is sent along, so that it is received only once."""
+
+    id: str
+    session: str
+    content: str | tuple[dict[str, Any], ...]
+    by: Actor
+    source: str
+    at: datetime
+    taken_at: datetime | None = None

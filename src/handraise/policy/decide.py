@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from handraise.model.hidden import reveal
+from handraise.model.names import reveal
 from handraise.model.rules import Rule
 from handraise.policy.calls import FILE_TOOLS, INWARD_TOOLS, READING_TOOLS, Call
 from handraise.policy.matching import Match, applies, match_part, match_place, reaches_beyond
@@ -142,3 +142,28 @@ def _shown(text: str) -> str:
     """Short enough for a sentence; the whole input is shown next to it."""
     seen = reveal(text[: _SHOWN + 1])
     return seen if len(seen) <= _SHOWN else seen[: _SHOWN - 1] + "…"
+
+
+def objection(call: Call, rules: Sequence[Rule], now: datetime, *, resolve: Resolve = normpath) -> Ruling | None:
+    """A ruling that denies or asks, if a rule does or might; None where no rule concerns the call.
+
+    What is denied without a rule is denied here as well.
+    """
+    if call.is_for_people or (call.tool not in FILE_TOOLS and all(rule.decision == "allow" for rule in rules)):
+        return None
+    ruling = decide(call, rules, now, resolve=resolve)
+    if ruling.decision == "allow":
+        return None
+    if ruling.decision == "deny" or ruling.rules or _may_hide(call, rules, now):
+        return ruling
+    return None
+
+
+def _may_hide(call: Call, rules: Sequence[Rule], now: datetime) -> bool:
+    """Whether a command that can't be parsed may be one that a rule holds back."""
+    if not call.is_shell:
+        return False
+    command = call.command
+    if command is not None and not isinstance(parse(command), Opaque):
+        return False
+    return any(rule.decision != "allow" and applies(rule, call, now) for rule in rules)

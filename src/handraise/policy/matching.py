@@ -6,9 +6,8 @@ from enum import Enum
 
 from handraise.model.rules import Rule
 from handraise.policy.calls import FILE_TOOLS, Call
-from handraise.policy.globs import read_name
 from handraise.policy.paths import ResolvedPath
-from handraise.policy.patterns import Pattern, read_pattern
+from handraise.policy.patterns import Pattern, read_name, read_pattern
 from handraise.policy.programs import basename, is_harmless_variable, is_plain, runs_its_words
 from handraise.policy.shell import Redirection, SimpleCommand
 from handraise.policy.shell_words import Word

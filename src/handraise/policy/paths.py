@@ -7,7 +7,7 @@ from posixpath import isabs, join
 from posixpath import normpath as _normpath
 
 from handraise.policy.calls import FILE_TOOLS, READING_TOOLS, SEARCHING_TOOLS, Call
-from handraise.policy.globs import PathGlob, read_path
+from handraise.policy.patterns import PathGlob, read_path
 
 MAX_PATH = 4096
 """Longer paths are ignored: no file can have such a name."""

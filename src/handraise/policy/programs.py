@@ -1,17 +1,34 @@
-"""The programs we know: which run other programs, and how much a rule with `*` may cover for each. Tables, and a few
-questions about them. Never calls an unknown program harmless."""
+"""The programs we know: which run other programs, and how much a rule with `*` may cover for each.
+
+Tables, and a few questions about them. Never calls an unknown program harmless.
+"""
 
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from handraise.policy.options import Standing, Usage, read_usage
-from handraise.policy.scripts import awk_is_plain, printf_is_plain, question_is_plain, sed_is_plain
 from handraise.policy.shell_words import Word
-from handraise.policy.usages_basic import BASIC
-from handraise.policy.usages_git import GIT, GLOBAL
-from handraise.policy.usages_tools import TOOLS
+from handraise.policy.usages import BASIC, GIT, GLOBAL, TOOLS
 
+_SED_PLACE = r"(?:/[^/\\\n]*/|\d+|\$)"
+_SED_ADDRESS = rf"(?:{_SED_PLACE}(?:,{_SED_PLACE})?)?"
+_SED_SUBSTITUTE = r"s([/|#,])(?:(?!\1)[^\\\n]|\\.)*\1(?:(?!\1)[^\\\n]|\\.)*\1[gpiI0-9]*"
+_SED_SAFE = re.compile(rf"{_SED_ADDRESS}(?:[pdq=]|{_SED_SUBSTITUTE})")
+_SED_OPTIONS = frozenset({
+    "-n", "-E", "-r", "-e", "-s", "-u", "-z", "--quiet", "--silent", "--regexp-extended", "--expression", "--posix",
+})  # fmt: skip
+_FILE_LIKE = re.compile(r"[\w./@+][\w./@+-]*")
+# It writes files (`>`), runs programs (`system`, `|`) and loads code (`@`).
+_AWK_REACHES = re.compile(r"system|getline|[|>@]")
+_AWK_SEPARATOR = re.compile(r"-F.*", re.DOTALL)
+_AWK_VARIABLE = re.compile(r"\w+=.*", re.DOTALL)
+# Numbers are arithmetic in zsh, and arithmetic runs what is in a subscript.
+_FORMAT = re.compile(r"(?!-)(?:[^%]|%%|%-?\d*\.?\d*[sbq])*", re.DOTALL)
+_TEST_ONE = frozenset(f"-{each}" for each in "bcdefghkLnprsSuwxzOGN")
+_TEST_TWO = frozenset(("=", "==", "!=", "-nt", "-ot", "-ef"))
+_TEST_NUMBERS = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
+_VARIABLE = re.compile(r'"\$(?:\w+|\{\w+\})"')
 SHELLS = frozenset({
     "bash", "sh", "zsh", "dash", "ksh", "mksh", "fish", "ash", "csh", "tcsh", "rbash", "pwsh",
     "nu", "elvish", "xonsh",
@@ -96,7 +113,6 @@ _ZSH_VARIABLES = frozenset({
     "usergroups", "patchars", "reswords", "histchars", "signals", "keymaps", "widgets",
 })  # fmt: skip
 _LOCAL_VARIABLE = re.compile(r"LC_[A-Z]+|[a-z][a-z0-9]*")
-
 # Options that make a harmless program run another: a deny rule for that one may apply.
 _RUNNING: dict[str, tuple[str, ...]] = {
     "find": ("-exec", "-execdir", "-ok", "-okdir"),
@@ -112,6 +128,70 @@ _RUNNING: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 _RUNNING_COMMANDS = (["submodule", "foreach"], ["bisect", "run"], ["stash", "branch"], ["filter-branch"], ["difftool"])
 _USAGES = GIT | TOOLS | BASIC
+_SCRIPT = re.compile(r"[^-+].*[./].*", re.DOTALL)
+_TAR_KEY = re.compile(r"[xtcvzjJpak]+f?")
+_RUNS = EXACT_ONLY | INTERPRETERS
+_MINOR = re.compile(r"\.\d+$")
+_VERSION = re.compile(r"-?\d+(?:\.\d+)*$")
+
+
+def sed_is_plain(words: Sequence[Word]) -> bool:
+    """It writes files (`-i`, `w`) and runs programs (`e`)."""
+    script_is_next = True
+    for word in words:
+        if word.literal and word.text in _SED_OPTIONS:
+            script_is_next = script_is_next or word.text in ("-e", "--expression")
+            continue
+        known = _SED_SAFE if script_is_next else _FILE_LIKE
+        script_is_next = False
+        if not (word.literal and known.fullmatch(word.text)):
+            return False
+    return True
+
+
+def awk_is_plain(words: Sequence[Word]) -> bool:
+    """`-F`, `-v`, one program that reaches for nothing, and files."""
+    if not all(word.literal and not _AWK_REACHES.search(word.text) for word in words if not _is_separator(word)):
+        return False
+    texts = [word.text for word in words]
+    while texts and texts[0].startswith("-"):
+        option = texts.pop(0)
+        if option in ("-F", "-v") and texts:
+            value = texts.pop(0)
+            if option == "-v" and not _AWK_VARIABLE.fullmatch(value):
+                return False
+        elif not _AWK_SEPARATOR.fullmatch(option):
+            return False
+    return bool(texts) and all(_FILE_LIKE.fullmatch(each) for each in texts[1:])
+
+
+def printf_is_plain(words: Sequence[Word]) -> bool:
+    """`-v` sets a variable, also one with a subscript."""
+    return bool(words) and words[0].literal and bool(_FORMAT.fullmatch(words[0].text))
+
+
+def question_is_plain(words: Sequence[Word]) -> bool:
+    """One question with a literal operator: `-v` and numbers run what is in a subscript."""
+    if not all(word.literal or word.text in _TEST_TWO or _VARIABLE.fullmatch(word.text) for word in words):
+        return False
+    asked = list(words[1:] if words and words[0] == Word("!") else words)
+    match asked:
+        case [Word(text=text, literal=literal)]:
+            return literal or bool(_VARIABLE.fullmatch(text))
+        case [Word(text=operator, literal=True), _]:
+            return operator in _TEST_ONE
+        case [left, Word(text=operator), right]:
+            numbers = all(each.literal and each.text.isdigit() for each in (left, right))
+            return operator in _TEST_TWO or (operator in _TEST_NUMBERS and numbers)
+        case _:
+            return False
+
+
+def _is_separator(word: Word) -> bool:
+    """`-F'|'` and a `|` by itself aren't pipes."""
+    return word.literal and (bool(re.fullmatch(r"-F[|>@]", word.text)) or word.text in ("|", ">", "@"))
+
+
 _KNOWN = frozenset(key.split(" ", 1)[0] for key in _USAGES)
 _LONGEST = max(len(key.split()) for key in _USAGES)
 _PLAIN: dict[str, Callable[[Sequence[Word]], bool]] = {
@@ -121,11 +201,6 @@ _PLAIN: dict[str, Callable[[Sequence[Word]], bool]] = {
     "test": question_is_plain,
     **dict.fromkeys(_AWKS, awk_is_plain),
 }
-_SCRIPT = re.compile(r"[^-+].*[./].*", re.DOTALL)
-_TAR_KEY = re.compile(r"[xtcvzjJpak]+f?")
-_RUNS = EXACT_ONLY | INTERPRETERS
-_MINOR = re.compile(r"\.\d+$")
-_VERSION = re.compile(r"-?\d+(?:\.\d+)*$")
 
 
 def is_harmless_variable(name: str) -> bool:

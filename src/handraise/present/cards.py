@@ -5,7 +5,7 @@ from typing import Any, Literal
 from msgspec import Struct, to_builtins
 
 from handraise.model.asks import Ask, Expired, Form, Permission, Question
-from handraise.model.hidden import reveal
+from handraise.model.names import reveal
 from handraise.model.tools import names_of, tool_named
 from handraise.model.trust import Trust
 from handraise.present.actions import ToolTraits, traits_of

@@ -8,7 +8,7 @@ from typing import Any, Literal, assert_never
 from msgspec import Struct, to_builtins
 
 from handraise.model.asks import Ask, Body, Form, Permission, Plan, Question
-from handraise.model.hidden import has_hidden, reveal
+from handraise.model.names import has_hidden, reveal
 from handraise.model.tools import tool_named
 from handraise.model.trust import Brought, Trust
 from handraise.present.headlines import one_line, quoted

@@ -6,7 +6,7 @@ Backquotes are around what a machine said: it is made visible, and harmless to t
 from typing import assert_never
 
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
-from handraise.model.hidden import has_hidden, reveal
+from handraise.model.names import has_hidden, reveal
 from handraise.model.tools import Tool, of_server, tool_named
 from handraise.model.trust import Trust
 from handraise.texts import t

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from handraise.model.hidden import reveal
+from handraise.model.names import reveal
 from handraise.model.rules import Rule
 from handraise.model.tools import names_of, tool_named
 from handraise.present.headlines import quoted

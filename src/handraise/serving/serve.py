@@ -27,7 +27,7 @@ from handraise.api.server import Listener, listen_on_port, listen_on_socket
 from handraise.api.static import StaticPage
 from handraise.api.stream import Streams
 from handraise.api.workspace import SyncRoutes
-from handraise.auth.auth import Auth
+from handraise.auth import Auth
 from handraise.client.state import usual_state_folder
 from handraise.hub.hub import Hub, HubConfig, hub, now
 from handraise.hub.retention import Retention, RetentionLimits

@@ -2,8 +2,8 @@
 
 from handraise.session.memory import Memory
 from handraise.wire import frames
-from handraise.wire.blocks import ToolResult
 from handraise.wire.connection import Connection
+from handraise.wire.frames import ToolResult
 
 HELLO = "handraise-hello"
 BYE = "handraise-bye"

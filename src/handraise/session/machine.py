@@ -7,43 +7,41 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from handraise.model.items import Notice, SessionEnded, TurnStarted
-from handraise.session import ending, phases, sign_in, translate
+from handraise.session import ending, phases, translate
 from handraise.session.commands import (
     Alarm,
     AnswerAgain,
-    Changed,
-    Command,
-    Publish,
-    Terminate,
-    WakeMe,
-    Write,
-)
-from handraise.session.ending import found_nothing, how_it_ended
-from handraise.session.facts import (
     AskWasSettled,
+    Changed,
     ChangeMode,
     ChangeModel,
+    Command,
     Fact,
     FrameReceived,
     Interrupt,
     Park,
     ProcessEnded,
     ProcessStarted,
+    Publish,
     Rename,
     RulesConsulted,
     Speak,
     Stop,
+    Terminate,
     TimerFired,
+    WakeMe,
     Wish,
+    Write,
 )
+from handraise.session.ending import found_nothing, how_it_ended
 from handraise.session.guard import BYE, HELLO, Guard
 from handraise.session.memory import Memory
 from handraise.session.pending import PendingRequests
 from handraise.session.phases import Event
 from handraise.session.says import SayTracker
 from handraise.wire import frames
-from handraise.wire.blocks import TextBlock, ToolResult
 from handraise.wire.connection import Connection
+from handraise.wire.frames import TextBlock, ToolResult
 
 _HOOKS = {"PreToolUse": [{"matcher": None, "hookCallbackIds": ["handraise"], "timeout": 2_000_000}]}
 """Claude has us check every call. It waits for three weeks, and then denies; a longer time would overflow there."""
@@ -172,7 +170,7 @@ class Machine:
         match frame:
             case frames.Lifecycle(command_uuid=say, state=state):
                 commands += self._saying.became(say, state)
-            case frames.ApiRetry() | frames.Assistant(parent_tool_use_id=None) if sign_in.is_refused(frame):
+            case frames.ApiRetry() | frames.Assistant(parent_tool_use_id=None) if translate.is_refused(frame):
                 commands = self._refused_sign_in(frame, commands)
             case frames.Assistant(message=message, parent_tool_use_id=None):
                 memory.signed_out = False
@@ -232,7 +230,7 @@ class Machine:
         ended = translate.turn_ended(result, memory.turn, memory.last_text, memory.cost_run)
         if memory.signed_out and result.is_error and not ended.interrupted:
             own = ended.error or ended.result
-            ended = replace(ended, error=sign_in.advice(self._program, memory.key_source, own), result="")
+            ended = replace(ended, error=translate.advice(self._program, memory.key_source, own), result="")
         memory.cost_run = max(memory.cost_run, result.total_cost_usd)
         memory.last_error = ended.error or ""
         self._enter("turn ended")
@@ -250,7 +248,7 @@ class Machine:
         is_news, self.memory.signed_out = not self.memory.signed_out, True
         if not is_news or not isinstance(frame, frames.ApiRetry):
             return commands
-        return [Publish(Notice("error", sign_in.advice(self._program, self.memory.key_source), "sign-in")), *commands]
+        return [Publish(Notice("error", translate.advice(self._program, self.memory.key_source), "sign-in")), *commands]
 
     def _want(self, subtype: str, value: str, **fields: object) -> Command:
         self.memory.wants_made += 1

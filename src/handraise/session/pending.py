@@ -19,7 +19,7 @@ from handraise.session.commands import Command, Consult, Deliver, Publish, Raise
 from handraise.session.memory import Cooldown, Memory, Pending, Verdict
 from handraise.wire import mcp
 from handraise.wire.connection import Connection, LocalWireError
-from handraise.wire.requests import CanUseTool, Elicitation, HookCallback, McpMessage, Request, ToolCall, UnknownRequest
+from handraise.wire.frames import CanUseTool, Elicitation, HookCallback, McpMessage, Request, ToolCall, UnknownRequest
 
 STOPPING = "The session is being stopped. Nobody can be asked now."
 _UNDER_WAY = 1000

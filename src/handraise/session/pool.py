@@ -14,7 +14,7 @@ from uuid import UUID
 from msgspec import Struct
 from msgspec.structs import replace
 
-from handraise.claude import claude, connections, process_tree, sandbox
+from handraise.claude import claude, connections, process, sandbox
 from handraise.claude.claude import Claude, NobodyThere, NotStarted
 from handraise.claude.folder import SessionBusy, take_lock
 from handraise.claude.process import Identity
@@ -26,10 +26,9 @@ from handraise.model.asks import Ask, Expired, Withdrawn
 from handraise.model.items import Notice, SessionStarted
 from handraise.model.projects import Options, OwnFile, OwnFileUnfit, Project, no_own_file
 from handraise.model.rules import Rule
-from handraise.model.says import Say
-from handraise.model.sessions import Checkpoint, Ended, Session
+from handraise.model.sessions import Checkpoint, Ended, Say, Session
 from handraise.session import launching, phases, records, slots, surroundings
-from handraise.session.facts import Park, Stop
+from handraise.session.commands import Park, Stop
 from handraise.session.launching import StartContext
 from handraise.session.machine import Machine, SessionLimits, WishRefused
 from handraise.session.memory import Memory
@@ -127,7 +126,7 @@ class SessionPool:
 
     def has_raised(self, pid: int) -> bool:
         """Whether a process is a Claude of ours, or descends from one: what raises asks must not settle them."""
-        return process_tree.descends(pid, {each.pid for each in self._claudes()})
+        return process.descends(pid, {each.pid for each in self._claudes()})
 
     def may_hold(self, client: connections.Address, server: connections.Address) -> bool:
         """The same for the process that opened a TCP connection to us."""

@@ -7,14 +7,12 @@ from datetime import UTC, datetime
 from handraise.model.actors import Person
 from handraise.model.asks import Withdrawn
 from handraise.model.items import AskDelivered, Content, Item, Said, SaidTaken
-from handraise.session.commands import Command, Deliver, Publish, Raise, Take, Withdraw
-from handraise.session.facts import FrameReceived
+from handraise.session.commands import Command, Deliver, FrameReceived, Publish, Raise, Take, Withdraw
 from handraise.session.machine import Machine, SessionLimits
 from handraise.session.memory import Memory
 from handraise.store.contents import encode, opened, settled
-from handraise.wire.blocks import ImageBlock, TextBlock
 from handraise.wire.connection import Connection, Received
-from handraise.wire.frames import Frame, User
+from handraise.wire.frames import Frame, ImageBlock, TextBlock, User
 
 SOMEBODY = Person("somebody")
 SOURCE = "journal"

@@ -12,7 +12,7 @@ from handraise.model.inputs import MalformedInput, read_plan, read_questions
 from handraise.model.own_tools import ASK_USER, ASK_USER_TOOL, SERVER, qualified
 from handraise.model.tools import tool_named
 from handraise.wire import mcp
-from handraise.wire.requests import CanUseTool, Elicitation, McpMessage, ToolCall
+from handraise.wire.frames import CanUseTool, Elicitation, McpMessage, ToolCall
 
 # Without `alwaysLoad` the model never sees the tool: it hides behind ToolSearch.
 SERVERS: dict[str, dict[str, Any]] = {SERVER: {"type": "sdk", "name": SERVER, "alwaysLoad": True}}

@@ -18,9 +18,8 @@ from handraise.inbox.inbox import Inbox
 from handraise.model.actors import TheHub
 from handraise.model.asks import Ask, Expired
 from handraise.model.sessions import Checkpoint, Session
-from handraise.session import commands, facts, records
-from handraise.session.commands import Command
-from handraise.session.facts import Fact, Wish
+from handraise.session import commands, records
+from handraise.session.commands import Command, Fact, Wish
 from handraise.session.machine import Machine, WishRefused
 from handraise.session.previews import Previews
 from handraise.session.writers import DurableWriter, StdinWriter
@@ -130,7 +129,7 @@ class Runner:
         async with asyncio.TaskGroup() as tasks:
             self._tasks = tasks
             reading = tasks.create_task(self._read())
-            await self._absorb([facts.ProcessStarted()])
+            await self._absorb([commands.ProcessStarted()])
             await self._answer_again()
             await self._speak()
             while not self.has_ended:
@@ -142,7 +141,7 @@ class Runner:
         if self._left:
             raise self._too_late()
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        if isinstance(wish, facts.Stop):
+        if isinstance(wish, commands.Stop):
             self._writing.hurry()
             self._keeper.stop(done)
         self._queue.put_nowait(_WishNews(wish, done))
@@ -167,13 +166,13 @@ class Runner:
             await self._claude.stop()
         if self.was_cut_off:
             fault = "a long message to Claude was cut off, so Claude was restarted"
-        gone = facts.ProcessEnded(self._claude.process.exit_code, self._claude.folder.last_errors(), fault)
+        gone = commands.ProcessEnded(self._claude.process.exit_code, self._claude.folder.last_errors(), fault)
         self._queue.put_nowait(gone)
 
     def _ask_settled(self, ask: Ask) -> None:
         """An ask of ours was settled; if it had expired before, the late answer waits in the store as a message."""
         late = isinstance(ask.settlement, Expired) and ask.settlement.late is not None
-        self._queue.put_nowait(_SayQueued() if late else facts.AskWasSettled(ask))
+        self._queue.put_nowait(_SayQueued() if late else commands.AskWasSettled(ask))
 
     async def _take(self, news: News) -> None:
         match news:
@@ -185,7 +184,7 @@ class Runner:
                 await self._speak()
             case _ShowPreviews():
                 self._show_previews()
-            case facts.ProcessEnded():
+            case commands.ProcessEnded():
                 rest = [each.frame for each in self._machine.wire.receive_end()]
                 await self._absorb([*self._facts_in(rest), news])
             case _:
@@ -205,13 +204,13 @@ class Runner:
     def _facts_in(self, received: Sequence[Frame]) -> list[Fact]:
         others = self._previews.follow(received)
         if self._machine.memory.unmoved:
-            return [facts.FrameReceived(frame) for frame in received]
+            return [commands.FrameReceived(frame) for frame in received]
         # Pieces of a block and heartbeats come by the thousand, and say nothing else than that Claude moves.
-        return [facts.FrameReceived(frame) for frame in others if type(frame) is not ToolProgress]
+        return [commands.FrameReceived(frame) for frame in others if type(frame) is not ToolProgress]
 
     async def _grant(self, wish: Wish, done: asyncio.Future[None]) -> None:
         try:
-            if isinstance(wish, facts.Park):
+            if isinstance(wish, commands.Park):
                 await self._check_silence()
             wanted = self._machine.wish(wish)
             if any(isinstance(each, commands.Write) for each in wanted):
@@ -238,12 +237,12 @@ class Runner:
             if say.id not in self._spoken:
                 self._spoken.add(say.id)
                 with suppress(WishRefused):
-                    await self._perform(self._machine.wish(facts.Speak(say)))
+                    await self._perform(self._machine.wish(commands.Speak(say)))
 
     async def _answer_again(self) -> None:
         """Whatever was decided and Claude has not shown to have taken is written, perhaps again."""
         unconfirmed = await self._store.asks(session=self.session.id, undelivered=True)
-        await self._absorb([facts.AskWasSettled(ask) for ask in unconfirmed])
+        await self._absorb([commands.AskWasSettled(ask) for ask in unconfirmed])
 
     async def _absorb(self, observed: Sequence[Fact]) -> None:
         await self._perform(self._observe(observed))
@@ -256,7 +255,7 @@ class Runner:
                 if isinstance(command, commands.Consult):
                     # From memory, and answered before anything is stored: Claude waits at every call.
                     objection = self._inbox.objects(command.ask, self._around(command.mode))
-                    wanted += self._machine.observe(facts.RulesConsulted(command.ask, objection), now)
+                    wanted += self._machine.observe(commands.RulesConsulted(command.ask, objection), now)
                 else:
                     wanted.append(command)
         return wanted
@@ -297,7 +296,7 @@ class Runner:
             case commands.WakeMe(timer, None):
                 self._forget(timer)
             case commands.WakeMe(timer, float() | int() as seconds):
-                self._later(timer, seconds, facts.TimerFired(timer))
+                self._later(timer, seconds, commands.TimerFired(timer))
             case commands.Terminate(farewell):
                 self._tasks.create_task(self._claude.stop(farewell))
             case _:

@@ -7,7 +7,7 @@ from handraise.inbox import guidance
 from handraise.model.actors import Person
 from handraise.model.asks import Answered, Ask
 from handraise.model.items import Notice
-from handraise.model.says import Say
+from handraise.model.sessions import Say
 from handraise.session.commands import Command, Publish, Return, Take
 from handraise.session.memory import Memory
 

@@ -12,10 +12,9 @@ from handraise.model import ids
 from handraise.model.actors import Actor, Person, TheHub
 from handraise.model.asks import Answered, Withdrawn
 from handraise.model.projects import Project
-from handraise.model.says import Say
-from handraise.model.sessions import Ended, Session
+from handraise.model.sessions import Ended, Say, Session
 from handraise.session import ending, phases, records
-from handraise.session.facts import Interrupt, Rename, Stop, Wish
+from handraise.session.commands import Interrupt, Rename, Stop, Wish
 from handraise.session.machine import WishRefused
 from handraise.session.memory import Memory
 from handraise.session.pool import ClaudeConfig, SessionPool

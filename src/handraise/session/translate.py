@@ -1,5 +1,6 @@
-"""Translates frames to feed contents. Pure; remembers only which actions are under way, in what it is given."""
+"""Translates frames to feed contents, "not signed in" included. Pure; remembers only which actions are under way."""
 
+import shlex
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,9 +19,8 @@ from handraise.model.items import (
     TurnEnded,
 )
 from handraise.present.actions import name_action
-from handraise.session import sign_in
 from handraise.wire import frames
-from handraise.wire.blocks import (
+from handraise.wire.frames import (
     Block,
     ImageBlock,
     ServerToolUse,
@@ -31,10 +31,12 @@ from handraise.wire.blocks import (
     UnknownBlock,
 )
 
+_CODE = "authentication_failed"
+_NO_KEY = ("", "none")
+_OF_THE_HUB = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+"""Keys that Claude inherits from the hub's environment."""
 OUTPUT = 64 * 1024
 """How many characters of a tool's output go into the feed; the rest stays in the journal, and is counted."""
-
-
 INTERRUPTED = "The turn was interrupted."
 _ABORTED = "aborted"
 """How the reason of an interrupted turn begins: in a reply or in a tool."""
@@ -49,9 +51,27 @@ BACKGROUND = "task:"
 """How the names of actions begin that run in the background."""
 _UNDER_WAY = 1000
 """How many actions are remembered; some never end, and of the oldest the title is forgotten."""
-
-
 _SHOWN = frozenset((frames.Assistant, frames.User, frames.Task, frames.RateLimit, frames.ApiRetry))
+
+
+def is_refused(frame: frames.Assistant | frames.ApiRetry) -> bool:
+    """Whether the frame says that Claude has no sign-in, or one that the API refused."""
+    return frame.error == _CODE
+
+
+def advice(program: str, key_source: str, own: str = "") -> str:
+    """What to do, with the very program that the hub runs. `key_source` is where Claude says that its key is from.
+
+    `own` is what Claude says of it: a key may be refused for more than one reason.
+    """
+    if key_source in _NO_KEY:
+        command = f"{shlex.quote(program)} auth login"
+        return f"Claude isn't signed in. Run `{command}` in a terminal, then send your message again."
+    then = "restart the hub, then" if key_source in _OF_THE_HUB else "then"
+    text = f"Claude's API key was rejected (from {key_source[:100]}). Correct it, {then} send your message again."
+    return f"{text}\n{own}" if own else text
+
+
 _SHOWN |= {frames.UnknownFrame, frames.Unreadable}
 """All that `translate` has a case for. Most frames are not in it, and cost nothing more."""
 
@@ -69,7 +89,7 @@ def translate(frame: frames.Frame, under_way: dict[str, Action]) -> list[Content
     if type(frame) not in _SHOWN:
         return []
     match frame:
-        case frames.Assistant() if sign_in.is_refused(frame):
+        case frames.Assistant() if is_refused(frame):
             return []  # "Please run /login" helps nobody here: the end of the turn says what does
         case frames.Assistant(message=message, parent_tool_use_id=parent):
             return [each for block in message.content for each in _block(block, message.id, parent, under_way)]

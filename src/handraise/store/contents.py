@@ -4,7 +4,7 @@ from msgspec import json
 
 from handraise.model.asks import Ask, Settlement, ask_as_json, settlement_as_json
 from handraise.model.items import ActionStarted, AskOpened, AskSettled, Content, Said, Text
-from handraise.model.says import Say
+from handraise.model.sessions import Say
 
 _LONGEST_LINE = 160
 

@@ -6,8 +6,7 @@ A time is shown in the zone that it carries: call `astimezone` first.
 from datetime import datetime, timedelta
 
 from handraise.texts import pseudo
-from handraise.texts.messages import language
-from handraise.texts.plurals import is_english
+from handraise.texts.messages import is_english, language
 
 _UNITS = ((86_400, "day", "d"), (3_600, "hour", "h"), (60, "minute", "min"), (1, "second", "s"))
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

@@ -9,9 +9,9 @@ from msgspec import Raw, Struct
 
 from handraise.wire import encode, frames
 from handraise.wire.decode import decode, decode_many
+from handraise.wire.encode import mark
 from handraise.wire.frames import ControlCancel, ControlRequest, ControlResponse, Frame, Unreadable
 from handraise.wire.lines import HEAD, LIMIT, Line, Lines, TooLong
-from handraise.wire.marks import mark
 
 _LINE = msgspec.json.Decoder(ControlResponse)
 _REMEMBERED = 256

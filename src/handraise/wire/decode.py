@@ -9,7 +9,7 @@ from typing import Any, Union
 import msgspec
 from msgspec import Raw, Struct
 
-from handraise.wire import blocks, frames, requests
+from handraise.wire import frames
 from handraise.wire.frames import Frame, UnknownFrame, Unreadable
 from handraise.wire.lines import HEAD
 
@@ -81,10 +81,10 @@ _SYSTEM_SHAPES: dict[str, type[Struct]] = {
     "api_retry": frames.ApiRetry,
 }
 _REQUEST_SHAPES: dict[str, type[Struct]] = {
-    "can_use_tool": requests.CanUseTool,
-    "elicitation": requests.Elicitation,
-    "mcp_message": requests.McpMessage,
-    "hook_callback": requests.HookCallback,
+    "can_use_tool": frames.CanUseTool,
+    "elicitation": frames.Elicitation,
+    "mcp_message": frames.McpMessage,
+    "hook_callback": frames.HookCallback,
 }
 
 
@@ -94,8 +94,8 @@ def _decoder(shape: Any) -> msgspec.json.Decoder[Any]:  # noqa: ANN401 (msgspec 
 
 _TAGGED = _decoder(Union[(*_NAMED_BY_TYPE, _System, _RawRequest)])
 _SYSTEM = {subtype: _decoder(shape) for subtype, shape in _SYSTEM_SHAPES.items()}
-_BLOCK = _decoder(blocks.Known)
-_REQUEST = _decoder(requests.Known)
+_BLOCK = _decoder(frames.KnownBlock)
+_REQUEST = _decoder(frames.KnownRequest)
 _ANY = msgspec.json.Decoder()
 _GROUP = 8 * 1024
 """So many bytes are decoded at once, to the end of their last line. One bad line makes all of them slow."""
@@ -152,9 +152,9 @@ def _decode_sound(text: bytes) -> Frame:
         return _decode_loosely(text)
 
 
-def _decode_request(text: Raw) -> requests.Request:
+def _decode_request(text: Raw) -> frames.Request:
     try:
-        known: requests.Request = _REQUEST.decode(text)
+        known: frames.Request = _REQUEST.decode(text)
         return known
     except msgspec.ValidationError:
         return _loose_request(_ANY.decode(text))
@@ -209,21 +209,21 @@ def _loose_message(kind: str, fields: dict[str, Any]) -> Frame | None:
     return msgspec.structs.replace(assistant, message=msgspec.structs.replace(inside, content=known))
 
 
-def _loose_request(value: object) -> requests.Request:
+def _loose_request(value: object) -> frames.Request:
     fields = value if isinstance(value, dict) else {}
     subtype = str(fields.get("subtype", ""))
     shape = _REQUEST_SHAPES.get(subtype)
-    loose: requests.Request | None = _loose(shape, fields) if shape else None
-    return loose or requests.UnknownRequest(subtype, value)
+    loose: frames.Request | None = _loose(shape, fields) if shape else None
+    return loose or frames.UnknownRequest(subtype, value)
 
 
-def _loose_block(value: object) -> blocks.Block:
+def _loose_block(value: object) -> frames.Block:
     try:
-        known: blocks.Block = _BLOCK.decode(msgspec.json.encode(value))
+        known: frames.Block = _BLOCK.decode(msgspec.json.encode(value))
         return known
     except msgspec.ValidationError:
         fields = value if isinstance(value, dict) else {"value": value}
-        return blocks.UnknownBlock(str(fields.get("type", "")), fields)
+        return frames.UnknownBlock(str(fields.get("type", "")), fields)
 
 
 def _rescue(text: bytes) -> list[Frame]:

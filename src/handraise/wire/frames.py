@@ -1,17 +1,136 @@
-"""The frames that Claude says, with the fields that we use. What we do not know is kept, never an error."""
+"""What Claude sends: frames with their content blocks, and control requests, with the fields that we use.
+
+What we do not know is kept, never an error.
+"""
 
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw, Struct, field
 
-from handraise.wire.blocks import Block, Known
-from handraise.wire.requests import Request
+NOISE = "not JSON"
+BROKEN = "broken JSON"
+NOT_A_FRAME = "JSON, but no object"
+CUT_OFF = "cut off before its end"
+TOO_LONG = "longer than the limit"
+NOT_UTF8 = "not UTF-8"
+
+
+class TextBlock(Struct, frozen=True, tag_field="type", tag="text"):
+    """Words."""
+
+    text: str
+
+
+class ThinkingBlock(Struct, frozen=True, tag_field="type", tag="thinking"):
+    """Thoughts."""
+
+    thinking: str
+
+
+class ToolUse(Struct, frozen=True, tag_field="type", tag="tool_use"):
+    """A tool is called. `input` stays encoded until it is needed."""
+
+    id: str
+    name: str
+    input: Raw = Raw(b"{}")
+
+
+class ServerToolUse(Struct, frozen=True, tag_field="type", tag="server_tool_use"):
+    """A tool that runs at the model's side is called."""
+
+    id: str
+    name: str
+    input: Raw = Raw(b"{}")
+
+
+class ImageBlock(Struct, frozen=True, tag_field="type", tag="image"):
+    """A picture, as it was written."""
+
+    source: Raw = Raw(b"{}")
+
+
+class UnknownBlock(Struct, frozen=True):
+    """A block that we do not know, whole."""
+
+    type: str
+    fields: dict[str, Any]
+
+
+class ToolResult(Struct, frozen=True, tag_field="type", tag="tool_result"):
+    """What a tool gave back: text, or blocks."""
+
+    tool_use_id: str
+    content: str | list[Raw] | None = None
+    is_error: bool | None = None
+
+
+KnownBlock = TextBlock | ThinkingBlock | ToolUse | ServerToolUse | ImageBlock | ToolResult
+Block = KnownBlock | UnknownBlock
+
+
+class CanUseTool(Struct, frozen=True, tag_field="subtype", tag="can_use_tool"):
+    """May this tool be used? Questions (`AskUserQuestion`) and plans (`ExitPlanMode`) come this way too."""
+
+    tool_name: str
+    input: Raw = Raw(b"{}")
+    tool_use_id: str | None = None
+    display_name: str | None = None
+    description: str | None = None
+    permission_suggestions: list[dict[str, Any]] | None = None
+    blocked_path: str | None = None
+    decision_reason: str | None = None
+    agent_id: str | None = None
+
+
+class Elicitation(Struct, frozen=True, tag_field="subtype", tag="elicitation"):
+    """An MCP server wants a form filled."""
+
+    mcp_server_name: str
+    message: str = ""
+    mode: str = "form"
+    requested_schema: dict[str, Any] | None = None
+    url: str | None = None
+
+
+class McpMessage(Struct, frozen=True, tag_field="subtype", tag="mcp_message"):
+    """JSON-RPC for an MCP server that lives on our side of the pipe."""
+
+    server_name: str
+    message: Raw
+
+
+class ToolCall(Struct, frozen=True):
+    """What a `PreToolUse` hook receives about a call."""
+
+    tool_name: str = ""
+    tool_input: Raw = Raw(b"null")
+    tool_use_id: str = ""
+    agent_id: str | None = None
+
+
+class HookCallback(Struct, frozen=True, tag_field="subtype", tag="hook_callback"):
+    """Claude is about to use a tool, in whatever mode. To it an error is no objection: never answer with one."""
+
+    callback_id: str
+    input: ToolCall
+
+
+class UnknownRequest(Struct, frozen=True):
+    """A request that we do not know, or whose shape we do not; it still waits for an answer."""
+
+    subtype: str
+    request: Any
+
+
+KnownRequest = CanUseTool | Elicitation | McpMessage | HookCallback
+Request = KnownRequest | UnknownRequest
+
 
 if TYPE_CHECKING:
     Blocks = tuple[Block, ...]
 else:
     # A decoder tells the known ones apart by their tags, and takes nothing else; decode.py adds the unknown ones.
-    Blocks = tuple[Known, ...]
+    Blocks = tuple[KnownBlock, ...]
 
 
 class Init(Struct, frozen=True):
@@ -206,13 +325,6 @@ class Unreadable(Struct, frozen=True):
     head: bytes
     size: int
 
-
-NOISE = "not JSON"
-BROKEN = "broken JSON"
-NOT_A_FRAME = "JSON, but no object"
-CUT_OFF = "cut off before its end"
-TOO_LONG = "longer than the limit"
-NOT_UTF8 = "not UTF-8"
 
 Frame = (
     Init

@@ -8,8 +8,7 @@ from pathlib import Path
 from stat import S_IMODE, S_ISREG
 
 from handraise.workspace import merging
-from handraise.workspace.merging import FILES, RECORD, Texts, Unmergeable
-from handraise.workspace.wanted import ProjectFiles
+from handraise.workspace.merging import FILES, RECORD, ProjectFiles, Texts, Unmergeable
 
 BACKUP = ".before-handraise"
 _LARGEST = 16 * 1024 * 1024

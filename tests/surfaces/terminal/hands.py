@@ -8,11 +8,11 @@ from typing import Any
 from handraise.model.answers import Allow, Answer, Approve
 from handraise.model.asks import Body, Permission, Plan, Question
 from handraise.surfaces.terminal import cards, dialogue
-from handraise.surfaces.terminal.card_stack import CardStack
 from handraise.surfaces.terminal.cards import CardFrame
 from handraise.surfaces.terminal.dialogue import Dialogue, Edit, PutAside, Send
 from handraise.surfaces.terminal.fit import Fit
 from handraise.surfaces.terminal.hand import Hand, Pressed
+from handraise.surfaces.terminal.view import CardStack
 from surfaces.terminal.asked import ADDRESS, DATABASE, NAME, NOON, NPM, PLAN, TWO_QUESTIONS, ask
 
 CARDS: Mapping[str, Body] = {

@@ -6,9 +6,9 @@ from handraise.model.actors import Person
 from handraise.model.answers import Choice, Choices
 from handraise.model.asks import Answered, Question, Withdrawn
 from handraise.model.intent import Act
-from handraise.surfaces.terminal.card_stack import CardStack, milliseconds
 from handraise.surfaces.terminal.dialogue import press
 from handraise.surfaces.terminal.fit import Fit
+from handraise.surfaces.terminal.view import CardStack, milliseconds
 from surfaces.terminal.asked import DATABASE, NOON, NPM, PLAN, ask
 
 LATER = NOON + timedelta(seconds=5)

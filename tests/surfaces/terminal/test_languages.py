@@ -27,8 +27,7 @@ from handraise.surfaces.terminal.cards import CardFrame, picture
 from handraise.surfaces.terminal.dialogue import Dialogue, begin, edited
 from handraise.surfaces.terminal.flows import flow_of
 from handraise.surfaces.terminal.lines import Line, text_of, width_of
-from handraise.surfaces.terminal.settled import settled_line
-from handraise.surfaces.terminal.timeline import Timeline
+from handraise.surfaces.terminal.timeline import Timeline, settled_line
 from handraise.surfaces.terminal.unattended import lines_of_ask
 from handraise.surfaces.terminal.view import ViewState
 from present.asked import BODIES, HERE, NOON, NPM, PLAN, TWO, WHICH, ask_of, english_in

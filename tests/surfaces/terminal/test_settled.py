@@ -5,7 +5,7 @@ import pytest
 from handraise.model.actors import ByRule, Person
 from handraise.model.answers import Allow, Choice, Choices, Deny
 from handraise.model.asks import Answered, Body, Expired, Question, Settlement, Withdrawn
-from handraise.surfaces.terminal.settled import settled_line
+from handraise.surfaces.terminal.timeline import settled_line
 from surfaces.terminal.asked import DATABASE, NOON, NPM, TWO_QUESTIONS, ask
 
 ME = Person("owner", "0a0b0c")

@@ -10,8 +10,7 @@ from handraise.model.audit import FIRST, AuditFilter, Entry
 from handraise.model.items import Item
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
-from handraise.model.says import Say
-from handraise.model.sessions import Checkpoint, Phase, Session
+from handraise.model.sessions import Checkpoint, Phase, Say, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
 from handraise.store.changes import Applied, Change

@@ -12,8 +12,7 @@ from handraise.model.asks import Answered, Ask, Settlement
 from handraise.model.audit import Entry
 from handraise.model.items import AskDelivered, Content, Item, SaidTaken
 from handraise.model.rules import Rule
-from handraise.model.says import Say
-from handraise.model.sessions import Checkpoint
+from handraise.model.sessions import Checkpoint, Say
 from handraise.model.trust import DirectoryTrust
 from handraise.store import contents, entries
 from handraise.store.changes import (
@@ -39,6 +38,7 @@ from handraise.store.changes import (
     TakeSay,
 )
 from handraise.store.interface import StoreConflict
+from handraise.store.sqlite.database import SQL
 from handraise.store.sqlite.rows import (
     Row,
     ask_row,
@@ -56,7 +56,6 @@ from handraise.store.sqlite.rows import (
     token_row,
     trust_row,
 )
-from handraise.store.sqlite.statements import SQL
 from handraise.store.sqlite.texts import Texts
 
 _NEVER = 2**63 - 1

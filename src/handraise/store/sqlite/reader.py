@@ -10,10 +10,10 @@ from handraise.model.audit import FIRST, AuditFilter, Entry
 from handraise.model.items import Item
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
-from handraise.model.says import Say
-from handraise.model.sessions import Checkpoint, Phase, Session
+from handraise.model.sessions import Checkpoint, Phase, Say, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
+from handraise.store.sqlite.database import SQL
 from handraise.store.sqlite.rows import (
     Row,
     microseconds,
@@ -28,7 +28,6 @@ from handraise.store.sqlite.rows import (
     read_token,
     read_trust,
 )
-from handraise.store.sqlite.statements import SQL
 from handraise.store.sqlite.texts import Texts
 
 _END = 2**63 - 1

@@ -20,8 +20,7 @@ from handraise.model.audit import Entry
 from handraise.model.items import Item
 from handraise.model.projects import Options, Project
 from handraise.model.rules import Rule
-from handraise.model.says import Say
-from handraise.model.sessions import Checkpoint, Ended, Session
+from handraise.model.sessions import Checkpoint, Ended, Say, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
 from handraise.store import entries

@@ -16,15 +16,13 @@ from handraise.model.audit import AuditFilter, Entry
 from handraise.model.items import Item
 from handraise.model.projects import Project
 from handraise.model.rules import Rule
-from handraise.model.says import Say
-from handraise.model.sessions import Checkpoint, Phase, Session
+from handraise.model.sessions import Checkpoint, Phase, Say, Session
 from handraise.model.tokens import Token
 from handraise.model.trust import DirectoryTrust
 from handraise.store.changes import Applied, Change
 from handraise.store.interface import AskListener, Listener, StoreClosed
-from handraise.store.sqlite.database import open_for_reading, open_for_writing
+from handraise.store.sqlite.database import explain, open_for_reading, open_for_writing
 from handraise.store.sqlite.reader import Reader
-from handraise.store.sqlite.troubles import explain
 from handraise.store.sqlite.writer import Outcome, QueuedBatch, Writer
 
 T = TypeVar("T")

@@ -12,8 +12,8 @@ from typing import Any
 import apsw
 from msgspec import json
 
+from handraise.store.sqlite.database import SQL
 from handraise.store.sqlite.rows import Row
-from handraise.store.sqlite.statements import SQL
 
 MARK = b"\x01"
 _WORTH_IT = 16 * 1024

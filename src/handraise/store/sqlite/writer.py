@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from handraise.store.changes import Applied, Change
 from handraise.store.sqlite.batch import Batch, newest_cursor
-from handraise.store.sqlite.troubles import explain
+from handraise.store.sqlite.database import explain
 from handraise.store.surrogates import mended
 
 GROUP = 1000

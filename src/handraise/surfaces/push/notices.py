@@ -4,23 +4,25 @@ An answer is offered only where it is safe at a glance: refusing always is; sayi
 what is decided about. Nothing that lasts longer than once is offered.
 """
 
+import unicodedata
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple, assert_never
 
 from msgspec import Struct, json
 from msgspec.structs import replace
 
 from handraise.model.answers import answer_as_json, read_answer
-from handraise.model.asks import Answered, Ask, Expired, Kind, Permission, Plan, Question
-from handraise.model.hidden import reveal
+from handraise.model.asks import Answered, Ask, Expired, Form, Kind, Permission, Plan, Question
 from handraise.model.intent import Weight
+from handraise.model.names import has_hidden, reveal
+from handraise.model.tools import tool_named
 from handraise.model.trust import Trust
 from handraise.present.choices import OPTION, CardChoice, choices
+from handraise.present.evidence import brought_in_words
 from handraise.present.headlines import headline, without_marks
 from handraise.present.outcomes import outcome
 from handraise.present.states import ending_in_words
 from handraise.surfaces.push.device_log import Ending
-from handraise.surfaces.push.glance import Glance, glance, is_shown_whole
 from handraise.texts import t
 
 MOST = 3_500
@@ -33,6 +35,16 @@ _MOST_OPTIONS = 2
 _REFUSING = ("deny", "revise", "decline", "without")
 _REVISED = {"approve": False}
 """A plan is sent back without a reason here: there is nowhere to type one."""
+_COLUMNS = 36
+_ROWS = 4
+"""What every device shows below a title where it has buttons: four rows on Windows and macOS, more on phones."""
+
+
+class Glance(NamedTuple):
+    """What is decided about. `whole`: it is all there, short, and hides nothing, so that a glance is enough."""
+
+    text: str
+    whole: bool
 
 
 class NoticeButton(Struct, frozen=True):
@@ -199,3 +211,60 @@ def _below(title: str, seen: Glance) -> str:
     if len(title) <= _OBVIOUS:
         return "" if is_in_title else clip(seen.text, _BODY)
     return clip(seen.text if is_in_title else f"{title}\n{seen.text}".strip(), _BODY)
+
+
+def glance(ask: Ask) -> Glance:
+    """What belongs below the title."""
+    match ask.body:
+        case Question():
+            return _options(ask.body)
+        case Permission():
+            return _permission(ask.body)
+        case Plan(plan=plan):
+            return Glance(reveal(plan.strip()), whole=False)
+        case Form():
+            return Glance("", whole=False)
+        case Trust(brought=brought):
+            return Glance(brought_in_words(brought), whole=False)
+        case _:
+            assert_never(ask.body)
+
+
+def is_shown_whole(text: str) -> bool:
+    """Whether it takes no more rows than any device shows."""
+    return sum(max(1, -(-_width(row) // _COLUMNS)) for row in text.rstrip().split("\n")) <= _ROWS
+
+
+def _permission(body: Permission) -> Glance:
+    tool = tool_named(body.tool)
+    outside = ""
+    if body.blocked_path:
+        # Shorter than on the card: four rows are little, and the path is what counts.
+        outside = t("push.outside", path=body.blocked_path) + "\n"
+    if tool.change:
+        text = outside + (body.diff or "").rstrip()
+        return Glance(reveal(text), bool(body.diff) and not body.diff_note and _is_whole(text))
+    if tool.says_all(body.input):
+        text = outside + tool.subject_of(body.input)
+    else:
+        # What is known by nothing better is shown as it was sent.
+        text = outside + json.encode(body.input).decode()
+    return Glance(reveal(text), _is_whole(text))
+
+
+def _options(body: Question) -> Glance:
+    options = [option for prompt in body.questions for option in prompt.options]
+    rows = [f"{each.label}: {each.description}" if each.description else each.label for each in options]
+    text = "\n".join(rows)
+    questions = "\n".join(prompt.question for prompt in body.questions)
+    previewed = any(option.preview for option in options)
+    is_one = len(body.questions) == 1
+    return Glance(reveal(text), is_one and not previewed and _is_whole(f"{questions}\n{text}"))
+
+
+def _is_whole(text: str) -> bool:
+    return bool(text) and is_shown_whole(text) and not has_hidden(text)
+
+
+def _width(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct
 
-from handraise.auth.auth import Auth, Principal
+from handraise.auth import Auth, Principal
 from handraise.desk.interface import Desk, Invalid, NotFound, Refused
 from handraise.model import ids
 from handraise.model.actors import Person

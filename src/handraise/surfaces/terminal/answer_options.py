@@ -6,9 +6,9 @@ import shlex
 from typing import Any, assert_never
 
 from handraise.model.asks import Ask, Body, Form, Permission, Plan, Prompt, Question
-from handraise.model.hidden import has_hidden
+from handraise.model.names import has_hidden
 from handraise.model.trust import Trust
-from handraise.surfaces.terminal.harmless import one_line
+from handraise.surfaces.terminal.lines import one_line
 from handraise.texts import t
 
 PLACEHOLDER = "…"

@@ -21,17 +21,18 @@ from handraise.surfaces.terminal import markdown
 from handraise.surfaces.terminal.dialogue import Dialogue, Row, Step
 from handraise.surfaces.terminal.fit import Fit, Parts, arrange
 from handraise.surfaces.terminal.flows import PermissionFlow
-from handraise.surfaces.terminal.harmless import evidence, one_line
 from handraise.surfaces.terminal.lines import (
     BETWEEN,
     EMPTY,
     Line,
     cut,
+    evidence,
     flow,
     fold,
     indent,
     joined,
     line,
+    one_line,
     width_of,
     wrap,
 )

@@ -16,7 +16,7 @@ from handraise.model.intent import Weight
 from handraise.model.keys import Key
 from handraise.present.cards import Card
 from handraise.present.choices import CardChoice
-from handraise.surfaces.terminal import harmless
+from handraise.surfaces.terminal import lines
 from handraise.texts import t
 
 FREE_TEXT = "free text"
@@ -48,7 +48,7 @@ def keyed(key: Key, label: str, says: str = "", then: Literal["chosen", "write",
 
 def row_of(choice: CardChoice, then: Literal["chosen", "write", "edit"] = "chosen") -> Row:
     """The row of one of the choices of a card."""
-    label, says = harmless.one_line(choice.label), harmless.one_line(choice.detail)
+    label, says = lines.one_line(choice.label), lines.one_line(choice.detail)
     return Row(
         choice.act,
         label,

@@ -15,8 +15,8 @@ from handraise.model.asks import Ask, Settlement
 from handraise.model.items import AskOpened, AskSettled, Item, Preview
 from handraise.surfaces.terminal.dialogue import Dialogue
 from handraise.surfaces.terminal.lines import Line, line, wrap
-from handraise.surfaces.terminal.settled import settled_line
 from handraise.surfaces.terminal.terminal_io import TerminalIO
+from handraise.surfaces.terminal.timeline import settled_line
 from handraise.surfaces.terminal.view import ViewState
 from handraise.texts import t
 

@@ -18,7 +18,7 @@ from handraise.present.choices import CardChoice
 from handraise.present.evidence import as_json
 from handraise.surfaces.terminal.dialogue import FREE_TEXT, AskFlow, Row, Step, StepInput, keyed, row_of
 from handraise.surfaces.terminal.forms import FormFlow
-from handraise.surfaces.terminal.harmless import evidence, one_line
+from handraise.surfaces.terminal.lines import evidence, one_line
 from handraise.texts import t
 
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,8}$")

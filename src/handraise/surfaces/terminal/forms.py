@@ -11,7 +11,7 @@ from handraise.model.answers import Answer, Filled, Misfit
 from handraise.model.asks import Form
 from handraise.present.cards import Card
 from handraise.surfaces.terminal.dialogue import Row, Step, StepInput, row_of
-from handraise.surfaces.terminal.harmless import evidence, one_line
+from handraise.surfaces.terminal.lines import evidence, one_line
 from handraise.texts import t
 
 _NOTHING = "leave empty"

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from handraise.model.intent import BURST, CALM, Act, Attention, Weight, is_typing
 from handraise.surfaces.terminal import cards
 from handraise.surfaces.terminal import dialogue as dialogues
-from handraise.surfaces.terminal.card_stack import CardStack, milliseconds
 from handraise.surfaces.terminal.dialogue import Dialogue, Effect, PutAside, Row
+from handraise.surfaces.terminal.view import CardStack, milliseconds
 from handraise.texts import t
 
 Whose = Literal["card", "entry", "line", "nobody"]

@@ -1,20 +1,51 @@
-"""The line: styled text as wide as it looks. Everything that the terminal shows is made of these. Pure.
+"""The line: styled text as wide as it looks, with foreign text made harmless. Pure.
 
-A style is prompt_toolkit's: `class:accent`, `bold`, `fg:ansicyan`. Text in a line is harmless already (`harmless.py`).
+Everything that the terminal shows is made of these. A style is prompt_toolkit's: `class:accent`, `bold`,
+`fg:ansicyan`.
 """
 
 import re
 from collections.abc import Iterable
 
-Span = tuple[str, str]
-Line = tuple[Span, ...]
+from handraise.model.names import reveal
 
-EMPTY: Line = ()
+TAB = 4
+# Joins emoji, and shapes letters in some scripts: unseen in prose, where nothing is approved.
+_JOINERS = re.compile("[\u200c\u200d\ufe00-\ufe0f]")
+_SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
 ELLIPSIS = "…"
 BETWEEN = " · "
 _PIECES = re.compile(r"\s+|\S+")
 _NARROW = re.compile("[ -~¡-¬®-ÿ‐-‧‹›←-⇿─-▟◌✓✗❯⟨⟩]*")
 """Each takes one column: ASCII, Latin-1, punctuation, arrows, lines and blocks. Most of what is shown is no other."""
+
+
+def evidence(text: str) -> str:
+    """What a person decides about: every hidden character is marked, tabs are blanks."""
+    return "\n".join(seal(row) for row in reveal(text).expandtabs(TAB).split("\n"))
+
+
+def prose(text: str) -> str:
+    """What a person only reads: like evidence, but joiners are left out and every blank is a blank."""
+    return evidence(_SPACES.sub(" ", _JOINERS.sub("", text)))
+
+
+def one_line(text: str) -> str:
+    """Evidence on one line."""
+    return " ".join(evidence(text).split())
+
+
+def seal(text: str) -> str:
+    """The last look before the terminal: whatever is no printable character is marked, line ends included."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else f"⟨U+{ord(letter):04X}⟩" for letter in text)
+
+
+Span = tuple[str, str]
+Line = tuple[Span, ...]
+
+EMPTY: Line = ()
 
 
 def line(*spans: Span | str) -> Line:

@@ -17,8 +17,7 @@ from handraise.surfaces.terminal.cards import CardFrame
 from handraise.surfaces.terminal.dialogue import Dialogue, named
 from handraise.surfaces.terminal.editor import Editor
 from handraise.surfaces.terminal.fit import Fit
-from handraise.surfaces.terminal.harmless import seal
-from handraise.surfaces.terminal.lines import Line, text_of
+from handraise.surfaces.terminal.lines import Line, seal, text_of
 from handraise.surfaces.terminal.live import nothing_open
 from handraise.surfaces.terminal.session import TerminalSession
 from handraise.surfaces.terminal.view import ViewState

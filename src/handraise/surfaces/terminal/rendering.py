@@ -11,8 +11,7 @@ from rich.style import Style
 from rich.syntax import Syntax
 from rich.text import Text
 
-from handraise.surfaces.terminal.harmless import seal
-from handraise.surfaces.terminal.lines import Line, Span
+from handraise.surfaces.terminal.lines import Line, Span, seal
 
 _COLOURS = (
     *("ansiblack", "ansired", "ansigreen", "ansiyellow", "ansiblue", "ansimagenta", "ansicyan", "ansigray"),

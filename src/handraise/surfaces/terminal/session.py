@@ -14,8 +14,7 @@ from handraise.surfaces.terminal.dialogue import Edit, Effect, PutAside, Send
 from handraise.surfaces.terminal.editor import EditorFailed
 from handraise.surfaces.terminal.feed_reader import FeedReader
 from handraise.surfaces.terminal.hand import Hand, Pressed
-from handraise.surfaces.terminal.harmless import one_line
-from handraise.surfaces.terminal.lines import line, wrap
+from handraise.surfaces.terminal.lines import line, one_line, wrap
 from handraise.surfaces.terminal.terminal_io import TerminalIO
 from handraise.surfaces.terminal.view import ViewState
 from handraise.texts import t

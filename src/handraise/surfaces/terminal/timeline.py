@@ -4,10 +4,13 @@ Claude's words stand two columns in; only Handraise writes into the first column
 """
 
 from datetime import datetime
+from typing import assert_never
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from handraise.model.actors import Person, is_me
+from handraise.model.asks import Answered, Ask, Expired, Permission, Settlement, Withdrawn
 from handraise.model.items import (
     ActionChanged,
     ActionEnded,
@@ -26,12 +29,26 @@ from handraise.model.items import (
 )
 from handraise.model.tools import names_of
 from handraise.present.actions import doing
+from handraise.present.headlines import clipped, headline
+from handraise.present.outcomes import of_settlement
 from handraise.present.states import ending_in_words
 from handraise.surfaces.terminal import markdown
-from handraise.surfaces.terminal.harmless import evidence, one_line, prose
-from handraise.surfaces.terminal.lines import BETWEEN, EMPTY, Line, Span, cut, fold, indent, line, wrap
+from handraise.surfaces.terminal.lines import (
+    BETWEEN,
+    EMPTY,
+    Line,
+    Span,
+    cut,
+    evidence,
+    fold,
+    indent,
+    line,
+    one_line,
+    prose,
+    wrap,
+)
 from handraise.surfaces.terminal.markdown import Growing
-from handraise.texts import span, t
+from handraise.texts import clock, span, t
 
 GUTTER: Span = ("", "  ")
 _TAIL = 6
@@ -39,6 +56,7 @@ _TAIL = 6
 _ASKS = names_of("question", "plan")
 _LEVELS = {"info": "class:dim", "warning": "class:warning", "error": "class:danger", "alarm": "class:danger bold"}
 """How a notice of each level looks."""
+_GLANCE = 60
 
 
 class RunningAction(Struct, frozen=True):
@@ -236,3 +254,31 @@ def _said(content: Said, width: int) -> list[Line]:
 
 def _ending(content: SessionEnded) -> str:
     return t("terminal.timeline.ended", how=ending_in_words(content.how), reason=one_line(content.reason))
+
+
+def settled_line(ask: Ask, settlement: Settlement, me: Person, directory: str | None = None) -> str:
+    """The truth about how an ask ended, on one line; "You" for what was done from this very terminal."""
+    outcome = of_settlement(ask, settlement, directory)
+    match settlement:
+        case Answered(by=by, source=source, at=at) | Expired(late=Answered(by=by, source=source, at=at)):
+            text = _about(ask, outcome.yours if is_me(by, me) else outcome.text, directory)
+            time = clock(at.astimezone())
+            line = t("terminal.feed.settled", outcome=text, source=one_line(source), time=time)
+            return line if isinstance(settlement, Answered) else t("terminal.feed.guidance", outcome=line)
+        case Expired(at=at) | Withdrawn(at=at):
+            text = t("terminal.feed.about", outcome=one_line(outcome.text), about=_glance(ask, directory))
+            return t("terminal.feed.ended", outcome=text, time=clock(at.astimezone()))
+        case _:
+            assert_never(settlement)
+
+
+def _about(ask: Ask, outcome: str, directory: str | None) -> str:
+    """An outcome that does not say what it is about says so here."""
+    text = one_line(outcome)
+    if isinstance(ask.body, Permission):
+        return text
+    return t("terminal.feed.about", outcome=text, about=_glance(ask, directory))
+
+
+def _glance(ask: Ask, directory: str | None) -> str:
+    return clipped(one_line(headline(ask, directory)), _GLANCE)

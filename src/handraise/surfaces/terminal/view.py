@@ -1,12 +1,187 @@
-"""The view: what one person has before them: a session with its timeline, or the inbox, and the cards. Pure."""
+"""The view: what one person has in front of them: a session or the inbox, and the stack of cards. Pure.
+
+Time is an argument. A settled ask leaves the stack for good: neither an old list nor a late item brings it back.
+"""
+
+from datetime import datetime
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from handraise.model.asks import Ask
+from handraise.model.intent import Attention, attend
 from handraise.model.items import Content, SessionChanged, SessionEnded
 from handraise.model.sessions import Session
-from handraise.surfaces.terminal.card_stack import CardStack
+from handraise.surfaces.terminal import dialogue as dialogues
+from handraise.surfaces.terminal.dialogue import Dialogue
+from handraise.surfaces.terminal.fit import Fit
+from handraise.surfaces.terminal.flows import flow_of
 from handraise.surfaces.terminal.timeline import Timeline
+from handraise.texts import t
+
+_SEEN_ANEW = ("edited", "review")
+"""Steps that show what would be sent: they are looked at like a new card."""
+
+
+def milliseconds(now: datetime) -> int:
+    """The time, as the rule of what was meant counts it."""
+    return int(now.timestamp() * 1000)
+
+
+class CardStack(Struct):
+    """Oldest first. `aside`: the person looks at something else, and no card is on top."""
+
+    aside: bool = False
+    top: str | None = None
+    fit: Fit = field(default_factory=Fit)
+    """How much of the card on top is on the screen."""
+    pointing: int | None = None
+    """The choice that was pointed at on the screen."""
+    touched: int | None = None
+    """When the person last typed something that was not for a card."""
+    _open: dict[str, Dialogue] = field(default_factory=dict)
+    _settled: set[str] = field(default_factory=set)
+    _attention: dict[str, Attention] = field(default_factory=dict)
+    _directories: dict[str, str | None] = field(default_factory=dict)
+    _drawn: str | None = None
+    """The card that was on the screen last."""
+    _read: tuple[str, int, int] = ("", 0, 0)
+    """Which card was read whole, in which width, and how far without a gap."""
+
+    @property
+    def current(self) -> Dialogue | None:
+        """The dialogue on top."""
+        return None if self.aside or self.top is None else self._open[self.top]
+
+    @property
+    def attention(self) -> Attention | None:
+        """How the card on top stands before the person; None before it was on the screen."""
+        return None if self.aside or self.top is None or self._drawn != self.top else self._attention[self.top]
+
+    @property
+    def waiting(self) -> list[Ask]:
+        """Every open ask."""
+        return [each.ask for each in self._open.values()]
+
+    @property
+    def place(self) -> str:
+        """Which of several is on top."""
+        if self.top is None or len(self._open) < 2:
+            return ""
+        return t("terminal.card.place", place=list(self._open).index(self.top) + 1, total=len(self._open))
+
+    def headline(self, ask: str) -> str:
+        """What an open ask wants, on one line."""
+        return self._open[ask].flow.card.headline
+
+    def add(self, ask: Ask, now: datetime, directory: str | None = None) -> bool:
+        """Whether it is a new one. Paths are shown as seen from this directory."""
+        if ask.id in self._open or ask.id in self._settled:
+            return False
+        if ask.state != "open":
+            self._settled.add(ask.id)
+            return False
+        self._directories[ask.id] = directory
+        self._open[ask.id] = dialogues.begin(ask, flow_of(ask, directory))
+        self._attention[ask.id] = attend("terminal", milliseconds(now))
+        if self.top is None:
+            self._show(ask.id)
+        return True
+
+    def remove(self, ask: str) -> Dialogue | None:
+        """The dialogue of an ask that is settled, if it was here; the next one comes on top."""
+        self._settled.add(ask)
+        self._attention.pop(ask, None)
+        self._directories.pop(ask, None)
+        gone = self._open.pop(ask, None)
+        if self.top == ask:
+            self._show(next(iter(self._open), None))
+        return gone
+
+    def keep_only(self, open_asks: set[str]) -> list[Dialogue]:
+        """Removes what is not among the open ones any more."""
+        return [gone for each in set(self._open) - open_asks if (gone := self.remove(each))]
+
+    def drawn(self, fit: Fit, now: datetime) -> None:
+        """The card on top is on the screen, as far as it fits. Only from here on it can have been looked at."""
+        current, at = self.current, milliseconds(now)
+        if current is None:
+            self._drawn = None
+            return
+        name = current.ask.id
+        if self._drawn != name:
+            moved = self._attention[name].move(at)
+            self._attention[name] = moved if self.touched is None else moved.touch(self.touched)
+        self._drawn, self.fit, self.pointing = name, fit, current.pointer
+        if fit.whole or (current.reading is not None and self._has_read(name, fit)):
+            self._attention[name] = self._attention[name].see()
+
+    def attend(self, attention: Attention) -> None:
+        """How the card on top stands before the person from here on."""
+        if self.top is not None:
+            self._attention[self.top] = attention
+
+    def touch(self, at: int) -> None:
+        """The person typed something that was not for the card on top."""
+        self.touched = at
+        if self.top is not None:
+            self._attention[self.top] = self._attention[self.top].touch(at)
+
+    def put(self, dialogue: Dialogue, now: datetime) -> None:
+        """The dialogue as it is from here on, if its ask is still open. Another step is looked at again."""
+        name, at = dialogue.ask.id, milliseconds(now)
+        before = self._open.get(name)
+        if before is None:
+            return
+        self._open[name] = dialogue
+        if (before.at, before.step.name) != (dialogue.at, dialogue.step.name):
+            attention = self._attention[name]
+            again = dialogue.step.name in _SEEN_ANEW or before.step.name in _SEEN_ANEW
+            self._attention[name] = attention.change(at) if again else attention.turn(at)
+            self._read = ("", 0, 0)
+
+    def restore(self, dialogue: Dialogue, attention: Attention) -> None:
+        """As it stood before."""
+        if dialogue.ask.id in self._open:
+            self._open[dialogue.ask.id], self._attention[dialogue.ask.id] = dialogue, attention
+
+    def find(self, ask: str) -> Dialogue | None:
+        return self._open.get(ask)
+
+    def turn(self, by: int) -> None:
+        """The next card, or the one before."""
+        ids = list(self._open)
+        if self.top is not None and len(ids) > 1:
+            self._show(ids[(ids.index(self.top) + by) % len(ids)])
+
+    def show(self, ask: str) -> None:
+        """Brings a card back on top."""
+        if ask in self._open and ask != self.top:
+            self._show(ask)
+
+    def put_aside(self, aside: bool) -> None:
+        self.aside = aside
+        self._drawn = None
+
+    def begin_again(self, ask: Ask, now: datetime) -> None:
+        """The ask is another one than was shown: what was chosen and seen does not count."""
+        if ask.id in self._open:
+            flow = flow_of(ask, self._directories.get(ask.id))
+            self._open[ask.id] = replace(dialogues.begin(ask, flow), note=t("terminal.card.changed"))
+            self._attention[ask.id] = self._attention[ask.id].change(milliseconds(now))
+            self._read = ("", 0, 0)
+
+    def _show(self, ask: str | None) -> None:
+        self.top, self._drawn = ask, None
+        if ask is None:
+            self.aside = False
+
+    def _has_read(self, name: str, fit: Fit) -> bool:
+        """Whether it was on the screen from its beginning to its end, one part after the other, in this width."""
+        _, _, to = self._read if self._read[:2] == (name, fit.width) else ("", 0, 0)
+        to = max(to, fit.last) if fit.first <= to else to
+        self._read = (name, fit.width, to)
+        return to >= fit.total
 
 
 class ViewState(Struct):

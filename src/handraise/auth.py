@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from secrets import token_urlsafe
-from typing import Literal, Self
+from typing import Generic, Literal, Self, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from handraise.auth.repeats import Repeats
 from handraise.desk.interface import Invalid, NotFound
 from handraise.model import ids
 from handraise.model.actors import Actor, Person
@@ -22,10 +21,13 @@ from handraise.model.tokens import Role, Token, hash_of
 from handraise.store.changes import PruneTokens, Record, SaveToken, SpendCode
 from handraise.store.interface import Store, StoreError
 
+T = TypeVar("T")
+
+FIRST = timedelta(minutes=1)
+LONGEST = timedelta(hours=1)
 CODE_LIFE = timedelta(minutes=10)
 BROWSER_LIFE = timedelta(days=365)
 """A page that was left open for months can still answer."""
-TokenKind = Literal["token", "browser", "code"]
 CODES_KEPT = timedelta(days=1)
 TOKENS_KEPT = timedelta(days=90)
 """How long revoked and expired tokens are still listed."""
@@ -33,6 +35,53 @@ _TOUCH = timedelta(minutes=1)
 """How exact `last_used_at` is: not every request is worth a write."""
 _TIDY = timedelta(hours=1)
 _LOOK = 30.0
+
+
+class _Row(Struct, Generic[T]):
+    latest: T
+    until: datetime
+    span: timedelta = FIRST
+    unreported: int = 0
+
+
+class Repeats(Generic[T]):
+    """Holds a row for each key of the last hour; callers use few keys."""
+
+    def __init__(self) -> None:
+        self._rows: dict[str, _Row[T]] = {}
+
+    def meet(self, key: str, event: T, now: datetime) -> bool:
+        """Whether to report this one. If not, it is counted and reported with the others."""
+        row = self._rows.get(key)
+        if row is None:
+            self._rows[key] = _Row(event, now + FIRST)
+            return True
+        row.latest = event
+        row.unreported += 1
+        return False
+
+    def due(self, now: datetime) -> list[tuple[T, int]]:
+        """The latest event and the count for each key that is due. Quiet keys are removed."""
+        repeated: list[tuple[T, int]] = []
+        for key, row in list(self._rows.items()):
+            if now < row.until:
+                continue
+            if row.unreported:
+                repeated.append((row.latest, row.unreported))
+                row.span = min(2 * row.span, LONGEST)
+                row.until, row.unreported = now + row.span, 0
+            else:
+                del self._rows[key]
+        return repeated
+
+    def rest(self) -> list[tuple[T, int]]:
+        """Everything that was counted and not reported."""
+        repeated = [(row.latest, row.unreported) for row in self._rows.values() if row.unreported]
+        self._rows.clear()
+        return repeated
+
+
+TokenKind = Literal["token", "browser", "code"]
 
 log = logging.getLogger("handraise.auth")
 
