@@ -1,6 +1,6 @@
-"""Talks to a hub: this machine's over its Unix socket, another one's by its address. On the standard library alone.
+"""Talks to a hub: this machine's over its Unix socket, another one by address. Uses only the standard library.
 
-`http.client` takes longer to import than Python takes to start, so that `handraise.client.http` stands in for it.
+`http.client` takes longer to import than Python takes to start, so `handraise.client.http` replaces it.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ import socket
 from handraise.cli.terminal import this_terminal
 from handraise.client.http import BadResponse, ResponseParser, request_head
 
-TYPE_CHECKING = False  # type checkers take the name for true; importing `typing` would cost each command 4 ms
+TYPE_CHECKING = False  # type checkers treat this name as true; importing `typing` would cost each command 4 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
 _DEADLINE = 30.0
-_NONE_HERE = "No hub answers here. Start one with: handraise serve"
+_NOT_RUNNING = "No hub is running. Start one with: handraise serve"
 
 
 USAGE, INTERRUPTED = "usage", "interrupted"
-"""The codes of what was typed wrong and never sent, and of what somebody ended with Ctrl-C."""
+"""The codes for input errors that were never sent, and for Ctrl-C."""
 
 
 class NoHub(Exception):
-    """No hub answers here."""
+    """No hub is running here."""
 
 
 class HubError(Exception):
-    """It was not done: the hub said no, or nothing was sent. The text is a sentence."""
+    """Nothing was done: the hub refused, or nothing was sent. The text is a sentence."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(message)
@@ -39,7 +39,7 @@ class HubError(Exception):
 
 
 class HubClient:
-    """The hub whose state folder this is; with `address`, the one there, to which `$HANDRAISE_TOKEN` names us."""
+    """The hub of this state folder; with `address`, the one there, authenticated with `$HANDRAISE_TOKEN`."""
 
     def __init__(self, state: str | os.PathLike[str], address: str | None = None) -> None:
         self._socket = os.path.join(state, "hub.sock")
@@ -96,7 +96,7 @@ class HubClient:
     def _exchange(
         self, response: ResponseParser, method: str, path: str, deadline: float | None, content: bytes = b""
     ) -> Iterator[bytes]:
-        """One request; the pieces of the response's body as they come."""
+        """One request; yields the response's body as it comes."""
         try:
             head = request_head(method, path, {**self._headers(), "Content-Length": str(len(content))})
             with self._connect(deadline) as connection:
@@ -109,7 +109,7 @@ class HubClient:
 
     @property
     def _missing(self) -> str:
-        return _NONE_HERE if self._address is None else f"No hub answers at {self._address}."
+        return _NOT_RUNNING if self._address is None else f"Can't reach a hub at {self._address}."
 
     def _headers(self) -> dict[str, str]:
         headers = {
@@ -143,7 +143,7 @@ class HubClient:
 
 
 def _connection_to(address: str, deadline: float | None) -> socket.socket:
-    """Raises OSError, and ValueError for an address that names no port."""
+    """Raises OSError, or ValueError for an address without a port."""
     from urllib.parse import urlsplit
 
     parts = urlsplit(address)

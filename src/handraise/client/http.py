@@ -1,8 +1,8 @@
-"""HTTP/1.1 as far as a hub speaks it: a request's head, chunks, and a response from pieces. Sans-IO."""
+"""HTTP/1.1 as a hub speaks it: a request's head, chunks, and a response from pieces. Sans-IO."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # type checkers take the name for true; importing `typing` would cost each command 4 ms
+TYPE_CHECKING = False  # type checkers treat this name as true; importing `typing` would cost each command 4 ms
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ class BadResponse(Exception):
 
 
 def request_head(method: str, path: str, headers: Mapping[str, str]) -> bytes:
-    """Everything before the body; raises ValueError for what would end a line early."""
+    """Everything before the body; raises ValueError for values that would end a line early."""
     lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
     if any("\r" in line or "\n" in line for line in lines):
         raise ValueError("a header with a line break")
@@ -28,7 +28,7 @@ def chunk(piece: bytes) -> bytes:
 
 
 class ResponseParser:
-    """Takes bytes in any pieces, and gives the body. `status` is None until the head is complete."""
+    """Takes bytes in any pieces, returns the body. `status` is None until the head is complete."""
 
     def __init__(self) -> None:
         self.status: int | None = None
@@ -46,7 +46,7 @@ class ResponseParser:
         return self._read_chunks() if self._chunked else self._read_plain()
 
     def close(self) -> None:
-        """The connection has ended; raises BadResponse where something is missing."""
+        """The connection has ended; raises BadResponse if something is missing."""
         if self.status is None:
             raise BadResponse("no response")
         if (self._chunked or self._left) and not self.has_ended:
