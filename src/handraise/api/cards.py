@@ -1,4 +1,4 @@
-"""What is sent with asks and actions for people to read: made when they are sent, in the hub's language, never stored."""
+"""What is sent with asks and actions for people to read: made when sent, in the hub's language, and never stored."""
 
 import asyncio
 from collections import OrderedDict
