@@ -19,6 +19,7 @@ from handraise.api.static import StaticPage
 from handraise.auth import BROWSER_LIFE, IssuedToken
 from handraise.model.actors import seat_of
 from handraise.model.tokens import Role
+from handraise.model.tools import TOOL_KINDS
 
 _LARGEST_LOGIN = 4096
 _SEAT_LIFE = 400 * 24 * 3600
@@ -145,7 +146,7 @@ class LoginRoutes:
         """Who the caller is. A browser without a seat gets one."""
         fresh = "" if request.desk.person.seat or source != "web" else token_urlsafe(16)
         seat = request.desk.person.seat or seat_of(fresh)
-        response = answer(schemas.Me(name, role, source, seat, self._no_sandbox, texts.language()))
+        response = answer(schemas.Me(name, role, source, seat, self._no_sandbox, texts.language(), TOOL_KINDS))
         self._give_seat(response, fresh)
         return response
 
