@@ -1,4 +1,7 @@
-"""Sends one sealed message to one push service, and says what became of it. Never retries."""
+"""Sends one sealed message to one push service, and says what became of it. Never retries.
+
+Push services are on the open internet, so this uses a general HTTP client. `handraise.client` is for hubs.
+"""
 
 import asyncio
 import ssl
