@@ -1,9 +1,9 @@
 """What the sandbox costs, as ratios to without it: the start of a session, a Bash call, and memory. With the real CLI.
 
-Each round has a session of every preset. They start one after the other, and then take turns with the calls, each time
-in another order, so that whatever else runs on the machine meets all alike. What counts is the median of the rounds'
-ratios, by the clock; the processor time of Claude and all that it starts is printed beside it. `again` is a second one
-without a sandbox: what it is off 1 by is Claude's own unsteadiness, and the machine's.
+Each round has a session of every preset. First each of them starts alone and is stopped again, twice. Then they take
+turns with the calls. The order is another one each time, so that other work on the machine affects all alike. What
+counts is the median of the rounds' ratios, by the clock; the CPU time of Claude and all that it starts is printed
+beside it. `again` is a second one without a sandbox: its distance from 1 is the noise of Claude and of the machine.
 """
 
 import asyncio
@@ -34,8 +34,9 @@ from stories.house import seen
 ROUNDS = int(os.environ.get("ROUNDS", "12"))
 TURNS = 4
 CALLS = 5
+STARTS = 2
 REST = 1.0
-"""Seconds after which a Claude that was just started has cleaned up."""
+"""Seconds after which a Claude that was just started or stopped has cleaned up."""
 MOST = 1.05
 DRAWS = 1000
 TICK = os.sysconf("SC_CLK_TCK")
@@ -76,17 +77,21 @@ class BenchHub:
         self._spent = 0.0
         self.figures = Figures()
 
-    async def start(self) -> None:
+    async def measure_start(self) -> None:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         begun = time.perf_counter()
-        self._turns = 0
-        self._session = (await self._hub.desk.start("Begin.", str(self._work))).session.id
-        await self._turn_ended()
+        await self.start()
         self.figures.starts.append(time.perf_counter() - begun)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         launcher = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        self._spent = self._worked()
         self.figures.start_work.append(self._spent + launcher)
+        await self.stop()
+
+    async def start(self) -> None:
+        self._turns = 0
+        self._session = (await self._hub.desk.start("Begin.", str(self._work))).session.id
+        await self._turn_ended()
+        self._spent = self._worked()
 
     def weigh(self) -> None:
         self.figures.memory.append(sum(memory(each) for each in self._processes()))
@@ -97,12 +102,14 @@ class BenchHub:
         await self._turn_ended()
         self.figures.calls.append((time.perf_counter() - begun) / CALLS)
 
-    async def stop(self) -> None:
+    def count_calls(self) -> None:
         calls = self._work / "calls"
         assert calls.read_text().count("x") == TURNS * CALLS, "not every call was run"
         calls.unlink()
         # Of all turns together: the system counts in hundredths of a second.
         self.figures.call_work.append((self._worked() - self._spent) / TURNS / CALLS)
+
+    async def stop(self) -> None:
         await self._hub.desk.stop(self._session)
         await seen(self._hub.desk, lambda each: type(each).__name__ == "SessionEnded", self._session)
 
@@ -139,7 +146,11 @@ async def opened(tmp: Path, url: str, preset: str) -> AsyncIterator[BenchHub]:
 async def play(places: list[BenchHub]) -> None:
     """One round."""
     dice = random.Random()
-    for place in dice.sample(places, len(places)):
+    for _start in range(STARTS):
+        for place in dice.sample(places, len(places)):
+            await place.measure_start()
+            await asyncio.sleep(REST / 2)
+    for place in places:
         await place.start()
     await asyncio.sleep(REST)
     for place in places:
@@ -148,6 +159,7 @@ async def play(places: list[BenchHub]) -> None:
         for place in dice.sample(places, len(places)):
             await place.call()
     for place in places:
+        place.count_calls()
         await place.stop()
 
 

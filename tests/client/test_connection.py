@@ -362,7 +362,7 @@ async def test_a_stream_that_breaks_off_or_falls_silent_is_an_error() -> None:
 async def test_a_stream_that_is_compressed_is_an_error() -> None:
     response = CHUNKED.replace(b"\r\n\r\n", b"\r\nContent-Encoding: gzip\r\n\r\n")
     async with odd_server(responding(response)) as server, client(server.where) as http:
-        with pytest.raises(RequestFailed, match="compressed"):
+        with pytest.raises(RequestFailed, match="compression"):
             await http.stream("/", silence=60)
 
 

@@ -67,7 +67,7 @@ class StandIn:
 
     async def write(self, line: bytes) -> None:
         if self.ended.is_set():
-            raise ChildGone("Claude has ended")
+            raise ChildGone("Claude has exited")
         await self.read.wait()
         async with self._news:
             self.written.append(msgspec.json.decode(line))

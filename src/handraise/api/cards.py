@@ -1,4 +1,4 @@
-"""The cards that go out with asks: made when they are sent, in the language of the hub, and never stored."""
+"""The cards sent with asks: made when they are sent, in the hub's language, and never stored."""
 
 import asyncio
 from collections import OrderedDict
@@ -16,10 +16,10 @@ from handraise.present.outcomes import of_settlement
 
 _OPENED = b'{"type":"ask.opened"'
 _SETTLED = b'{"type":"ask.settled"'
-"""How the contents of items begin that get something added; all others go out as they are."""
+"""How the contents of items start that get something added; all others are sent as they are."""
 _MOST_KNOWN = 4096
 _TOGETHER = 50
-"""How many cards are made before others get a turn."""
+"""How many cards are made before other tasks get a turn."""
 
 
 class AskCards:
@@ -33,7 +33,7 @@ class AskCards:
         return {**ask_as_json(ask), "card": card_of(ask, await self._directory(ask, desk))}
 
     async def asks(self, asks: Sequence[Ask], desk: Desk) -> list[dict[str, Any]]:
-        """Many of them, without holding up anybody else."""
+        """Many of them, without blocking other tasks."""
         shown = []
         for number, ask in enumerate(asks, 1):
             shown.append(await self.ask(ask, desk))
@@ -42,13 +42,13 @@ class AskCards:
         return shown
 
     async def item(self, item: Item, desk: Desk) -> bytes:
-        """An item as the API shows it: an ask that opens with its card, one that is settled with its outcome."""
+        """An item as the API shows it: an opened ask with its card, a settled one with its outcome."""
         if not item.content.startswith((_OPENED, _SETTLED)):
             return item.as_json()
         try:
             added = await self._added(item, desk)
         except (msgspec.ValidationError, KeyError, NotFound):
-            # An older hub stored it in another shape, or its ask was removed: it goes out as it is.
+            # An older hub stored it in another shape, or its ask was removed: send it as it is.
             return item.as_json()
         return replace(item, content=added).as_json()
 
@@ -61,7 +61,7 @@ class AskCards:
             case AskOpened(ask=fields):
                 ask = ask_from_json(fields)
                 card = card_of(ask, await self._directory(ask, desk))
-                # The ask is the last that such a content has: its card comes before both closing braces.
+                # The ask is the last field of such contents: its card goes before both closing braces.
                 return b'%s,"card":%s}}' % (item.content[:-2], msgspec.json.encode(card))
             case AskSettled(ask=name, settlement=fields):
                 ask = await desk.ask(name)
@@ -72,7 +72,7 @@ class AskCards:
                 return item.content
 
     async def _directory(self, ask: Ask, desk: Desk) -> str | None:
-        """Where the session of an ask works; None for an external agent."""
+        """Where the ask's session works; None for an external agent."""
         if ask.session is None:
             return None
         if ask.session not in self._directories:

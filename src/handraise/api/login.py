@@ -39,7 +39,7 @@ class LoginRoutes:
         proxies: Collection[str] = frozenset(),
         no_sandbox: str = "",
     ) -> None:
-        """`no_sandbox` says why there is no sandbox; empty where there is one."""
+        """`no_sandbox` says why there is no sandbox; empty if there is one."""
         self._attempts = Attempts()
         self._proxies = proxies
         self._page = page

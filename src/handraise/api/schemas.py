@@ -1,4 +1,4 @@
-"""Types that several routes share; the others are beside their routes. The OpenAPI document is made of them."""
+"""Types that several routes share; the others are beside their routes. The OpenAPI document is built from them."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
@@ -17,7 +17,8 @@ Name = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 def check_time(moment: datetime | None) -> None:
-    """Raises ValueError for a time that does not exist in UTC: at either end of the calendar a zone leads beyond it."""
+    """Raises ValueError for a time that doesn't exist in UTC: at either end of the calendar, a zone leads beyond
+    it."""
     try:
         if moment is not None:
             moment.astimezone(UTC)

@@ -1,4 +1,4 @@
-"""Whether this machine can sandbox Claude: tried once, with a program that does nothing."""
+"""Checks once whether this machine can sandbox Claude, with a program that does nothing."""
 
 import asyncio
 import json
@@ -27,13 +27,13 @@ class SandboxSupport(Struct, frozen=True):
 
 
 async def look() -> SandboxSupport:
-    """Tried once per process and user."""
+    """Checked once per process and user."""
     user = os.geteuid()
     if user not in _found:
         try:
             _found[user] = await _try()
         except OSError as error:
-            _found[user] = SandboxSupport(f"Trying it failed: {error.strerror}.", advice())
+            _found[user] = SandboxSupport(f"The test failed: {error.strerror}.", advice())
     return _found[user]
 
 
@@ -42,7 +42,7 @@ async def _try() -> SandboxSupport:
         return SandboxSupport("This system has no namespaces.", "Run the hub on Linux, or in a Linux virtual machine.")
     with tempfile.TemporaryDirectory() as folder:
         grounds = sandbox.sandbox_context([Path(folder)], os.environ)
-        # Inside it nothing of the folder can be seen: the program gets all that it needs before that.
+        # The folder is hidden inside the sandbox: the program gets everything it needs before that.
         plan = sandbox.plan(sandbox.Sandbox(preset="open", directory="/"), grounds)
         order = {"command": ["/bin/true"], "directory": "/", "sandbox": plan}
         _write(Path(folder, "launch.json"), order)
@@ -56,16 +56,16 @@ async def _try() -> SandboxSupport:
         except TimeoutError:
             tried.kill()
             await tried.wait()
-            return SandboxSupport(f"Trying it took longer than {_DEADLINE:g} s.", advice())
+            return SandboxSupport(f"The test took longer than {_DEADLINE:g} s.", advice())
         _reap(Path(folder, "launch.json"))
     if tried.returncode == 0:
         return SandboxSupport()
-    reason = errors.decode(errors="replace").strip().rpartition("no sandbox could be made: ")[2]
-    return SandboxSupport(f"The system refuses it: {reason or f'exit status {tried.returncode}'}.", advice())
+    reason = errors.decode(errors="replace").strip().rpartition("could not create the sandbox: ")[2]
+    return SandboxSupport(f"The system refused: {reason or f'exit status {tried.returncode}'}.", advice())
 
 
 def advice() -> str:
-    """What lets a user make namespaces here."""
+    """How to let users create namespaces here."""
     if _number(_APPARMOR):
         return (
             "Allow it with: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
@@ -86,7 +86,7 @@ def _write(file: Path, order: dict[str, Any]) -> None:
 
 
 def _reap(record: Path) -> None:
-    """The program became a child of ours."""
+    """The program became our child."""
     pid = json.loads(record.read_bytes()).get("pid")
     if pid is not None:
         try:

@@ -1,6 +1,6 @@
-"""Talks to a hub: this machine's over its Unix socket, another one's by its address. On the standard library alone.
+"""Talks to a hub: this machine's over its Unix socket, another one by address. Uses only the standard library.
 
-`http.client` takes longer to import than Python takes to start, so that `handraise.client.http` stands in for it.
+`http.client` takes longer to import than Python takes to start, so `handraise.client.http` replaces it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import socket
 from handraise.cli.terminal import this_terminal
 from handraise.client.http import BadResponse, ResponseParser, request_head
 
-TYPE_CHECKING = False  # type checkers take the name for true; importing `typing` would cost each command 4 ms
+TYPE_CHECKING = False  # type checkers treat this name as true; importing `typing` would cost each command 4 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from handraise.client.address import HubAddress
 
 _DEADLINE = 30.0
-_NONE_HERE = "No hub answers here. Start one with: handraise serve"
+_NOT_RUNNING = "No hub is running. Start one with: handraise serve"
 
 
 USAGE, INTERRUPTED = "usage", "interrupted"
-"""The codes of what was typed wrong and never sent, and of what somebody ended with Ctrl-C."""
+"""The codes for input errors that were never sent, and for Ctrl-C."""
 
 
 class NoHub(Exception):
-    """No hub answers here."""
+    """No hub is running here."""
 
 
 class HubError(Exception):
-    """It was not done: the hub said no, or nothing was sent. The text is a sentence."""
+    """Nothing was done: the hub refused, or nothing was sent. The text is a sentence."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(message)
@@ -41,7 +41,7 @@ class HubError(Exception):
 
 
 class HubClient:
-    """The hub whose state folder this is; with `address`, the one there, to which `$HANDRAISE_TOKEN` names us."""
+    """The hub of this state folder; with `address`, the one there, authenticated with `$HANDRAISE_TOKEN`."""
 
     def __init__(self, state: str | os.PathLike[str], address: str | None = None) -> None:
         self._socket = os.path.join(state, "hub.sock")
@@ -98,7 +98,7 @@ class HubClient:
     def _exchange(
         self, response: ResponseParser, method: str, path: str, deadline: float | None, content: bytes = b""
     ) -> Iterator[bytes]:
-        """One request; the pieces of the response's body as they come."""
+        """One request; yields the response's body as it comes."""
         try:
             address = _parts(self._address)
             headers = {**self._headers(address), "Content-Length": str(len(content))}
@@ -113,7 +113,7 @@ class HubClient:
 
     @property
     def _missing(self) -> str:
-        return _NONE_HERE if self._address is None else f"No hub answers at {self._address}."
+        return _NOT_RUNNING if self._address is None else f"Can't reach a hub at {self._address}."
 
     def _headers(self, address: HubAddress | None) -> dict[str, str]:
         headers = {
@@ -145,7 +145,7 @@ class HubClient:
 
 
 def _parts(address: str | None) -> HubAddress | None:
-    """Raises ValueError for what isn't the address of a hub."""
+    """Raises ValueError if it isn't a valid address."""
     if address is None:
         return None
     from handraise.client.address import read_address

@@ -1,4 +1,4 @@
-"""A hub's address, as it was typed, in parts. Sans-IO."""
+"""Parses a hub's address. Sans-IO."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import quote, urlsplit
 
 
 class HubAddress(NamedTuple):
-    """`authority` is what the Host header says; `path` stands before the path of each request."""
+    """`authority` is for the Host header; `path` goes before the path of each request."""
 
     host: str
     port: int
@@ -17,7 +17,7 @@ class HubAddress(NamedTuple):
 
 
 def read_address(address: str) -> HubAddress:
-    """Raises ValueError for what isn't the address of a web server. A name and password in it are left out."""
+    """Raises ValueError if it isn't the address of a web server. Drops a user name and password."""
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("not the address of a web server")

@@ -1,6 +1,6 @@
-"""Requests to a hub from asyncio: over its Unix socket, TCP or TLS, on connections that stay open between them.
+"""Sends requests to a hub with asyncio: over its Unix socket, TCP or TLS, with keep-alive.
 
-It goes straight to the hub, as the command line does: it uses no proxy and follows no redirect.
+Like the command line's own client, it uses no proxy and follows no redirects.
 """
 
 import asyncio
@@ -19,30 +19,30 @@ from handraise.client.address import HubAddress, read_address
 from handraise.client.http import BadResponse, ResponseParser, request_head
 
 DEADLINE = 60.0
-"""How long the hub may take to let us in, to read a request, and to send the next piece of a response."""
+"""How long the hub may take to accept a connection, to read a request, and to send more of a response."""
 LONGEST_IDLE = 5.0
-"""A connection that nobody used for longer is closed: the hub may close it, too, just when a request is sent."""
+"""A connection that was idle for longer is not used again. Hubs close theirs after 75 s."""
 _MOST_UNREAD = 256 * 1024
 _GZIP = 31  # zlib's number for "gzip, with its header"
-_NOT_ASKED_FOR = "the body is compressed in a way that nobody asked for"
+_NOT_ASKED_FOR = "unexpected compression"
 
 
 class RequestFailed(Exception):
-    """No hub answered, or not with a response that can be read. The cause says why."""
+    """There is no response, or a broken one. The cause says why."""
 
 
 class HttpResponse(NamedTuple):
-    """A whole response. The body isn't compressed, even if it was on its way."""
+    """A complete response. The body is decompressed."""
 
     status: int
     body: bytes
 
 
 class HttpClient:
-    """Sends requests to one hub, as many at once as are wished. Entered with `async with`.
+    """Sends requests to one hub, any number at once. Entered with `async with`.
 
-    `where` is a Unix socket or an address; `headers` go with each request. A request is sent once. The exception is a
-    GET on a connection that the hub closed before it sent anything: it is sent again, on a new connection.
+    `where` is a Unix socket or an address; `headers` are sent with each request. A request is sent once, except for a
+    GET that meets a closing connection: if nothing of a response arrived, it is sent again on a new one.
     """
 
     def __init__(self, where: Path | str, headers: Mapping[str, str], *, deadline: float = DEADLINE) -> None:
@@ -56,7 +56,7 @@ class HttpClient:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Closes every connection, also those on which a response still arrives."""
+        """Closes every connection, including those in use."""
         connections = list(self._connections)
         for connection in connections:
             connection.abort()
@@ -72,7 +72,7 @@ class HttpClient:
         content: bytes | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> HttpResponse:
-        """The whole response; raises RequestFailed."""
+        """The complete response; raises RequestFailed."""
         with _failures():
             compression = {} if self._address is None else {"Accept-Encoding": "gzip"}
             head = self._head(method, _target(path, query), content, {**compression, **(headers or {})})
@@ -86,7 +86,7 @@ class HttpClient:
             return HttpResponse(response.status, body)
 
     async def stream(self, path: str, *, query: Mapping[str, object] | None = None, silence: float) -> "ResponseStream":
-        """A response that arrives in pieces, with at most `silence` seconds between them; raises RequestFailed."""
+        """A response to read piece by piece, at most `silence` seconds apart; raises RequestFailed."""
         with _failures():
             response = await self._send("GET", self._head("GET", _target(path, query), None, {}))
             if _encoding(response.headers) != b"identity":
@@ -97,12 +97,12 @@ class HttpClient:
 
     @cached_property
     def _address(self) -> HubAddress | None:
-        """None on a Unix socket; raises ValueError."""
+        """None for a Unix socket; raises ValueError."""
         return None if isinstance(self._where, Path) else read_address(self._where)
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
-        """Trusts what this machine trusts. Reading its certificates takes 30 ms."""
+        """Trusts the system's certificates. Loading them takes 30 ms."""
         context = ssl.create_default_context()
         context.set_alpn_protocols(["http/1.1"])
         return context
@@ -147,7 +147,7 @@ class HttpClient:
         return HttpConnection(self._connections)
 
     def _take_idle(self) -> "HttpConnection | None":
-        """The one that was used last; those that can't be used any more are closed."""
+        """The connection that was used last. Closes those that can't be used again."""
         oldest = monotonic() - LONGEST_IDLE
         while self._idle and self._idle[0].idle_since < oldest:
             self._idle.pop(0).abort()
@@ -166,7 +166,7 @@ class HttpClient:
 
 
 class ResponseStream:
-    """A response whose head is there. Iterates over its body's pieces, and is closed by whoever opened it."""
+    """A response with its status and headers. Iterates over the pieces of its body; `close` it when done."""
 
     def __init__(self, connection: "HttpConnection", silence: float) -> None:
         self.silence = silence
@@ -183,7 +183,7 @@ class ResponseStream:
         return self._parser.headers
 
     async def begin(self) -> None:
-        """Waits for the head; raises OSError and BadResponse."""
+        """Waits for the head; raises OSError or BadResponse."""
         while self._parser.status is None:
             self._piece = await self._receive()
 
@@ -191,7 +191,7 @@ class ResponseStream:
         return self
 
     async def __anext__(self) -> bytes:
-        """Raises RequestFailed where the body breaks off."""
+        """Raises RequestFailed if the body is incomplete."""
         with _failures():
             while not self._piece:
                 if self._parser.has_ended:
@@ -201,14 +201,14 @@ class ResponseStream:
         return piece
 
     async def read(self) -> bytes:
-        """All that is left of the body."""
+        """The rest of the body."""
         return b"".join([piece async for piece in self])
 
     def close(self) -> None:
         self._connection.abort()
 
     def detach(self) -> "HttpConnection | None":
-        """The connection, if it can carry another request; otherwise it is closed."""
+        """The connection, if it can carry another request; otherwise closes it."""
         if self._parser.can_continue and self._connection.is_usable:
             return self._connection
         self.close()
@@ -223,26 +223,26 @@ class ResponseStream:
 
 
 class HttpConnection(asyncio.Protocol):
-    """One connection: its bytes, and whether it can carry another request. Enters itself among `connections`."""
+    """One connection. Adds itself to `connections` while it is open."""
 
     def __init__(self, connections: set["HttpConnection"]) -> None:
         self.lost = asyncio.Event()
         self.has_received = False
-        """Whether anything arrived since the last request was sent."""
+        """Whether anything arrived since the last request."""
         self.idle_since = 0.0
         self._connections = connections
         self._arrived = bytearray()
         self._changed = asyncio.Event()
         self._is_full = False
-        """Whether some of the request isn't sent yet."""
+        """Whether part of the request is still to be sent."""
         self._is_paused = False
-        """Whether the hub has to wait, because nobody reads here."""
+        """Whether too much is unread, so that the hub has to wait."""
         self._has_ended = False
         self._error: Exception | None = None
 
     @property
     def is_usable(self) -> bool:
-        """Whether the hub has read everything, sent nothing more, and not closed it: also what asyncio hasn't seen."""
+        """Whether a request can be sent. Also looks at the socket: asyncio may not have seen yet that it was closed."""
         if self._is_full or self._arrived or self._has_ended or self._transport.is_closing():
             return False
         events = select.poll()
@@ -250,7 +250,7 @@ class HttpConnection(asyncio.Protocol):
         return not events.poll(0)
 
     async def send(self, request: bytes, deadline: float) -> None:
-        """Waits until it is sent, or the hub responds without having read it all."""
+        """Waits until it is sent, or until the hub responds or closes before that."""
         self.has_received = False
         if not self._has_ended:
             self._transport.write(request)
@@ -259,7 +259,7 @@ class HttpConnection(asyncio.Protocol):
                 await self._change()
 
     async def receive(self, silence: float) -> bytes:
-        """What has arrived; nothing at the end. Raises OSError."""
+        """The bytes that arrived, or none at the end; raises OSError."""
         async with asyncio.timeout(silence):
             while not self._arrived and not self._has_ended:
                 await self._change()
@@ -281,7 +281,7 @@ class HttpConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        # So that `resume_writing` comes when all is sent.
+        # So that `resume_writing` is called when everything is sent.
         self._transport.set_write_buffer_limits(0)
         self._connections.add(self)
 
@@ -313,7 +313,7 @@ class HttpConnection(asyncio.Protocol):
 
 @contextmanager
 def _failures() -> Iterator[None]:
-    """Whatever goes wrong between us and the hub is one error."""
+    """Turns everything that can go wrong into RequestFailed."""
     try:
         yield
     except (OSError, BadResponse, ValueError, zlib.error) as error:

@@ -1,19 +1,19 @@
-"""HTTP/1.1 as far as a hub speaks it: a request's head, chunks, and a response from pieces. Sans-IO."""
+"""HTTP/1.1 as a hub speaks it: a request's head, chunks, and a response from pieces. Sans-IO."""
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # type checkers take the name for true; importing `typing` would cost each command 4 ms
+TYPE_CHECKING = False  # type checkers treat this name as true; importing `typing` would cost each command 4 ms
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LAST_CHUNK = b"0\r\n\r\n"
 """The end of a request's body."""
 LARGEST_HEAD = 100 * 1024
-"""How many bytes a response may have before its body, and behind its last chunk."""
+"""The most bytes that a response may have before its body, or in a trailer."""
 _LARGEST_CHUNK_HEAD = 1024
 _HEX = b"0123456789abcdefABCDEF"
 _LONGEST_LENGTH = 16
-"""How many digits a length may have. More would be no length, and takes long to read."""
+"""The most digits that a length may have."""
 
 
 class BadResponse(Exception):
@@ -21,7 +21,7 @@ class BadResponse(Exception):
 
 
 def request_head(method: str, path: str, headers: Mapping[str, str]) -> bytes:
-    """Everything before the body; raises ValueError for what would end a line early."""
+    """Everything before the body; raises ValueError for values that would end a line early."""
     lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
     if any("\r" in line or "\n" in line for line in lines):
         raise ValueError("a header with a line break")
@@ -34,15 +34,15 @@ def chunk(piece: bytes) -> bytes:
 
 
 class ResponseParser:
-    """Takes bytes in any pieces, and gives the body. `status` is None until the head is complete."""
+    """Takes bytes in any pieces, returns the body. `status` is None until the head is complete."""
 
     def __init__(self) -> None:
         self.status: int | None = None
         self.headers: dict[bytes, bytes] = {}
-        """By their names in lower case."""
+        """Names are in lower case."""
         self.has_ended = False
         self._is_persistent = False
-        """HTTP/1.0 ends the connection with each response."""
+        """Whether the server speaks HTTP/1.1. HTTP/1.0 closes the connection after each response."""
         self._chunked = False
         self._in_trailers = False
         self._left: int | None = None
@@ -66,7 +66,7 @@ class ResponseParser:
         return self._read_chunks() if self._chunked else self._read_plain()
 
     def close(self) -> None:
-        """The connection has ended; raises BadResponse where something is missing."""
+        """The connection has ended; raises BadResponse if something is missing."""
         if self.status is None:
             raise BadResponse("no response")
         if (self._chunked or self._left) and not self.has_ended:
@@ -74,7 +74,7 @@ class ResponseParser:
         self.has_ended = True
 
     def _read_head(self) -> bool:
-        """Reads one head; an interim one (1xx) is followed by another."""
+        """Reads one head, and skips it if it is an interim one (1xx)."""
         end = self._raw.find(b"\r\n\r\n")
         if (len(self._raw) if end < 0 else end) > LARGEST_HEAD:
             raise BadResponse("the head is too large")
@@ -87,7 +87,7 @@ class ResponseParser:
             raise BadResponse("this is not HTTP")
         status = int(words[1])
         if status == 101:
-            raise BadResponse("another protocol, which nobody asked for")
+            raise BadResponse("unexpected upgrade to another protocol")
         if status >= 200:
             self.status, self._is_persistent = status, words[0] == b"HTTP/1.1"
             self._read_fields(lines)
@@ -98,11 +98,11 @@ class ResponseParser:
             name, _, value = line.partition(b":")
             name, value = name.lower(), value.strip()
             if name in (b"content-length", b"transfer-encoding") and self.headers.get(name, value) != value:
-                raise BadResponse("the body has two lengths")
+                raise BadResponse("contradicting lengths")
             self.headers[name] = value
         encoding = self.headers.get(b"transfer-encoding")
         if encoding is not None and encoding.lower() != b"chunked":
-            raise BadResponse("the body is encoded in a way that nobody asked for")
+            raise BadResponse("unsupported transfer encoding")
         length = self.headers.get(b"content-length")
         if self.status in (204, 304):
             self.has_ended = True
@@ -129,7 +129,7 @@ class ResponseParser:
         return bytes(body)
 
     def _read_chunk(self) -> bytes | None:
-        """One chunk; None while it is incomplete. The last one is empty."""
+        """One chunk, or None while it is incomplete. The last one is empty."""
         head, found, _ = bytes(self._raw[:_LARGEST_CHUNK_HEAD]).partition(b"\r\n")
         if not found:
             if len(head) == _LARGEST_CHUNK_HEAD:
@@ -144,13 +144,13 @@ class ResponseParser:
         if len(self._raw) < end + 2:
             return None
         if self._raw[end : end + 2] != b"\r\n":
-            raise BadResponse("a chunk is longer than its length")
+            raise BadResponse("a chunk is longer than announced")
         body = bytes(self._raw[start:end])
         del self._raw[: end + 2]
         return body
 
     def _read_trailer(self) -> bytes | None:
-        """Behind the last chunk there may be headers, which nobody needs. An empty line ends them."""
+        """Skips one line of the trailers, or returns None while it is incomplete. An empty line ends them."""
         end = self._raw.find(b"\r\n")
         if (len(self._raw) if end < 0 else end) > LARGEST_HEAD:
             raise BadResponse("the head is too large")
@@ -170,5 +170,5 @@ def _chunk_length(head: bytes) -> int:
 
 def _number(text: bytes) -> int:
     if not text.isdigit() or len(text) > _LONGEST_LENGTH:
-        raise BadResponse("the body has no length")
+        raise BadResponse("invalid content length")
     return int(text)

@@ -95,7 +95,7 @@ class Unreached(DeskError):
 
     code = "unreached"
 
-    def __init__(self, text: str = "No hub answers here. Start one with: handraise serve") -> None:
+    def __init__(self, text: str = "No hub is running. Start one with: handraise serve") -> None:
         super().__init__(text)
 
 

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class RemoteDesk:
-    """See `Desk`. Entered with `async with`; raises Unreached where no hub answers.
+    """See `Desk`. Entered with `async with`; raises Unreached if there is no hub.
 
     `where` is a hub's Unix socket, or its address; then `token` says who we are. `source` is the surface that
     settlements and the audit log name, `seat` a secret that tells this client from others of the same person. A

@@ -18,7 +18,7 @@ On = Literal["permission", "plan", "form", "question", "trust", "any"]
 
 
 class Key(Struct, frozen=True):
-    """What can be done on a card, with its letter and its digit; empty and None where it has none."""
+    """What can be done on a card, with its letter and digit; empty or None if it has none."""
 
     on: On
     act: str
@@ -59,5 +59,5 @@ _FOUND = {(each.on, each.act): each for each in TABLE}
 
 
 def key_of(on: On, act: str) -> Key:
-    """The key of an act. Raises KeyError for one that is not in the table."""
+    """The key of an act. Raises KeyError if it isn't in the table."""
     return _FOUND[on, act]

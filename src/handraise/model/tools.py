@@ -1,6 +1,6 @@
-"""Claude's tools: what kind each is, what matters in its input, and by which name its texts go. One table; pure.
+"""Claude's tools: the kind of each, what matters in its input, and the keys of its texts. One table; pure.
 
-Everything that treats tools differently asks this table. A tool that is not in it is `other`.
+Everything that treats tools differently uses this table. Unlisted tools are `other`.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ ToolKind = Literal[
 """`process`: a command that already runs. `find`: looks through files. `search`: looks through the web.
 `note`: Claude's own bookkeeping."""
 Change = Literal["", "whole", "replacement", "replacements", "cell"]
-"""How the input says what becomes of a file: its whole text, one or several replacements, or a cell of a notebook."""
+"""How the input describes the change to a file: its whole text, one or several replacements, or a notebook cell."""
 
 MCP = "mcp__"
 _PATHS = ("file_path", "notebook_path", "path")
@@ -39,7 +39,7 @@ class Tool(Struct, frozen=True):
     name: str
     kind: ToolKind = "other"
     words: str = ""
-    """The last part of the keys of its texts: `card.permission.tool.…`, `card.action.tool.…` and so on."""
+    """The last part of its text keys: `card.permission.tool.…`, `card.action.tool.…` and so on."""
     subject: tuple[str, ...] = ()
     """What it is used on: the first of these fields that has a text."""
     silent: tuple[str, ...] = ()
@@ -58,12 +58,12 @@ class Tool(Struct, frozen=True):
         return self.path in self.subject
 
     def subject_of(self, fields: Mapping[str, Any]) -> str:
-        """What a call is used on; empty where its input does not say."""
+        """What a call is used on; empty if its input doesn't say."""
         texts = (fields.get(name) for name in self.subject)
         return next((text for text in texts if isinstance(text, str) and text.strip()), "")
 
     def says_all(self, fields: Mapping[str, Any]) -> bool:
-        """Whether the subject is all that there is to see of a call."""
+        """Whether the subject is all there is to see of a call."""
         named = next((each for each in self.subject if isinstance(fields.get(each), str) and fields[each]), None)
         return named is not None and set(fields) <= {named, *self.silent}
 
@@ -98,7 +98,7 @@ TOOLS = {tool.name: tool for tool in _TABLE}
 
 
 def tool_named(name: str) -> Tool:
-    """The tool of this name; one that nobody knows is `other`."""
+    """The tool of this name; unknown ones are `other`."""
     return TOOLS.get(name) or Tool(name)
 
 
@@ -108,6 +108,6 @@ def names_of(*kinds: ToolKind) -> frozenset[str]:
 
 
 def of_server(name: str) -> tuple[str, str] | None:
-    """The MCP server and its tool, where a name is one of theirs."""
+    """The MCP server and its tool, if the name is one of theirs."""
     server, _, tool = name.removeprefix(MCP).partition("__")
     return (server, tool) if name.startswith(MCP) and server and tool else None

@@ -1,4 +1,4 @@
-"""The database file: opened and migrated; its statements by name, its errors as sentences. Knows no table by name."""
+"""The database file: opens and migrates it, loads statements by name, explains errors. Knows no table by name."""
 
 import os
 import re
@@ -33,8 +33,8 @@ SQL = _load()
 
 
 def explain(error: Exception, path: Path, *, reading: bool = False) -> Exception:
-    """The error as the store tells it; one that SQLite did not raise is ours, and stays what it is, unless it came of
-    reading a row."""
+    """The error as a StoreError. Errors that SQLite did not raise are bugs of ours and stay as they are, unless
+    they came from reading a row."""
     match error:
         case apsw.FullError():
             return StoreFull(f"The disk that holds {path} is full. Free some space. The hub then continues by itself.")
@@ -76,7 +76,8 @@ def _damaged(error: Exception, path: Path) -> StoreDamaged:
 
 
 def open_for_writing(path: Path, busy_seconds: float) -> apsw.Connection:
-    """Creates the file if there is none, for its owner only; SQLite gives its companions the same mode."""
+    """Creates the file if it is missing, readable by its owner only; SQLite gives its companion files the same
+    mode."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     connection = _connect(path, busy_seconds)
     try:
@@ -91,7 +92,7 @@ def open_for_writing(path: Path, busy_seconds: float) -> apsw.Connection:
 
 
 def schema(path: Path) -> tuple[int, int]:
-    """The schema of a file as it is, and the one that this version brings it to. Changes nothing."""
+    """The schema version of a file, and the one this version migrates to. Changes nothing."""
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         try:
@@ -118,7 +119,7 @@ def _check_version(connection: apsw.Connection, path: Path) -> None:
     version, known = _version(connection), len(_migrations())
     if version > known:
         raise StoreNewer(
-            f"{path} was written by a newer Handraise (its schema is {version}, this one knows {known})."
+            f"{path} was written by a newer Handraise (schema {version}; this version supports {known})."
             " Install that version again, or start with another --state directory."
         )
 
