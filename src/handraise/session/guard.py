@@ -1,6 +1,7 @@
 """Notices when something went around us: a call, a mode or an answer that was not ours. Pure; never raises."""
 
 from handraise.session.memory import Memory
+from handraise.texts import t
 from handraise.wire import frames
 from handraise.wire.connection import Connection
 from handraise.wire.frames import ToolResult
@@ -11,9 +12,6 @@ _STRICT = frozenset({"default", "plan", "dontAsk"})
 """Claude changes to these by itself; in none of them it does more than it was allowed."""
 _INVALID = "hook_callback_failed"
 """How Claude tags its note that the answer to a check was none. We never send such a one."""
-
-ANSWERED = "Something other than Handraise answered a request from Claude."
-COMMANDED = "Something other than Handraise sent Claude a control request."
 
 
 class Guard:
@@ -36,7 +34,7 @@ class Guard:
             case frames.Init(mode=mode) | frames.Status(mode=str() as mode):
                 return self._mode(mode)
             case frames.UnknownFrame(type="system", fields=fields) if fields.get("tag") == _INVALID:
-                return ANSWERED
+                return t("session.alarm.answered")
             case _:
                 return None
 
@@ -46,10 +44,14 @@ class Guard:
             return None
         pending = self._memory.requests.get(request_id)
         if pending is not None and not pending.settled:
-            return ANSWERED
+            return t("session.alarm.answered")
         if self._wire.is_ours(frame):
             return None
-        return ANSWERED if pending is not None or self._wire.has_met(request_id) else COMMANDED
+        return (
+            t("session.alarm.answered")
+            if pending is not None or self._wire.has_met(request_id)
+            else t("session.alarm.commanded")
+        )
 
     def _result(self, block: ToolResult) -> str | None:
         """A tool that fails says so by itself, whether it ran or not: what counts then is the echo."""
@@ -58,13 +60,13 @@ class Guard:
         verdict = memory.calls.pop(block.tool_use_id, None)
         if block.is_error:
             return None
-        called = f"“{action.title}”" if action else "A tool"
+        called = t("session.alarm.action", title=action.title) if action else t("session.tool")
         if verdict == "deny":
-            return f"{called} ran although it was denied."
+            return t("session.alarm.denied", called=called)
         if verdict == "ask" or self._is_open(block.tool_use_id):
-            return f"{called} ran without an answer."
+            return t("session.alarm.unanswered", called=called)
         if verdict is None and action is not None and memory.is_checked:
-            return f"{called} ran without being checked."
+            return t("session.alarm.unchecked", called=called)
         return None
 
     def _is_open(self, use: str) -> bool:
@@ -75,4 +77,4 @@ class Guard:
     def _mode(self, mode: str) -> str | None:
         if mode in _STRICT or mode in self._memory.granted:
             return None
-        return f"Claude changed to the permission mode {mode!r}, which nobody chose here."
+        return t("session.alarm.mode", mode=repr(mode))

@@ -17,6 +17,7 @@ from handraise.present.actions import name_action
 from handraise.session import replies, requests
 from handraise.session.commands import Command, Consult, Deliver, Publish, Raise, Withdraw, Write
 from handraise.session.memory import Cooldown, Memory, Pending, Verdict
+from handraise.texts import t
 from handraise.wire import mcp
 from handraise.wire.connection import Connection, LocalWireError
 from handraise.wire.frames import CanUseTool, Elicitation, HookCallback, McpMessage, Request, ToolCall, UnknownRequest
@@ -45,14 +46,16 @@ class PendingRequests:
             case McpMessage(server_name=own_tools.SERVER):
                 return self._serve(request_id, request, now)
             case McpMessage(server_name=server):
-                return self._refuse(request_id, f"There is no MCP server called {server!r} here.")
+                notice = t("session.notice.no_server", server=repr(server))
+                return self._refuse(request_id, f"There is no MCP server called {server!r} here.", notice)
             case HookCallback(input=call):
                 return self._check(request_id, request, call, now)
             case UnknownRequest(subtype=replies.HOOK):
                 # An error would count as no objection.
                 return self._object(request_id, "", "deny", "The call could not be read, so it was not checked.")
             case UnknownRequest(subtype=subtype):
-                return self._refuse(request_id, f"Handraise can't answer requests of type {subtype!r}.")
+                notice = t("session.notice.unknown_request", type=repr(subtype))
+                return self._refuse(request_id, f"Handraise can't answer requests of type {subtype!r}.", notice)
             case _:
                 assert_never(request)
 
@@ -104,13 +107,13 @@ class PendingRequests:
                 del self._memory.requests[request_id]
                 if pending.settled:
                     return [Deliver(pending.ask)]
-                return [Withdraw(pending.ask, "Claude continued without an answer")]
+                return [Withdraw(pending.ask, t("session.withdrawn.continued"))]
         return []
 
     def cancelled(self, request_id: str) -> list[Command]:
         """Claude no longer wants the answer."""
         pending = self._memory.requests.pop(request_id, None)
-        return [Withdraw(pending.ask, "the turn was interrupted")] if pending else []
+        return [Withdraw(pending.ask, t("session.withdrawn.interrupted"))] if pending else []
 
     def withdraw_all(self, reason: str) -> list[Command]:
         """Nobody waits any more for what is open; what is answered may still be taken."""
@@ -218,14 +221,15 @@ class PendingRequests:
                 line = self._wire.send_deny(request_id, reason)
         except LocalWireError:  # taken back in the same breath
             return []
-        return [Write(line), Publish(Notice("info", f"Sent back to Claude: {reason}", "sent back"))]
+        return [Write(line), Publish(Notice("info", t("session.notice.sent_back", reason=reason), "sent back"))]
 
-    def _refuse(self, request_id: str, reason: str) -> list[Command]:
+    def _refuse(self, request_id: str, reason: str, notice: str) -> list[Command]:
+        """Claude reads the reason, and people the notice."""
         try:
             line = self._wire.send_refusal(request_id, reason)
         except LocalWireError:
             return []
-        return [Write(line), Publish(Notice("warning", reason, "refused"))]
+        return [Write(line), Publish(Notice("warning", notice, "refused"))]
 
     def _edited(self, ask: Ask, pending: Pending) -> list[Command]:
         """What runs in place of what Claude wanted, where a person edited that."""

@@ -47,14 +47,15 @@ class TrustCheck:
         look = await asyncio.to_thread(self._look, session.directory, options.add_dirs)
         open_asks = await self._store.asks(session=session.id, kind="trust", state="open")
         if look.body is None:
-            await self._withdraw(open_asks, "the directory no longer has anything to trust")
+            await self._withdraw(open_asks, t("session.withdrawn.nothing_to_trust"))
             return look.untrusted()
         digest = digest_of(look.body)
         decision = await self._store.trust(session.directory)
         if decision is not None and decision.covers(digest):
-            await self._withdraw(open_asks, "this directory was already decided")
+            await self._withdraw(open_asks, t("session.withdrawn.trust_decided"))
             return look.trusted() if decision.level == "exactly" else look.untrusted()
-        await self._withdraw([ask for ask in open_asks if ask.digest != digest], "the directory's files changed")
+        outdated = [ask for ask in open_asks if ask.digest != digest]
+        await self._withdraw(outdated, t("session.withdrawn.files_changed"))
         if await self._has_expired(session, digest):
             return look.untrusted()
         if all(ask.digest != digest for ask in open_asks):
@@ -119,6 +120,8 @@ class _Look(Struct, frozen=True):
 
 def _why(before: DirectoryTrust | None) -> str:
     if before is None:
-        return "Claude Code would use these without asking."
-    decided = "trusted them" if before.level == "exactly" else "decided to run without them"
-    return f"These changed since {before.made_by} {decided} ({before.made_at:%Y-%m-%d %H:%M} UTC)."
+        return t("why.trust.new")
+    at = f"{before.made_at:%Y-%m-%d %H:%M} UTC"
+    if before.level == "exactly":
+        return t("why.trust.changed_trusted", who=before.made_by, at=at)
+    return t("why.trust.changed_without", who=before.made_by, at=at)
