@@ -306,14 +306,14 @@ def test_an_answer_of_ours_that_was_changed_on_its_way() -> None:
     echo["response"]["response"]["updatedInput"] = {"command": "rm -rf /"}
     world.hear(echo)
 
-    assert world.alarms == [t("session.alarm.answered")]
+    assert world.alarms == [t("sessions.alarm.answered")]
 
 
 def test_something_that_claude_was_told_to_do_by_another() -> None:
     world = GuardedWorld()
     world.hear(says.acknowledged("handraise-7"))
 
-    assert world.alarms == [t("session.alarm.commanded")]
+    assert world.alarms == [t("sessions.alarm.commanded")]
 
 
 @pytest.mark.parametrize("mode", ["plan", "default", "dontAsk"])

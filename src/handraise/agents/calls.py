@@ -209,7 +209,7 @@ class AgentCalls:
         """The agent no longer wants the result."""
         ask = ask_id(caller, reference)
         if ask in self._open and not self._closing.is_set():
-            self._withdraw(ask, t("session.withdrawn.agent_cancelled"))
+            self._withdraw(ask, t("sessions.withdrawn.agent_cancelled"))
 
     def leave(self, caller: Caller) -> None:
         """The agent is gone for good, with every conversation that is a part of its own."""
@@ -217,7 +217,7 @@ class AgentCalls:
             return
         inside = f"{caller.conversation}/"
         for ask in [ask for ask, asker in self._open.items() if asker and f"{asker}/".startswith(inside)]:
-            self._withdraw(ask, t("session.withdrawn.agent_gone"))
+            self._withdraw(ask, t("sessions.withdrawn.agent_gone"))
 
     async def _where(self, caller: Caller) -> DirectoryContext:
         found = await self._knowledge.whereabouts(caller.directory)
@@ -248,7 +248,7 @@ class AgentCalls:
         if ask not in self._open or self._closing.is_set():
             return
         loop = asyncio.get_running_loop()
-        reason = t("session.withdrawn.agent_away")
+        reason = t("sessions.withdrawn.agent_away")
         self._absent[ask] = loop.call_later(grace or self._grace, self._withdraw, ask, reason)
 
     def _forget(self, ask: str) -> None:

@@ -86,7 +86,7 @@ class Rename(Struct, frozen=True):
 class Stop(Struct, frozen=True):
     """Claude is to end; the session can be resumed."""
 
-    reason: str = field(default_factory=lambda: t("session.withdrawn.stopped"))
+    reason: str = field(default_factory=lambda: t("sessions.withdrawn.stopped"))
     by: str | None = None
     """The name of the person who wants it."""
 

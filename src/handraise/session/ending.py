@@ -31,14 +31,14 @@ def how_it_ended(memory: Memory, exit_code: int | None, errors: str, now: dateti
     if memory.stop_reason is not None:
         return Ended("stopped", memory.stop_reason, now, exit_code, memory.stopped_by)
     if exit_code == 0:
-        return Ended("finished", t("session.ended.finished"), now, exit_code)
+        return Ended("finished", t("sessions.ended.finished"), now, exit_code)
     if exit_code is None:
-        return Ended("lost", t("session.ended.lost"), now)
+        return Ended("lost", t("sessions.ended.lost"), now)
     killer = _signal(exit_code)
     if killer is not None:
-        return Ended("lost", t("session.ended.killed", signal=killer), now, exit_code)
+        return Ended("lost", t("sessions.ended.killed", signal=killer), now, exit_code)
     last = errors.strip().splitlines()
-    reason = memory.last_error or (last[-1].strip() if last else t("session.ended.code", code=exit_code))
+    reason = memory.last_error or (last[-1].strip() if last else t("sessions.ended.code", code=exit_code))
     return Ended("failed", reason, now, exit_code)
 
 
@@ -55,10 +55,10 @@ def is_spent(cost_usd: float, limit_usd: float | None) -> bool:
 
 def reason(cost_usd: float, limit_usd: float | None) -> str:
     """Why a session was stopped."""
-    return t("session.ended.cost", cost=f"{cost_usd:.2f}", limit=f"{limit_usd or 0:.2f}")
+    return t("sessions.ended.cost", cost=f"{cost_usd:.2f}", limit=f"{limit_usd or 0:.2f}")
 
 
 def refusal(cost_usd: float, limit_usd: float | None, project: str) -> str:
     """What to do about it; `project` is the name by which it can be set."""
     command = f"handraise project set {project} cost_limit_usd={ceil(2 * cost_usd)}"
-    return t("session.refused.spent", reason=reason(cost_usd, limit_usd), command=command)
+    return t("sessions.refused.spent", reason=reason(cost_usd, limit_usd), command=command)

@@ -34,7 +34,7 @@ class Guard:
             case frames.Init(mode=mode) | frames.Status(mode=str() as mode):
                 return self._mode(mode)
             case frames.UnknownFrame(type="system", fields=fields) if fields.get("tag") == _INVALID:
-                return t("session.alarm.answered")
+                return t("sessions.alarm.answered")
             case _:
                 return None
 
@@ -44,13 +44,13 @@ class Guard:
             return None
         pending = self._memory.requests.get(request_id)
         if pending is not None and not pending.settled:
-            return t("session.alarm.answered")
+            return t("sessions.alarm.answered")
         if self._wire.is_ours(frame):
             return None
         return (
-            t("session.alarm.answered")
+            t("sessions.alarm.answered")
             if pending is not None or self._wire.has_met(request_id)
-            else t("session.alarm.commanded")
+            else t("sessions.alarm.commanded")
         )
 
     def _result(self, block: ToolResult) -> str | None:
@@ -60,13 +60,13 @@ class Guard:
         verdict = memory.calls.pop(block.tool_use_id, None)
         if block.is_error:
             return None
-        called = t("session.alarm.action", title=action.title) if action else t("session.tool")
+        called = t("sessions.alarm.action", title=action.title) if action else t("sessions.tool")
         if verdict == "deny":
-            return t("session.alarm.denied", called=called)
+            return t("sessions.alarm.denied", called=called)
         if verdict == "ask" or self._is_open(block.tool_use_id):
-            return t("session.alarm.unanswered", called=called)
+            return t("sessions.alarm.unanswered", called=called)
         if verdict is None and action is not None and memory.is_checked:
-            return t("session.alarm.unchecked", called=called)
+            return t("sessions.alarm.unchecked", called=called)
         return None
 
     def _is_open(self, use: str) -> bool:
@@ -77,4 +77,4 @@ class Guard:
     def _mode(self, mode: str) -> str | None:
         if mode in _STRICT or mode in self._memory.granted:
             return None
-        return t("session.alarm.mode", mode=repr(mode))
+        return t("sessions.alarm.mode", mode=repr(mode))

@@ -127,22 +127,22 @@ class Machine:
             self.memory.title = wish.title
             return []
         if self.memory.phase == "ended":
-            raise WishRefused(t("session.refused.ended"))
+            raise WishRefused(t("sessions.refused.ended"))
         if self.memory.phase == "queued":
-            raise WishRefused(t("session.refused.not_running"))
+            raise WishRefused(t("sessions.refused.not_running"))
         if self.memory.phase == "stopping":
-            raise WishRefused(t("session.refused.stopping"))
+            raise WishRefused(t("sessions.refused.stopping"))
         if self.memory.phase == "parking" and not isinstance(wish, Stop):
-            raise WishRefused(t("session.refused.parking"))
+            raise WishRefused(t("sessions.refused.parking"))
         match wish:
             case Speak() if self._is_spent:
-                raise WishRefused(t("session.refused.cost", reason=self._spent))
+                raise WishRefused(t("sessions.refused.cost", reason=self._spent))
             case Speak(say):
                 content = say.content if isinstance(say.content, str) else list(say.content)
                 return [Write(self.wire.send_say(content, say.id)), WakeMe("idle", self.limits.idle)]
             case Interrupt():
                 if self.memory.phase != "working" and not self.memory.requests:
-                    raise WishRefused(t("session.refused.idle"))
+                    raise WishRefused(t("sessions.refused.idle"))
                 return [self._want("interrupt", "")]
             case ChangeMode(mode):
                 self.memory.granted.append(mode)
@@ -206,7 +206,7 @@ class Machine:
         published: list[Command] = [Publish(content) for content in translate.translate(frame, memory.actions)]
         memory.alarm = wrong
         self._enter("stop")
-        alarm = Publish(Notice("alarm", t("session.alarm.stopped", wrong=wrong), "alarm"))
+        alarm = Publish(Notice("alarm", t("sessions.alarm.stopped", wrong=wrong), "alarm"))
         return [Alarm(wrong), *published, alarm, *self._waiting.withdraw_all(wrong), WakeMe("idle", None)]
 
     def _called(self, claude_id: str) -> None:
@@ -261,8 +261,8 @@ class Machine:
             return self._greeted()
         what, value = self.memory.wants.pop(response.request_id, ("", ""))
         if what and response.subtype != "success":
-            error = response.error or t("session.notice.no_reason")
-            text = t("session.notice.wish_refused", what=what, value=value, error=error)
+            error = response.error or t("sessions.notice.no_reason")
+            text = t("sessions.notice.wish_refused", what=what, value=value, error=error)
             return [Publish(Notice("error", text, what))]
         if what == "set_permission_mode":
             self.memory.mode = value
@@ -299,7 +299,7 @@ class Machine:
         notices: list[Command] = []
         if not self.memory.stuck:
             self.memory.stuck = True
-            text = t("session.notice.not_moving", seconds=f"{self.limits.move:g}")
+            text = t("sessions.notice.not_moving", seconds=f"{self.limits.move:g}")
             notices.append(Publish(Notice("warning", text, "not moving")))
         return [*notices, AnswerAgain(), WakeMe("move", self.limits.move)]
 
@@ -309,7 +309,7 @@ class Machine:
         # An open ask or a background task: that is not idleness.
         if self.memory.requests or self.memory.has_background:
             return [WakeMe("idle", self.limits.idle)]
-        return self._stop(t("session.ended.idle"))
+        return self._stop(t("sessions.ended.idle"))
 
     def _stop(self, reason: str) -> list[Command]:
         ends = [] if self.memory.is_ending else [Terminate(self.farewell)]
@@ -320,7 +320,7 @@ class Machine:
 
     def _park(self) -> list[Command]:
         if self.memory.phase != "idle" or self.memory.requests or self.memory.has_background:
-            raise WishRefused(t("session.refused.not_idle"))
+            raise WishRefused(t("sessions.refused.not_idle"))
         self._enter("park")
         return [WakeMe("idle", None), Terminate(self.farewell)]
 
@@ -332,9 +332,9 @@ class Machine:
         if memory.phase == "parked":
             return [WakeMe("move", None), WakeMe("idle", None)]
         ended = how_it_ended(memory, exit_code, errors, now, fault)
-        commands = self._waiting.withdraw_all(t("session.withdrawn.exited", reason=ended.reason))
+        commands = self._waiting.withdraw_all(t("sessions.withdrawn.exited", reason=ended.reason))
         if memory.requests:
-            commands.append(Publish(Notice("warning", t("session.notice.not_delivered"), "not delivered")))
+            commands.append(Publish(Notice("warning", t("sessions.notice.not_delivered"), "not delivered")))
         if ended.how in ("lost", "failed"):
             commands += self._saying.cut_off(now)
         memory.requests.clear()
@@ -347,7 +347,7 @@ class Machine:
         memory = self.memory
         memory.missing = "fork" if memory.way == "fork" else "resume"
         self._enter("no conversation")
-        text = t("session.notice.starts_over")
+        text = t("sessions.notice.starts_over")
         withdrawn = self._waiting.withdraw_all(text)
         memory.requests.clear()
         memory.stuck = memory.unmoved = False

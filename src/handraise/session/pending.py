@@ -46,7 +46,7 @@ class PendingRequests:
             case McpMessage(server_name=own_tools.SERVER):
                 return self._serve(request_id, request, now)
             case McpMessage(server_name=server):
-                notice = t("session.notice.no_server", server=repr(server))
+                notice = t("sessions.notice.no_server", server=repr(server))
                 return self._refuse(request_id, f"There is no MCP server called {server!r} here.", notice)
             case HookCallback(input=call):
                 return self._check(request_id, request, call, now)
@@ -54,7 +54,7 @@ class PendingRequests:
                 # An error would count as no objection.
                 return self._object(request_id, "", "deny", "The call could not be read, so it was not checked.")
             case UnknownRequest(subtype=subtype):
-                notice = t("session.notice.unknown_request", type=repr(subtype))
+                notice = t("sessions.notice.unknown_request", type=repr(subtype))
                 return self._refuse(request_id, f"Handraise can't answer requests of type {subtype!r}.", notice)
             case _:
                 assert_never(request)
@@ -107,13 +107,13 @@ class PendingRequests:
                 del self._memory.requests[request_id]
                 if pending.settled:
                     return [Deliver(pending.ask)]
-                return [Withdraw(pending.ask, t("session.withdrawn.continued"))]
+                return [Withdraw(pending.ask, t("sessions.withdrawn.continued"))]
         return []
 
     def cancelled(self, request_id: str) -> list[Command]:
         """Claude no longer wants the answer."""
         pending = self._memory.requests.pop(request_id, None)
-        return [Withdraw(pending.ask, t("session.withdrawn.interrupted"))] if pending else []
+        return [Withdraw(pending.ask, t("sessions.withdrawn.interrupted"))] if pending else []
 
     def withdraw_all(self, reason: str) -> list[Command]:
         """Nobody waits any more for what is open; what is answered may still be taken."""
@@ -221,7 +221,7 @@ class PendingRequests:
                 line = self._wire.send_deny(request_id, reason)
         except LocalWireError:  # taken back in the same breath
             return []
-        return [Write(line), Publish(Notice("info", t("session.notice.sent_back", reason=reason), "sent back"))]
+        return [Write(line), Publish(Notice("info", t("sessions.notice.sent_back", reason=reason), "sent back"))]
 
     def _refuse(self, request_id: str, reason: str, notice: str) -> list[Command]:
         """Claude reads the reason, and people the notice."""

@@ -149,7 +149,7 @@ class SessionPool:
         """Returns when Claude is gone; where the store cannot keep that, the next hub finds out."""
         running = self._running.get(runner.session.id)
         with suppress(WishRefused):
-            await runner.wish(Stop(t("session.ended.with_hub")))
+            await runner.wish(Stop(t("sessions.ended.with_hub")))
         gone = [each for each in (runner.ending or running,) if each is not None]
         if gone:
             await asyncio.wait(gone)
@@ -182,7 +182,7 @@ class SessionPool:
                 if len(self._running) >= self._config.limit:
                     await self._make_room(session, rivals)
                 elif options.parallel is not None and len(own) >= options.parallel:
-                    await self._make_room(session, own, t("session.queued.this_project"))
+                    await self._make_room(session, own, t("sessions.queued.this_project"))
                 else:
                     self._slots.assigned(session.id)
                     await self._launch(session, options, footing)
@@ -296,7 +296,7 @@ class SessionPool:
         return "none" if wanted == "open" and self._config.wall.missing else wanted
 
     def _no_sandbox(self) -> Notice:
-        return Notice("warning", t("session.notice.no_sandbox", why=self._config.wall.missing), "sandbox")
+        return Notice("warning", t("sessions.notice.no_sandbox", why=self._config.wall.missing), "sandbox")
 
     def _sandbox(self, preset: str, directory: str, options: Options) -> dict[str, Any] | None:
         """Its plan; raises SandboxUnfit where a sandbox is configured and not available."""
@@ -306,7 +306,7 @@ class SessionPool:
         if config.wall.missing:
             missing, advice = config.wall.missing, config.wall.advice
             raise sandbox.SandboxUnfit(
-                t("session.start.no_sandbox", preset=repr(preset), missing=missing, advice=advice)
+                t("sessions.start.no_sandbox", preset=repr(preset), missing=missing, advice=advice)
             )
         wanted = sandbox.Sandbox(preset=preset, directory=directory, writable=(*options.add_dirs, *config.writable))
         known = sandbox.sandbox_context([config.state, *config.hidden], config.environment)
@@ -355,12 +355,12 @@ class SessionPool:
     async def _end_without_a_trace(self, session: Session) -> None:
         """There was a process once, and nothing is left in its folder to go on from."""
         stopped = session.phase == "stopping"
-        how = Ended("stopped" if stopped else "lost", t("session.ended.gone"), self._config.clock())
+        how = Ended("stopped" if stopped else "lost", t("sessions.ended.gone"), self._config.clock())
         await self._end_unheard(session, "not found", how)
 
     async def _end_unheard(self, session: Session, event: Event, how: Ended) -> None:
         still_open = await self._store.asks(session=session.id, state="open")
-        reason = t("session.withdrawn.exited", reason=how.reason)
+        reason = t("sessions.withdrawn.exited", reason=how.reason)
         withdrawn = [SettleAsk(ask.id, Withdrawn(reason, how.at)) for ask in still_open]
         await self._store.apply([*withdrawn, *records.ended(session, event, how)])
 
@@ -391,7 +391,7 @@ class SessionPool:
             log.exception("session %s is no longer followed; the next start of the hub adopts it", session)
             self._out_of_hold[session] = running
             del self._runners[session]  # before anybody hears of it: it can be stopped all the same
-            notice = Notice("error", t("session.refused.lost"), "fault")
+            notice = Notice("error", t("sessions.refused.lost"), "fault")
             with suppress(StoreError):
                 await self._store.apply([PublishItems(session, self._config.clock(), notice)])
         finally:

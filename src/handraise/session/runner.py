@@ -162,11 +162,11 @@ class Runner:
                 self._chunks.append(chunk)
         except JournalLost as error:
             # A Claude that nobody can hear would work unsupervised.
-            fault = t("session.ended.unheard", why=error)
+            fault = t("sessions.ended.unheard", why=error)
             log.warning("session %s: %s", self.session.id, fault)
             await self._claude.stop()
         if self.was_cut_off:
-            fault = t("session.ended.cut_off")
+            fault = t("sessions.ended.cut_off")
         gone = commands.ProcessEnded(self._claude.process.exit_code, self._claude.folder.last_errors(), fault)
         self._queue.put_nowait(gone)
 
@@ -229,7 +229,7 @@ class Runner:
 
     async def _check_silence(self) -> None:
         if await self._store.says(self.session.id):
-            raise WishRefused(t("session.refused.not_received"))
+            raise WishRefused(t("sessions.refused.not_received"))
 
     async def _speak(self) -> None:
         """Whatever was said and Claude has not taken is written, once; a later process writes it again."""
@@ -345,7 +345,7 @@ class Runner:
 
     def _too_late(self) -> WishRefused:
         if self.has_ended and self.session.ended is not None:
-            return WishRefused(t("session.refused.ended"))
+            return WishRefused(t("sessions.refused.ended"))
         if self.has_ended:
-            return WishRefused(t("session.refused.between"))
-        return WishRefused(t("session.refused.closing"))
+            return WishRefused(t("sessions.refused.between"))
+        return WishRefused(t("sessions.refused.closing"))

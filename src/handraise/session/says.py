@@ -36,7 +36,7 @@ class SayTracker:
             case "completed":
                 return [Take(say)]
             case "cancelled" | "refused":
-                return [Publish(Notice("warning", t("session.notice.dropped"), "not taken"))]
+                return [Publish(Notice("warning", t("sessions.notice.dropped"), "not taken"))]
             case _:  # what is discarded waits for the next process, like all that no process took
                 return []
 

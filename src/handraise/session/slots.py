@@ -67,29 +67,29 @@ def behind(busy: Sequence[Session], open_asks: Mapping[str, int], project: str |
     # What waits for a person first: an answer makes room without ending anything.
     ordered = sorted(busy, key=lambda each: (not open_asks.get(each.id), each.created_at))
     named = [_named(each, open_asks) for each in ordered[:_NAMED]]
-    more = [t("session.queued.more", count=len(busy) - _NAMED)] if len(busy) > _NAMED else []
+    more = [t("sessions.queued.more", count=len(busy) - _NAMED)] if len(busy) > _NAMED else []
     names, way = ", ".join([*named, *more]), _way_out(ordered, open_asks)
     if project is None:
-        return Notice("info", t("session.queued.behind", count=len(busy), names=names, way=way), "queued")
-    text = t("session.queued.behind_in", count=len(busy), project=project, names=names, way=way)
+        return Notice("info", t("sessions.queued.behind", count=len(busy), names=names, way=way), "queued")
+    text = t("sessions.queued.behind_in", count=len(busy), project=project, names=names, way=way)
     return Notice("info", text, "queued")
 
 
 def _named(session: Session, open_asks: Mapping[str, int]) -> str:
     doing = _doing(session, open_asks)
-    return t("session.queued.named", title=_short(session.title), session=session.id, doing=doing)
+    return t("sessions.queued.named", title=_short(session.title), session=session.id, doing=doing)
 
 
 def _way_out(ordered: Sequence[Session], open_asks: Mapping[str, int]) -> str:
     if not ordered:
-        return t("session.queued.raise")
+        return t("sessions.queued.raise")
     if open_asks.get(ordered[0].id):
-        return t("session.queued.answer", session=ordered[0].id)
-    return t("session.queued.stop", session=ordered[0].id)
+        return t("sessions.queued.answer", session=ordered[0].id)
+    return t("sessions.queued.stop", session=ordered[0].id)
 
 
 def _doing(session: Session, open_asks: Mapping[str, int]) -> str:
-    return t("session.queued.waiting" if open_asks.get(session.id) else f"session.phase.{session.phase}")
+    return t("sessions.queued.waiting" if open_asks.get(session.id) else f"sessions.phase.{session.phase}")
 
 
 def _short(title: str) -> str:

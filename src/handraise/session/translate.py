@@ -41,18 +41,18 @@ OUTPUT = 64 * 1024
 _ABORTED = "aborted"
 """How the reason of an interrupted turn begins: in a reply or in a tool."""
 _TROUBLES = {
-    401: "session.retry.sign_in",
-    429: "session.retry.rate",
-    500: "session.retry.internal",
-    529: "session.retry.overloaded",
+    401: "sessions.retry.sign_in",
+    429: "sessions.retry.rate",
+    500: "sessions.retry.internal",
+    529: "sessions.retry.overloaded",
 }
 """What a status of its API says of the model."""
 _LINES = {
-    frames.NOT_A_FRAME: "session.line.not_a_frame",
-    frames.CUT_OFF: "session.line.cut_off",
-    frames.TOO_LONG: "session.line.too_long",
-    frames.NOT_UTF8: "session.line.not_utf8",
-    frames.NOISE: "session.line.noise",
+    frames.NOT_A_FRAME: "sessions.line.not_a_frame",
+    frames.CUT_OFF: "sessions.line.cut_off",
+    frames.TOO_LONG: "sessions.line.too_long",
+    frames.NOT_UTF8: "sessions.line.not_utf8",
+    frames.NOISE: "sessions.line.noise",
 }
 """Why a line could not be read."""
 BACKGROUND = "task:"
@@ -74,9 +74,9 @@ def advice(program: str, key_source: str, own: str = "") -> str:
     """
     if key_source in _NO_KEY:
         command = f"{shlex.quote(program)} auth login"
-        return t("session.sign_in.missing", command=command)
+        return t("sessions.sign_in.missing", command=command)
     of_the_hub = key_source in _OF_THE_HUB
-    text = t("session.sign_in.hub_key" if of_the_hub else "session.sign_in.key", source=key_source[:100])
+    text = t("sessions.sign_in.hub_key" if of_the_hub else "sessions.sign_in.key", source=key_source[:100])
     return f"{text}\n{own}" if own else text
 
 
@@ -111,12 +111,12 @@ def translate(frame: frames.Frame, under_way: dict[str, Action]) -> list[Content
             return _rate_limit(left)
         case frames.ApiRetry(attempt=attempt, max_retries=most, error_status=status, error=error):
             what = " ".join(str(each) for each in (status, error) if each)
-            trouble = _TROUBLES.get(status or 0, "session.retry.unreachable")
+            trouble = _TROUBLES.get(status or 0, "sessions.retry.unreachable")
             return [Notice("warning", t(trouble, what=what, attempt=attempt, most=most), "retry")]
         case frames.UnknownFrame(fields=fields):
             return [Frame(fields)]
         case frames.Unreadable(why=why, head=head, size=size):
-            key = _LINES.get(why, "session.line.broken")
+            key = _LINES.get(why, "sessions.line.broken")
             return [Notice("warning", t(key, size=size, head=head[:200].decode(errors="replace")), "line")]
         case _:
             return []
@@ -125,10 +125,10 @@ def translate(frame: frames.Frame, under_way: dict[str, Action]) -> list[Content
 def turn_ended(result: frames.Result, turn: int, last_text: str, cost_before: float) -> TurnEnded:
     """What a turn cost, and its error as reported. `is_error` decides, and an empty result is the last text."""
     interrupted = (result.terminal_reason or "").startswith(_ABORTED)
-    error = t("session.turn.interrupted") if interrupted else None
+    error = t("sessions.turn.interrupted") if interrupted else None
     if result.is_error and not interrupted:
         errors = "; ".join(str(each) for each in result.errors or []) or result.result
-        error = errors or result.subtype or t("session.turn.no_reason")
+        error = errors or result.subtype or t("sessions.turn.no_reason")
     return TurnEnded(
         turn=turn,
         cost_usd=max(0.0, result.total_cost_usd - cost_before),
@@ -158,7 +158,7 @@ def _block(block: Block, message: str, parent: str | None, under_way: dict[str, 
         case UnknownBlock(fields=fields):
             return [Frame({"block": fields})]
         case ImageBlock():
-            return [Notice("info", t("session.notice.image"), "image")]
+            return [Notice("info", t("sessions.notice.image"), "image")]
 
 
 def _remember(under_way: dict[str, Action], action: str, begun: Action) -> None:
@@ -170,7 +170,7 @@ def _remember(under_way: dict[str, Action], action: str, begun: Action) -> None:
 def _resulted(block: Block, parent: str | None, under_way: dict[str, Action]) -> list[Content]:
     match block:
         case ToolResult(tool_use_id=action, content=content, is_error=failed):
-            begun = under_way.pop(action, None) or Action("tool", t("session.tool"), parent)
+            begun = under_way.pop(action, None) or Action("tool", t("sessions.tool"), parent)
             text, images = _output(content)
             return [
                 ActionEnded(
@@ -231,12 +231,12 @@ def _task(task: frames.Task, under_way: dict[str, Action]) -> list[Content]:
     action = BACKGROUND + task.task_id
     match task.subtype:
         case "task_started":
-            title = task.description or task.task_type or t("session.notice.background")
+            title = task.description or task.task_type or t("sessions.notice.background")
             _remember(under_way, action, Action("tool", title, task.tool_use_id))
             return [ActionStarted(action, "tool", title, task.task_type or "task", {}, task.tool_use_id)]
         case "task_notification":
             begun = under_way.pop(action, None) or Action(
-                "tool", task.description or t("session.notice.background"), task.tool_use_id
+                "tool", task.description or t("sessions.notice.background"), task.tool_use_id
             )
             ok = task.status in (None, "completed")
             return [ActionEnded(action, begun.kind, begun.title, ok, task.summary or "", parent=begun.parent)]
@@ -248,14 +248,14 @@ def _rate_limit(left: dict[str, Any]) -> list[Content]:
     status = left.get("status")
     if status == "allowed":
         return []
-    kind, resets = left.get("rateLimitType") or t("session.limit.usage"), _moment(left.get("resetsAt"))
+    kind, resets = left.get("rateLimitType") or t("sessions.limit.usage"), _moment(left.get("resetsAt"))
     if status == "rejected":
-        return [Notice("error", t("session.limit.used_up", kind=kind, at=resets), "limit")]
-    return [Notice("warning", t("session.limit.nearly", kind=kind, status=status, at=resets), "limit")]
+        return [Notice("error", t("sessions.limit.used_up", kind=kind, at=resets), "limit")]
+    return [Notice("warning", t("sessions.limit.nearly", kind=kind, status=status, at=resets), "limit")]
 
 
 def _moment(seconds: object) -> str:
     try:
         return f"{datetime.fromtimestamp(float(str(seconds)), UTC):%Y-%m-%d %H:%M} UTC"
     except (ValueError, OverflowError, OSError):
-        return t("session.limit.unknown_time")
+        return t("sessions.limit.unknown_time")

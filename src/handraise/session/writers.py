@@ -23,7 +23,7 @@ class NotStored(WishRefused):
     """Claude is being ended, but the store could not save that yet."""
 
     def __init__(self, why: StoreError) -> None:
-        super().__init__(t("session.refused.not_stored", why=why))
+        super().__init__(t("sessions.refused.not_stored", why=why))
 
 
 class DurableWriter:
