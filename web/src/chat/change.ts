@@ -1,7 +1,7 @@
-/** What an action changed in a file, from what Claude gave its tool. Pure. */
+/** What an action changed in a file, from the tool's input. Pure. */
 import { compareTexts, type Row } from "../text/diff";
 
-/** The rows of the change, or null where the tool changes no file that we know of. */
+/** The rows of the change, or null if the tool changes no file that we know of. */
 export function changeOf(tool: string, input: Record<string, unknown>): Row[] | null {
   switch (tool) {
     case "Write":
