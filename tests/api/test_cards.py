@@ -1,4 +1,4 @@
-"""The card goes out with every ask, everywhere, and is never stored."""
+"""The card is sent with every ask, everywhere, and never stored."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,7 +27,7 @@ async def test_a_card_comes_with_every_ask(tmp_path: Path) -> None:
         answered = (await client.post(f"/api/asks/{question.id}/answer", json={"answer": A})).json()
         other = await owner.post(f"/api/asks/{question.id}/answer", json={"answer": B})
 
-        # Paths are told as seen from the session's directory.
+        # Paths are relative to the session's directory.
         assert [each["card"]["headline"] for each in listed] == ["Read `src/a.py`?", "Which?"]
         assert one["card"] == listed[0]["card"]
         assert one["card"]["risk"] == {"level": "low", "reason": ""}

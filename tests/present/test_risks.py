@@ -1,4 +1,4 @@
-"""The risk: high where a person should look twice."""
+"""The risk: high if a person should look twice."""
 
 import pytest
 
