@@ -27,6 +27,7 @@ async def test_the_printed_link_lets_one_browser_in_once(tmp_path: Path) -> None
         assert (again.status_code, told(again)["code"]) == (401, "unknown_token")
         me = (await first.get("/api/me")).json()
         assert len(me.pop("seat")) == 12
+        assert me.pop("tools")
         assert me == {"name": "owner", "role": "admin", "source": "web", "language": "en"}
         assert (await second.get("/api/me")).status_code == 401
 
@@ -304,6 +305,7 @@ async def test_a_proxy_says_who_it_is_only_from_its_own_address(tmp_path: Path) 
             if status == 200:
                 me = named.json()
                 assert me.pop("seat")
+                assert me.pop("tools")
                 assert me == {"name": "ana", "role": "approver", "source": "web", "language": "en"}
             assert (await client.get("/api/me")).status_code == 401
             twice = [("x-user", "ana"), ("x-user", "owner")]

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 
 from handraise.model.tokens import Role
+from handraise.model.tools import ToolKind
 
 REFERENCE = "#/components/schemas/"
 AnAnswer = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": f"{REFERENCE}Answer"})]
@@ -64,6 +65,8 @@ class Me(Struct, frozen=True, omit_defaults=True):
     """Why there is no sandbox on this machine. Empty if there is one."""
     language: str = ""
     """The hub's language. If it isn't `en`, `/api/texts` has its catalogue."""
+    tools: dict[str, ToolKind] = {}
+    """Claude's tools, for forms that name one."""
 
 
 class Problem(Struct, frozen=True, omit_defaults=True):

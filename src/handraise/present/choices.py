@@ -9,8 +9,8 @@ from handraise.model.asks import Ask, Form, Permission, Plan, Question
 from handraise.model.intent import Weight
 from handraise.model.keys import On, key_of
 from handraise.model.trust import Trust
+from handraise.present.headlines import one_line
 from handraise.present.offers import offer_in_words, suggestion_in_words
-from handraise.present.quotes import one_line
 from handraise.texts import t
 
 OPTION = "option"

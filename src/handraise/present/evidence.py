@@ -11,7 +11,7 @@ from handraise.model.asks import Ask, Body, Form, Permission, Plan, Question
 from handraise.model.names import has_hidden, reveal
 from handraise.model.tools import tool_named
 from handraise.model.trust import Brought, Trust
-from handraise.present.quotes import one_line, quoted
+from handraise.present.headlines import one_line, quoted
 from handraise.texts import t
 
 EvidenceKind = Literal["command", "diff", "plan", "input", "note", "warning", "piece"]
@@ -70,13 +70,14 @@ def _of_body(body: Body) -> Iterator[Evidence]:
 
 
 def _of_permission(body: Permission) -> Iterator[Evidence]:
-    if body.diff:
-        yield Evidence("diff", reveal(body.diff))
-    else:
+    if body.diff is None:
         yield from _of_input(body.tool, body.input)
+    elif body.diff or not body.diff_note:
+        yield Evidence("diff", reveal(body.diff))
     if body.diff_note:
         yield Evidence("note", one_line(body.diff_note))
-    description = body.description or body.input.get("description")
+    # Not `body.description`: where Claude gives none, Claude Code fills it with the name of the file.
+    description = body.input.get(tool_named(body.tool).says)
     if isinstance(description, str) and description.strip():
         yield Evidence("note", one_line(description), t("card.evidence.says"))
     if body.reason:
@@ -87,11 +88,12 @@ def _of_permission(body: Permission) -> Iterator[Evidence]:
 
 def _of_input(name: str, fields: Mapping[str, Any]) -> Iterator[Evidence]:
     command = fields.get("command")
-    if tool_named(name).kind not in ("shell", "other") or not isinstance(command, str):
+    tool = tool_named(name)
+    if tool.kind not in ("shell", "other") or not isinstance(command, str):
         yield Evidence("input", reveal(as_json(fields)))
         return
     yield Evidence("command", reveal(command))
-    rest = {key: value for key, value in fields.items() if key not in ("command", "description")}
+    rest = {key: value for key, value in fields.items() if key not in ("command", tool.says)}
     if rest:
         yield Evidence("input", reveal(as_json(rest)), t("card.evidence.rest"))
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from handraise.model.names import reveal
 from handraise.model.rules import Rule
 from handraise.model.tools import names_of, tool_named
-from handraise.present.quotes import quoted
+from handraise.present.headlines import quoted
 from handraise.texts import t
 
 _BELOW = "/**"

@@ -13,13 +13,9 @@ import socket
 import sys
 from typing import Any
 
-import anyio._backends._asyncio
-import httpcore2
 import prompt_toolkit.key_binding.bindings.search
 import prompt_toolkit.patch_stdout
 import prompt_toolkit.shortcuts
-import truststore
-import uvloop
 
 import handraise.cli.interactive
 import handraise.cli.interactive_session
@@ -30,7 +26,7 @@ import handraise.surfaces.terminal.plain
 import handraise.surfaces.terminal.screen
 from handraise.cli.entry import main
 
-IMPORTED = (anyio, handraise, httpcore2, prompt_toolkit, truststore, uvloop)
+IMPORTED = (handraise, prompt_toolkit)
 LARGEST = 1_000_000
 
 

@@ -9,8 +9,6 @@ import { compareTexts, onlyChanges } from "../text/diff";
 import { fromField, toField } from "../text/editing";
 import { t } from "../texts";
 
-const TEXTS: Record<string, string> = { Bash: "command", Write: "content", Edit: "new_string", NotebookEdit: "new_source", WebFetch: "url", WebSearch: "query" };
-
 export interface Edited {
   /** The field that is edited as text; null: all of it, as JSON. */
   key: string | null;
@@ -23,10 +21,10 @@ export interface Edited {
 }
 
 export function useEdit(ask: AskOf<"permission">): Edited {
-  const { input, tool } = ask.body;
-  const named = TEXTS[tool];
-  const text = named === undefined ? undefined : input[named];
-  const key = named !== undefined && typeof text === "string" ? named : null;
+  const { input } = ask.body;
+  const named = ask.card.traits?.editable || null;
+  const text = named === null ? undefined : input[named];
+  const key = typeof text === "string" ? named : null;
   const before = typeof text === "string" ? text : JSON.stringify(input, null, 2);
   const [field, change] = useDraft(`${ask.id}.edit`, toField(before));
   const after = useMemo(() => fromField(field, before), [field, before]);
@@ -41,7 +39,7 @@ interface EditInputProps {
   leave: () => void;
 }
 
-export function Edit({ ask, edit, reviewing, review, leave }: EditInputProps) {
+export function EditForm({ ask, edit, reviewing, review, leave }: EditInputProps) {
   const what = edit.key ?? ask.body.tool;
   if (reviewing) return <Changes before={edit.before} after={edit.after} what={what} />;
   const submit = () => edit.input && review();

@@ -12,8 +12,8 @@ const SHORT = 60;
 
 /** The evidence of a permission, and its whole input for those who want to be sure. */
 export function EvidenceList({ ask, directory }: { ask: AskOf<"permission">; directory: string | null }) {
-  const { headline, evidence } = ask.card;
-  const path = nearby(fileOf(ask.body.input) || ask.body.tool, directory);
+  const { headline, evidence, traits } = ask.card;
+  const path = nearby(fileOf(traits, ask.body.input) || ask.body.tool, directory);
   const whole = useMemo(() => JSON.stringify(ask.body.input, null, 2), [ask.body]);
   return (
     <div class="evidence">
@@ -27,10 +27,9 @@ export function EvidenceList({ ask, directory }: { ask: AskOf<"permission">; dir
   );
 }
 
-/** A short command is already in the headline; and Claude often describes a change by its file name. */
+/** A short command stands in the headline already. */
 function isRepeated({ kind, text }: Evidence, headline: string): boolean {
-  if (kind === "command") return headline.includes(`\`${text}\``);
-  return kind === "note" && headline.includes(text);
+  return kind === "command" && headline.includes(`\`${text}\``);
 }
 
 /** One piece of evidence. `path` names the file of a change. */

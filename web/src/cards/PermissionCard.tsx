@@ -8,7 +8,7 @@ import { useDraft } from "../store/drafts";
 import { t } from "../texts";
 import { choiceOf, type Acting } from "./acting";
 import { Bar, Choice, Control, forAll, nameOf } from "./Bar";
-import { Edit, useEdit, type Edited } from "./EditInput";
+import { EditForm, useEdit, type Edited } from "./EditInput";
 import { EvidenceList } from "./Evidence";
 import { useKeys } from "./keys";
 import { Reason } from "./Reason";
@@ -40,7 +40,7 @@ export function PermissionCard(props: PermissionProps) {
   return (
     <>
       <EvidenceList ask={ask} directory={props.directory} />
-      {(step.value === "editing" || step.value === "reviewing") && <Edit ask={ask} edit={edit} reviewing={step.value === "reviewing"} review={go("reviewing")} leave={go("deciding")} />}
+      {(step.value === "editing" || step.value === "reviewing") && <EditForm ask={ask} edit={edit} reviewing={step.value === "reviewing"} review={go("reviewing")} leave={go("deciding")} />}
       {step.value === "reviewing" && <ReviewBar {...props} decision={decision} />}
       {step.value === "denying" && <Denial {...props} decision={decision} />}
       {step.value === "deciding" && <DecideBar {...props} decision={decision} />}

@@ -152,16 +152,17 @@ function TurnEnd({ item }: { item: ItemOf<"turn.ended"> }) {
 
 function SessionEnd({ item }: { item: ItemOf<"session.ended"> }) {
   const bad = item.how === "failed" || item.how === "lost";
+  const how = textOr(`card.session.ended.${item.how}`, t("card.session.ended.unknown"));
   const reason = item.reason ? `: ${reveal(item.reason)}` : "";
   if (!bad)
     return (
       <p class="event">
-        {textOr(`page.chat.ended.${item.how}`, item.how) + reason} · {moment(item.at)}
+        {how + reason} · {moment(item.at)}
       </p>
     );
   return (
     <div class="failure" role="note">
-      <strong>{item.alarm ? t("page.inbox.alarm") : textOr(`page.chat.ended.${item.how}`, item.how)}</strong>
+      <strong>{item.alarm ? t("page.inbox.alarm") : how}</strong>
       <p>{reveal(item.reason)}</p>
       <p>{item.alarm ? t("page.inbox.alarm_hint") : t("page.chat.ended_hint")}</p>
     </div>

@@ -1,5 +1,5 @@
-/** A session's items as a person reads them: entries, in order, in blocks that are drawn separately. Pure. */
-import type { Item, ItemOf } from "./model";
+/** A session's items as a person reads them: entries, in order, in blocks that are drawn on their own. Pure. */
+import type { Item, ItemOf, ToolTraits } from "./model";
 
 interface Placed {
   readonly key: number;
@@ -9,6 +9,7 @@ interface Placed {
 export interface ActionEntry extends Placed {
   readonly kind: "action";
   readonly started: ItemOf<"action.started">;
+  readonly traits: ToolTraits;
   readonly ended: ItemOf<"action.ended"> | null;
   /** Who edited the input; then `started` has what really runs. */
   readonly editor: string | null;
@@ -33,11 +34,12 @@ export type TimelineEntry =
 
 /** Few enough to be drawn between two frames. A run of reads, which is one line, is not split. */
 const [BLOCK, RUN] = [6, 100];
-const READING = new Set(["Read", "Glob", "Grep", "LS", "NotebookRead", "ToolSearch"]);
+/** Of a tool that nothing is known of, as in an item that the hub could not read. */
+const NO_TRAITS: ToolTraits = { kind: "other", verb: "", subject: [], path: "", editable: "", change: "", only_reads: false };
 
 /** An action that only reads. */
 export function isRead(entry: TimelineEntry | undefined): entry is ActionEntry {
-  return entry?.kind === "action" && READING.has(entry.started.tool);
+  return entry?.kind === "action" && entry.traits.only_reads;
 }
 
 /** A retry to reach the model. */
@@ -92,7 +94,7 @@ export class Timeline {
         return this.put({ ...placed, kind: "thinking", item }, item.parent);
       case "action.started":
         if (item.parent !== null) this.parents.set(item.action, item.parent);
-        return this.put({ ...placed, kind: "action", started: item, ended: null, editor: null, ask: null, inside: [] }, item.parent);
+        return this.put({ ...placed, kind: "action", started: item, traits: item.traits ?? NO_TRAITS, ended: null, editor: null, ask: null, inside: [] }, item.parent);
       case "action.changed": {
         const { title, input, by } = item;
         this.change(item.action, (entry) => ({ ...entry, started: { ...entry.started, title, input }, editor: by.name }));

@@ -1,6 +1,7 @@
 /** A rule in the making: drafted from an ask, put in words, and as the hub expects it. Pure. */
 import type { NewRule, ProjectRule, Rule } from "../generated/api";
 import type { Ask, Project, Session } from "../feed/model";
+import { fileOf, nearby } from "../text/paths";
 import { reveal } from "../text/reveal";
 import { listed } from "../text/times";
 import { t } from "../texts";
@@ -26,20 +27,18 @@ export interface RuleDraft {
 export const NO_RULE: RuleDraft = { decision: "allow", tool: "", commands: "", path: "", server: "", project: "", session: "", message: "", seconds: 0 };
 
 const DAY = 86_400;
-const PATHS = ["file_path", "notebook_path", "path"];
 
 /** What the hub would offer for longer, or else exactly what was asked for. */
 export function draftOf(ask: Ask, session: Session | undefined, projects: readonly Project[]): RuleDraft {
   if (ask.kind !== "permission") return NO_RULE;
-  const { body } = ask;
+  const { body, card } = ask;
   const draft = { ...NO_RULE, tool: body.tool, project: projectOf(ask, session, projects) };
   const offered = (body.offers.find((offer) => offer.for === "always") ?? body.offers[0])?.rules ?? [];
   const first = offered[0];
   if (first) return { ...draft, tool: first.tool ?? "", commands: lines(offered.map((rule) => rule.command)), path: first.path ?? "", server: first.server ?? "" };
   const command = body.input["command"];
-  if (body.tool === "Bash") return { ...draft, commands: typeof command === "string" && !command.includes("\n") ? command : "" };
-  const path = PATHS.map((name) => body.input[name]).find((each) => typeof each === "string");
-  return path === undefined ? draft : { ...draft, path: relative(path as string, session?.directory) };
+  if (card.traits?.kind === "shell") return { ...draft, commands: typeof command === "string" && !command.includes("\n") ? command : "" };
+  return { ...draft, path: nearby(fileOf(card.traits, body.input), session?.directory ?? null) };
 }
 
 function projectOf(ask: Ask, session: Session | undefined, projects: readonly Project[]): string {
@@ -106,8 +105,4 @@ function patternsOf(commands: string): string[] {
 
 function lines(commands: readonly (string | null)[]): string {
   return commands.filter((command) => command !== null).join("\n");
-}
-
-function relative(path: string, directory: string | undefined): string {
-  return directory && path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : path;
 }

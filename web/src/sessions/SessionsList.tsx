@@ -111,7 +111,8 @@ const SessionRow = memo(({ session, group, asks }: { session: Session; group: Se
 function special(session: Session, group: SessionGroup, asks: readonly Ask[]): string {
   if (connection.value.state === "offline" && !session.ended) return t("page.sessions.reconnecting");
   const state = stateOf(session, asks, sessions.value.values(), now.value);
-  return state === textOr(`page.sessions.state.${group}`, "") || (group === "ended" && session.ended?.how === "finished") ? "" : state;
+  if (session.ended) return group === "ended" && session.ended.how === "finished" ? "" : state;
+  return state === textOr(`card.session.state.${group}`, "") ? "" : state;
 }
 
 /** What it did last, or why it ended. */

@@ -19,12 +19,12 @@ export function groupOf(session: Session, asks: readonly Ask[], now: number): Se
 /** One word or a few; always true. */
 export function stateOf(session: Session, asks: readonly Ask[], others: Iterable<Session>, now: number): string {
   if (isAlarm(session)) return t("page.sessions.alarm");
-  if (session.ended) return t(`page.sessions.ending.${session.ended.how}`);
-  if (asks.length) return t("page.sessions.state.needs_you");
+  if (session.ended) return t(`card.session.state.${session.ended.how}`);
+  if (asks.length) return t("card.session.state.needs_you");
   if (session.stuck_since) return t("page.sessions.stuck", { duration: span(now - Date.parse(session.stuck_since)) });
   if (session.phase === "queued") return queuedBehind(before(session, others));
   const phase = session.phase === "parking" || session.phase === "parked" ? "idle" : session.phase;
-  return t(`page.sessions.state.${phase}`);
+  return t(`card.session.state.${phase}`);
 }
 
 export function isFailed(session: Session): boolean {

@@ -2,7 +2,7 @@
 import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { Asks as AsksPage, Me, Projects, Sessions as SessionsPage } from "../generated/api";
 import { changeAsks, changeSessions, learnAsk, NO_ASKS, type KnownAsks } from "../feed/known";
-import type { Actor, Ask, Item, Project, Session, Settlement } from "../feed/model";
+import type { Actor, Ask, Item, Project, Session, Settlement, ToolTraits } from "../feed/model";
 import { get, Refused } from "./http";
 import { useLanguage } from "./language";
 
@@ -78,6 +78,12 @@ export const openBySession = computed<ReadonlyMap<string, readonly Ask[]>>(() =>
 
 function isSame(a: readonly Ask[] | undefined, b: readonly Ask[]): boolean {
   return a?.length === b.length && a.every((ask, at) => ask === b[at]);
+}
+
+/** The names of Claude's tools of this kind, as examples. */
+export function toolsOf(kind: ToolTraits["kind"]): string[] {
+  const tools = me.value?.tools ?? {};
+  return Object.keys(tools).filter((name) => tools[name] === kind);
 }
 
 export function may(role: "approver" | "admin"): boolean {

@@ -1,4 +1,7 @@
-"""Sends one encrypted message to one push service, and reports the outcome. Never retries."""
+"""Sends one encrypted message to one push service, and reports the outcome. Never retries.
+
+Push services are on the open internet, so this uses a general HTTP client. `handraise.client` is for hubs.
+"""
 
 import asyncio
 import ssl

@@ -21,7 +21,7 @@ from handraise.present.choices import OPTION, CardChoice, choices
 from handraise.present.evidence import brought_in_words
 from handraise.present.headlines import headline, without_marks
 from handraise.present.outcomes import outcome
-from handraise.present.sessions import ending_in_words
+from handraise.present.states import ending_in_words
 from handraise.surfaces.push.device_log import Ending
 from handraise.texts import t
 

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
 from handraise.model.trust import Trust
 from handraise.present.evidence import Evidence, as_json
-from handraise.present.quotes import clipped
-from handraise.present.waiting import waiting
+from handraise.present.headlines import clipped
+from handraise.present.states import waiting
 from handraise.surfaces.terminal import markdown
 from handraise.surfaces.terminal.dialogue import Dialogue, Row, Step
 from handraise.surfaces.terminal.fit import Fit, Parts, arrange

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from handraise.present.waiting import waiting
+from handraise.present.states import state_in_words, waiting
 from handraise.surfaces.terminal import cards
 from handraise.surfaces.terminal.cards import CardFrame, CardView
 from handraise.surfaces.terminal.fit import Fit
@@ -58,12 +58,12 @@ def nothing_open(view: ViewState) -> str:
 def _doing(view: ViewState, now: datetime) -> str:
     timeline = view.timeline
     if view.stack.top is not None:
-        return t("terminal.status.needs_you")
+        return state_in_words("needs you")
     if timeline.working and timeline.since is not None:
         return t("terminal.status.working_for", span=span(now - timeline.since))
     if timeline.working:
-        return t("terminal.status.working")
-    return t("terminal.status.ended") if timeline.ended else t("terminal.status.idle")
+        return state_in_words("working")
+    return state_in_words("ended" if timeline.ended else "idle")
 
 
 def _connection(view: ViewState, width: int) -> list[Line]:

@@ -4,7 +4,7 @@ Claude's text is indented by two columns; only Handraise writes to the first one
 """
 
 from datetime import datetime
-from typing import assert_never, get_args
+from typing import assert_never
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -27,12 +27,11 @@ from handraise.model.items import (
     TurnEnded,
     TurnStarted,
 )
-from handraise.model.sessions import Ending
 from handraise.model.tools import names_of
 from handraise.present.actions import doing
-from handraise.present.headlines import headline
+from handraise.present.headlines import clipped, headline
 from handraise.present.outcomes import of_settlement
-from handraise.present.quotes import clipped
+from handraise.present.states import ending_in_words
 from handraise.surfaces.terminal import markdown
 from handraise.surfaces.terminal.lines import (
     BETWEEN,
@@ -52,7 +51,6 @@ from handraise.surfaces.terminal.markdown import Growing
 from handraise.texts import clock, span, t
 
 GUTTER: Span = ("", "  ")
-_ENDINGS: tuple[str, ...] = get_args(Ending)
 _TAIL = 6
 """How many rows of an unfinished block are shown."""
 _ASKS = names_of("question", "plan")
@@ -255,10 +253,7 @@ def _said(content: Said, width: int) -> list[Line]:
 
 
 def _ending(content: SessionEnded) -> str:
-    reason = one_line(content.reason)
-    if content.how in _ENDINGS:
-        return t(f"terminal.timeline.end.{content.how}", reason=reason)
-    return t("terminal.timeline.ended", reason=reason)
+    return t("terminal.timeline.ended", how=ending_in_words(content.how), reason=one_line(content.reason))
 
 
 def settled_line(ask: Ask, settlement: Settlement, me: Person, directory: str | None = None) -> str:
