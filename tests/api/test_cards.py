@@ -28,7 +28,7 @@ async def test_a_card_comes_with_every_ask(tmp_path: Path) -> None:
         answered = (await client.post(f"/api/asks/{question.id}/answer", json={"answer": A})).json()
         other = await owner.post(f"/api/asks/{question.id}/answer", json={"answer": B})
 
-        # Paths are told as seen from the session's directory.
+        # Paths are relative to the session's directory.
         assert [each["card"]["headline"] for each in listed] == ["Read `src/a.py`?", "Which?"]
         assert one["card"] == listed[0]["card"]
         assert one["card"]["risk"] == {"level": "low", "reason": ""}

@@ -1,4 +1,4 @@
-"""Sessions: the list and its filters, a new one with pictures, the queue, and what can be done with one."""
+"""Sessions: the list and its filters, a new one with images, the queue, and the actions of one."""
 
 from pathlib import Path
 

@@ -127,7 +127,7 @@ async def test_the_first_process_holds_nothing_and_can_do_nothing(tmp_path: Path
 
 
 async def test_signals_from_inside_do_not_end_it_before_the_program(tmp_path: Path) -> None:
-    """Nor can it be traced: whoever could, could keep it there when Claude has ended."""
+    """Nor can it be traced: a tracer could keep it alive when Claude has exited."""
     source = """
 import ctypes, os, signal
 for number in (signal.SIGKILL, signal.SIGSTOP, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):

@@ -1,4 +1,4 @@
-"""The card: all that people read about an ask, in every kind and state, and in the language of the hub."""
+"""The card: everything people read about an ask, in every kind and state, and in the hub's language."""
 
 from typing import Any
 

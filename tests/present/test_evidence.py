@@ -1,4 +1,4 @@
-"""The evidence: whole, marked, and in the order in which to read it."""
+"""The evidence: complete, marked, and in reading order."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The headline: one sentence, and nothing in it that a person cannot see."""
+"""The headline: one sentence, with nothing hidden in it."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-/** Everything the page says, in the hub's language. English is built in; another language is loaded before the page is drawn. */
+/** All texts of the page, in the hub's language. English is built in; another language is loaded before the page is drawn. */
 import { signal } from "@preact/signals";
 // What the hub does not send: the rest of these words comes with each ask and action.
 import { choice, kind, left, session, waiting } from "../../src/handraise/texts/en/card.json";
@@ -8,7 +8,7 @@ import { Catalogue, type Messages } from "./messages";
 
 const catalogue = new Catalogue({ page, card: { choice, kind, left, session, waiting } });
 
-/** The language that is shown. The page is drawn again when it changes. */
+/** The current language. The page is redrawn when it changes. */
 export const language = signal("en");
 
 /** The text of this key. Backquotes in it mark what a machine said. */
@@ -31,7 +31,7 @@ export function addTexts(area: string, messages: Messages): void {
   catalogue.add(area, messages);
 }
 
-/** Shows another language from here on. */
+/** Switches to another language. */
 export function showLanguage(next: string, messages: Record<string, Messages>): void {
   catalogue.use(next, messages);
   language.value = next;

@@ -12,7 +12,7 @@ const SANDBOXES = ["open", "project", "sealed", "off"] as const;
 interface OptionsFormProps {
   project: Project;
   save: (options: Options, name: string) => Promise<boolean>;
-  /** Outlives the form, which is drawn again from what was saved. */
+  /** Outlives the form, which is redrawn from what was saved. */
   saved: Signal<boolean>;
 }
 

@@ -1,4 +1,4 @@
-/** A tool's input, changed before it is allowed: its text where it has one, its JSON otherwise. What changes is shown before it is sent. */
+/** A tool's input, edited before it is allowed: its text if it has one, otherwise its JSON. Changes are shown before it is sent. */
 import { useMemo } from "preact/hooks";
 import type { AskOf } from "../feed/model";
 import { SubmitForm } from "../parts/Form";
@@ -16,7 +16,7 @@ export interface Edited {
   after: string;
   field: string;
   change: (field: string) => void;
-  /** The input as edited; null if it cannot be read. */
+  /** The edited input; null if it can't be parsed. */
   input: Record<string, unknown> | null;
 }
 
@@ -59,7 +59,7 @@ export function EditForm({ ask, edit, reviewing, review, leave }: EditInputProps
   );
 }
 
-/** What was asked against what was made of it. */
+/** The original against the edit. */
 export function Changes({ before, after, what }: { before: string; after: string; what: string }) {
   const rows = useMemo(() => (before === after ? [] : onlyChanges(compareTexts(...withoutEndings(before, after)), (count) => t("page.card.unchanged", { count }))), [before, after]);
   return (
@@ -70,7 +70,7 @@ export function Changes({ before, after, what }: { before: string; after: string
   );
 }
 
-/** Where every line ends in the same way before and after, line endings need not be shown. */
+/** If every line ends the same way before and after, line endings need not be shown. */
 function withoutEndings(before: string, after: string): [string, string] {
   const alike = [before, after].every((text) => !/(^|[^\r])\n/.test(text));
   return alike ? [before.replaceAll("\r\n", "\n"), after.replaceAll("\r\n", "\n")] : [before, after];

@@ -1,4 +1,4 @@
-/** A permission: the change or the command first, then once, for longer in spelled-out words, edited, or no and why. */
+/** A permission: the change or the command first, then allow once, for longer (spelled out), edited, or deny and why. */
 import { useSignal, type Signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import type { AskOf, CardChoice } from "../feed/model";
@@ -34,7 +34,7 @@ export function PermissionCard(props: PermissionProps) {
   const { ask, hand } = props;
   const decision = useDecision(props);
   const { step, edit, go } = decision;
-  // Its controls are others in another step.
+  // Another step has other controls.
   useLayoutEffect(() => hand.step(), [step.value]);
   usePermissionKeys(props, decision);
   return (
@@ -70,7 +70,7 @@ function useDecision({ ask, act }: PermissionProps): Decision {
 function usePermissionKeys({ ask, choose, disabled, all }: PermissionProps, { step, go, deny, allowEdited }: Decision): void {
   const deciding = !disabled && step.value === "deciding";
   const reviewing = !disabled && step.value === "reviewing";
-  // What is allowed for longer is spelled out for this ask, and not for the others.
+  // What is allowed for longer is spelled out for this ask, not for the others.
   const longer = (act: string) => deciding && !all && (() => choose(choiceOf(ask, act)));
   useKeys(ask, {
     once: reviewing ? allowEdited : deciding && (() => choose(choiceOf(ask, "once"))),
@@ -108,7 +108,7 @@ function ReviewBar({ ask, hand, disabled, all, decision }: PermissionProps & { d
   );
 }
 
-/** No, and why: Enter denies, and ends the turn if that was chosen. */
+/** Deny, and why: Enter denies, and ends the turn if that was chosen. */
 function Denial({ ask, act, hand, disabled, all, decision }: PermissionProps & { decision: Decision }) {
   const { stopping, go } = decision;
   const [reason, setReason] = useDraft(`${ask.id}.reason`, "");
@@ -124,7 +124,7 @@ function Denial({ ask, act, hand, disabled, all, decision }: PermissionProps & {
   );
 }
 
-/** What could be allowed beyond this once, each with its scope in words. */
+/** What could be allowed for longer than once, each with its scope in words. */
 function Longer({ ask, hand, disabled, choose }: Pick<PermissionProps, "ask" | "hand" | "disabled" | "choose">) {
   const offers = ask.card.choices.filter(({ act }) => act === "session" || act === "always");
   const suggestions = ask.card.choices.filter(({ act }) => act === "suggestion");

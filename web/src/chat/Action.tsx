@@ -14,7 +14,7 @@ import { Entries } from "./Entry";
 
 export function Action({ entry }: { entry: ActionEntry }) {
   const { started, ended } = entry;
-  // While a card stands for it, and where the card's line tells all there is, the action says nothing.
+  // While a card stands for it, or if the card's line says everything, the action shows nothing.
   if (entry.ask !== null && !isShown(entry)) return null;
   const failed = ended?.ok === false;
   const state = ended ? (failed ? t("page.chat.failed") : t("page.chat.done")) : t("page.chat.running");
@@ -76,7 +76,7 @@ function Details({ entry, directory }: { entry: ActionEntry; directory: string |
   );
 }
 
-/** What was changed: as the card showed it, or from what Claude gave its tool. */
+/** What was changed: as the card showed it, or from the tool's input. */
 function ActionChange({ entry, directory }: { entry: ActionEntry; directory: string | null }) {
   const { traits } = entry;
   const { input } = entry.started;
@@ -99,7 +99,7 @@ function Result({ ended }: { ended: ItemOf<"action.ended"> }) {
   );
 }
 
-/** A result whose beginning is in history that is not loaded. */
+/** A result whose start is in history that is not loaded. */
 export function Output({ ended }: { ended: ItemOf<"action.ended"> }) {
   return (
     <div class={`action${ended.ok ? "" : " failed"}`}>

@@ -1,4 +1,4 @@
-/** What the hub tells, by our words. Shapes come from the API's own document; only the feed's items are put together here. */
+/** The hub's data in our terms. Types come from the API's own document; only the feed's items are assembled here. */
 import type * as api from "../generated/api";
 
 export type {

@@ -18,7 +18,7 @@ interface DiffProps {
   diff: string | readonly Row[];
   note?: string;
   path: string;
-  /** Whether the numbers of the lines are those of the file. */
+  /** Whether the line numbers are those of the file. */
   numbered?: boolean;
   /** Part of the evidence: what was not on the screen counts as unseen. */
   evidence?: boolean;

@@ -1,4 +1,4 @@
-/** The form that makes a rule. What it will do stands above the button, in words. */
+/** The form that makes a rule. Its effect is described above the button. */
 import { useSignal } from "@preact/signals";
 import { Field, SubmitForm, Select, TextArea, TextField } from "../parts/Form";
 import { Quoted } from "../parts/Quoted";
@@ -14,7 +14,7 @@ interface RuleFormProps {
   first: RuleDraft;
   /** The session that a rule may be for, if it came from one. */
   session?: Owner | undefined;
-  /** The rule belongs to one project: where is not asked. */
+  /** The rule belongs to one project: the form doesn't ask where. */
   fixed?: string;
   make: (draft: RuleDraft) => Promise<boolean>;
 }

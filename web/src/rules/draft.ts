@@ -12,7 +12,7 @@ export type Decision = "allow" | "deny" | "ask";
 export interface RuleDraft {
   decision: Decision;
   tool: string;
-  /** One pattern a line; each becomes a rule. */
+  /** One pattern per line; each becomes a rule. */
   commands: string;
   path: string;
   server: string;
@@ -20,7 +20,7 @@ export interface RuleDraft {
   project: string;
   session: string;
   message: string;
-  /** How many seconds it holds; 0 for good. */
+  /** How many seconds it lasts; 0 for no expiry. */
   seconds: number;
 }
 
@@ -46,13 +46,13 @@ function projectOf(ask: Ask, session: Session | undefined, projects: readonly Pr
   return ask.project ?? session?.project ?? projects.find((project) => directory === project.path || directory?.startsWith(`${project.path}/`))?.id ?? "";
 }
 
-/** What is missing before it can be made, or null. */
+/** What is still missing, or null. */
 export function missing(draft: RuleDraft): string | null {
   const named = [draft.tool, draft.commands, draft.path, draft.server].some((each) => each.trim());
   return named ? null : t("admin.rules.empty");
 }
 
-/** The rule in a sentence, before it is created. Backquotes are around what was typed. */
+/** The rule in a sentence, before it is created. Backquotes mark what was typed. */
 export function sentenceOf(draft: RuleDraft, names: (draft: RuleDraft) => string): string {
   const what = subject(draft);
   const where = names(draft);
@@ -65,7 +65,7 @@ function lasts(seconds: number): string {
   return seconds < DAY ? t("admin.rules.lasts.hours", { count: seconds / 3600 }) : t("admin.rules.lasts.days", { count: seconds / DAY });
 }
 
-/** How long a rule or a token lasts, to be chosen. */
+/** The offered lifetimes of a rule or a token. */
 export function durationOf(seconds: number): string {
   if (seconds === 0) return t("admin.expiry.never");
   return seconds < DAY ? t("admin.expiry.hours", { count: seconds / 3600 }) : t("admin.expiry.days", { count: seconds / DAY });
@@ -86,7 +86,7 @@ export function subjectOf(rule: Rule | ProjectRule): string {
   return subject({ tool: rule.tool ?? "", commands: rule.command ?? "", path: rule.path ?? "", server: rule.server ?? "" });
 }
 
-/** As the hub takes it: one rule for each command. */
+/** As the hub expects it: one rule for each command. */
 export function toRules(draft: RuleDraft, now: number): NewRule[] {
   const { decision, tool, path, server, project, session, message, seconds } = draft;
   const fields = { tool, path, server, project: session ? "" : project, session, message: decision === "deny" ? message : "" };

@@ -1,4 +1,4 @@
-/** The state of a session in words, and its place in the list. Pure. */
+/** The state of a session in words, and its position in the list. Pure. */
 import type { Ask, Session } from "../feed/model";
 import { span } from "../text/times";
 import { t } from "../texts";
@@ -16,7 +16,7 @@ export function groupOf(session: Session, asks: readonly Ask[], now: number): Se
   return session.phase === "idle" || session.phase === "parking" || session.phase === "parked" ? "idle" : "working";
 }
 
-/** One word or a few; a row never lies. */
+/** One word or a few; always true. */
 export function stateOf(session: Session, asks: readonly Ask[], others: Iterable<Session>, now: number): string {
   if (isAlarm(session)) return t("page.sessions.alarm");
   if (session.ended) return t(`card.session.state.${session.ended.how}`);

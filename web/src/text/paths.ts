@@ -6,7 +6,7 @@ export function basename(path: string): string {
   return reveal(path.split("/").filter(Boolean).at(-1) ?? path);
 }
 
-/** A path as seen from the session's directory. */
+/** A path relative to the session's directory. */
 export function nearby(path: string, directory: string | null): string {
   return directory && path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : path;
 }
