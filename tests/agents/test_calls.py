@@ -153,7 +153,7 @@ async def test_a_cancelled_call_is_withdrawn(store: MemoryStore) -> None:
         await here.opened()
         here.agent_calls.cancel(AGENT, "1")
 
-        assert await call == Reply("The question was withdrawn: the agent cancelled it.", is_error=True)
+        assert await call == Reply("The question was withdrawn.", is_error=True)
 
 
 async def test_an_agent_that_leaves_takes_all_its_asks_along_and_nobody_elses(store: MemoryStore) -> None:

@@ -1,5 +1,5 @@
-"""A program of ours in Claude's place, in a sandbox: the first process in there starts it, cleans up after it and ends
-with it, and cannot be kept from that."""
+"""A program of ours in Claude's place, in a sandbox: process 1 starts it, cleans up after it, ends with it, and
+can't be stopped from doing so."""
 
 import asyncio
 import os

@@ -77,6 +77,11 @@ def test_staying_without_a_terminal_draws_nothing_and_imports_nothing_that_draws
     assert not found & {"prompt_toolkit", "rich", "markdown_it", "pygments", "platformdirs"}
 
 
+def test_talking_to_a_hub_takes_nothing_but_our_own_client() -> None:
+    found = imported_by("import handraise.cli.interactive_session")
+    assert not found & {"httpx2", "httpcore2", "h11", "anyio", "http.client", "urllib.request"}
+
+
 def test_a_hub_imports_what_few_hubs_need_when_they_need_it() -> None:
     found = imported_by("import handraise.serving.serve")
     assert not found & {"prometheus_client", "http.server", "httpx2", "cryptography", "mcp", "rich", "prompt_toolkit"}

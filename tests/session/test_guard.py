@@ -31,9 +31,9 @@ from handraise.session.commands import (
     Withdraw,
     Write,
 )
-from handraise.session.guard import ANSWERED, COMMANDED
 from handraise.session.machine import Machine
 from handraise.session.memory import Memory
+from handraise.texts import t
 from handraise.wire.connection import Connection
 from session import claude_says as says
 from session.claude_says import ANA, NOON, TEMPER, Line, of, published
@@ -306,14 +306,14 @@ def test_an_answer_of_ours_that_was_changed_on_its_way() -> None:
     echo["response"]["response"]["updatedInput"] = {"command": "rm -rf /"}
     world.hear(echo)
 
-    assert world.alarms == [ANSWERED]
+    assert world.alarms == [t("sessions.alarm.answered")]
 
 
 def test_something_that_claude_was_told_to_do_by_another() -> None:
     world = GuardedWorld()
     world.hear(says.acknowledged("handraise-7"))
 
-    assert world.alarms == [COMMANDED]
+    assert world.alarms == [t("sessions.alarm.commanded")]
 
 
 @pytest.mark.parametrize("mode", ["plan", "default", "dontAsk"])

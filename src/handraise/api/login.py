@@ -52,11 +52,9 @@ class LoginRoutes:
     async def by_link(self, request: ApiRequest) -> Response:
         code = request.text("code")
         if code is None:
-            return self._page.index() or failed(
-                401, "login_needed", "Sign in first: open the link that the hub printed."
-            )
+            return self._page.index() or failed(401, "login_needed", texts.t("error.sign_in"))
         try:
-            made = await self._login(request, code, "This link has expired or was already used.")
+            made = await self._login(request, code, texts.t("error.link"))
         except AccessDenied as error:
             return self._page.index(error.status) or failed(error.status, error.code, str(error))
         response = RedirectResponse("/", 303)
@@ -66,7 +64,7 @@ class LoginRoutes:
 
     async def by_secret(self, request: ApiRequest) -> Response:
         secret = request.body(schemas.Login).secret.strip()
-        made = await self._login(request, secret, "This token or link is unknown, expired or already used.")
+        made = await self._login(request, secret, texts.t("error.secret"))
         response = self._me(request, made.token.name, made.token.role, "web")
         self._remember(response, made.secret, request.auth.seconds_left(made.token))
         return response
@@ -139,7 +137,7 @@ class LoginRoutes:
             return made
         await request.auth.refused("to log in", request.principal, "web", address=address)
         if leave != "free":
-            raise AccessDenied(429, "too_many_tries", "Too many failed sign-ins. Wait a minute.")
+            raise AccessDenied(429, "too_many_tries", texts.t("error.too_many_sign_ins"))
         raise AccessDenied(401, "unknown_token", wrong)
 
     def _me(self, request: ApiRequest, name: str, role: Role, source: str) -> Response:

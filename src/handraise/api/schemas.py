@@ -18,8 +18,7 @@ Name = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 def check_time(moment: datetime | None) -> None:
-    """Raises ValueError for a time that doesn't exist in UTC: at either end of the calendar, a zone leads beyond
-    it."""
+    """Raises ValueError for a time that doesn't exist in UTC: at either end of the calendar, zones lead beyond it."""
     try:
         if moment is not None:
             moment.astimezone(UTC)

@@ -40,7 +40,7 @@ class Card(Struct, frozen=True):
 
 
 def card_of(ask: Ask, directory: str | None) -> Card:
-    """The card of an ask; paths are shown as seen from this directory."""
+    """The card of an ask; paths are shown relative to this directory."""
     hidden = hides(ask.body)
     return Card(
         headline(ask, directory),

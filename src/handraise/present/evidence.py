@@ -1,4 +1,4 @@
-"""The evidence: everything that an ask is decided by, whole, with hidden characters marked. Pure."""
+"""The evidence: everything to decide an ask by, complete, with hidden characters marked. Pure."""
 
 import json
 from collections import Counter
@@ -26,13 +26,13 @@ class Evidence(Struct, frozen=True):
 
 
 def evidence(ask: Ask, *, hidden: bool) -> tuple[Evidence, ...]:
-    """What there is to see, in the order in which to read it. `hidden`: whether `hides` found something."""
+    """The evidence in reading order. `hidden`: whether `hides` found something."""
     shown = tuple(_of_body(ask.body))
     return (*shown, Evidence("warning", t("card.evidence.hidden"))) if hidden else shown
 
 
 def hides(body: Body) -> bool:
-    """Whether anything in an ask would not be seen if it were shown as it is."""
+    """Whether something in an ask would be invisible if shown as it is."""
     match body:
         case Permission(tool=tool, input=fields, diff=diff, suggestions=suggestions):
             asked: object = [tool, fields, body.description, body.reason, body.blocked_path, diff, suggestions]
@@ -120,7 +120,7 @@ def _of_trust(body: Trust) -> Iterator[Evidence]:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Every text in what was asked, keys of objects among them."""
+    """Every text in a request, including object keys."""
     waiting = [value]
     while waiting:
         match waiting.pop():

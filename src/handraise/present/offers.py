@@ -1,6 +1,6 @@
 """The offer in words: what could be allowed for longer than once, by our rules or as Claude suggests. Pure.
 
-What a suggestion says and we do not know is shown as it came.
+Unknown parts of a suggestion are shown verbatim.
 """
 
 import json

@@ -27,7 +27,7 @@ def outcome(ask: Ask, directory: str | None) -> CardOutcome | None:
 
 
 def of_settlement(ask: Ask, settlement: Settlement, directory: str | None) -> CardOutcome:
-    """How an ask ended in this way."""
+    """The outcome of this settlement."""
     match settlement:
         case Answered(answer=answer, by=by):
             text = _answered(ask, answer, _name(by), "theirs", directory)

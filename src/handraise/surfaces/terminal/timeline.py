@@ -1,6 +1,6 @@
-"""The timeline: what a session says and does, as lines to print. Remembers only what is not finished yet. Pure.
+"""The timeline: what a session says and does, as lines to print. Remembers only unfinished things. Pure.
 
-Claude's words stand two columns in; only Handraise writes into the first column. So no text can look like a card.
+Claude's text is indented by two columns; only Handraise writes to the first one. So no text can look like a card.
 """
 
 from datetime import datetime
@@ -60,7 +60,7 @@ _GLANCE = 60
 
 
 class RunningAction(Struct, frozen=True):
-    """An action under way."""
+    """A running action."""
 
     title: str
     since: datetime
@@ -71,13 +71,13 @@ class RunningAction(Struct, frozen=True):
 
 
 class Timeline(Struct):
-    """Give it items and partial text; it gives lines, each once."""
+    """Takes items and partial text, returns lines, each once."""
 
     working: bool = False
     queued: bool = False
     """It waits for other sessions, not for Claude."""
     since: datetime | None = None
-    """When the turn under way began, where that was seen."""
+    """When the current turn started, if that was seen."""
     mode: str = ""
     cost_usd: float = 0.0
     title: str = ""
@@ -150,7 +150,7 @@ class Timeline(Struct):
         return indent([line(("class:dim", "".join(text for _, text in row))) for row in rows[-_TAIL:]], GUTTER)
 
     def under_way(self, now: datetime, width: int) -> list[Line]:
-        """One line for each action that has not ended."""
+        """One line for each running action."""
         lines = []
         for action in (each for each in self.doing.values() if not each.is_ask):
             inside, title = "  " if action.parent else "", self._short(action.title)
@@ -159,7 +159,7 @@ class Timeline(Struct):
         return lines
 
     def forget_partial(self) -> None:
-        """After a gap: what is partial comes again whole."""
+        """After a gap: partial text is sent again from its beginning."""
         self._tail = None
 
     def _text(self, content: Text, width: int) -> list[Line]:
@@ -174,7 +174,7 @@ class Timeline(Struct):
         return _words(rest, width) if rest.strip() else []
 
     def _edited(self, content: ActionChanged) -> list[Line]:
-        """What runs is not what Claude asked for: the line says what does, and who edited it."""
+        """What runs isn't what Claude asked for: the line says what does, and who edited it."""
         begun = self.doing.get(content.action)
         if begun is not None:
             title = t("card.doing.edited", title=doing(begun.tool, content.title), name=content.by.name)
@@ -196,7 +196,7 @@ class Timeline(Struct):
         return [first, *(cut(line(GUTTER, ("class:dim", f"  {each}")), width) for each in output)]
 
     def _short(self, title: str) -> str:
-        """Paths inside the session's directory are shown from there."""
+        """Paths inside the session's directory are shown relative to it."""
         shown = one_line(title)
         return shown.replace(f"{self.directory}/", "") if self.directory not in ("", "/") else shown
 
@@ -231,7 +231,7 @@ class Timeline(Struct):
 
 
 def _duration(since: datetime, until: datetime) -> str:
-    """How long something took, where that is worth a word."""
+    """How long something took, if that is worth showing."""
     length = until - since
     return f"{BETWEEN}{span(length)}" if length.total_seconds() >= 1 else ""
 
@@ -257,7 +257,7 @@ def _ending(content: SessionEnded) -> str:
 
 
 def settled_line(ask: Ask, settlement: Settlement, me: Person, directory: str | None = None) -> str:
-    """The truth about how an ask ended, on one line; "You" for what was done from this very terminal."""
+    """How an ask really ended, on one line; "You" for what was done from this very terminal."""
     outcome = of_settlement(ask, settlement, directory)
     match settlement:
         case Answered(by=by, source=source, at=at) | Expired(late=Answered(by=by, source=source, at=at)):
@@ -273,7 +273,7 @@ def settled_line(ask: Ask, settlement: Settlement, me: Person, directory: str | 
 
 
 def _about(ask: Ask, outcome: str, directory: str | None) -> str:
-    """An outcome that does not say what it is about says so here."""
+    """Adds the subject to an outcome that doesn't name it."""
     text = one_line(outcome)
     if isinstance(ask.body, Permission):
         return text
