@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
+    from handraise.client.address import HubAddress
+
 _DEADLINE = 30.0
 _NOT_RUNNING = "No hub is running. Start one with: handraise serve"
 
@@ -98,8 +100,10 @@ class HubClient:
     ) -> Iterator[bytes]:
         """One request; yields the response's body as it comes."""
         try:
-            head = request_head(method, path, {**self._headers(), "Content-Length": str(len(content))})
-            with self._connect(deadline) as connection:
+            address = _parts(self._address)
+            headers = {**self._headers(address), "Content-Length": str(len(content))}
+            head = request_head(method, path if address is None else address.path + path, headers)
+            with self._connect(address, deadline) as connection:
                 connection.sendall(head + content)
                 while not response.has_ended and (piece := connection.recv(65536)):
                     yield response.receive(piece)
@@ -111,27 +115,25 @@ class HubClient:
     def _missing(self) -> str:
         return _NOT_RUNNING if self._address is None else f"Can't reach a hub at {self._address}."
 
-    def _headers(self) -> dict[str, str]:
+    def _headers(self, address: HubAddress | None) -> dict[str, str]:
         headers = {
             "Host": "localhost",
             "Connection": "close",
             "Content-Type": "application/json",
             "handraise-seat": this_terminal(),
         }
-        if self._address is None:
+        if address is None:
             return headers
-        from urllib.parse import urlsplit
-
-        headers["Host"] = urlsplit(self._address).netloc.rpartition("@")[2]
+        headers["Host"] = address.authority
         headers["handraise-surface"] = "terminal"
         token = os.environ.get("HANDRAISE_TOKEN")
         if token:
             headers["Authorization"] = f"Bearer {token}"
         return headers
 
-    def _connect(self, deadline: float | None) -> socket.socket:
-        if self._address is not None:
-            return _connection_to(self._address, deadline)
+    def _connect(self, address: HubAddress | None, deadline: float | None) -> socket.socket:
+        if address is not None:
+            return _connection_to(address, deadline)
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.settimeout(deadline)
         try:
@@ -142,19 +144,22 @@ class HubClient:
         return connection
 
 
-def _connection_to(address: str, deadline: float | None) -> socket.socket:
-    """Raises OSError, or ValueError for an address without a port."""
-    from urllib.parse import urlsplit
+def _parts(address: str | None) -> HubAddress | None:
+    """Raises ValueError if it isn't a valid address."""
+    if address is None:
+        return None
+    from handraise.client.address import read_address
 
-    parts = urlsplit(address)
-    is_secure = parts.scheme == "https"
-    port = parts.port or (443 if is_secure else 80)
-    connection = socket.create_connection((parts.hostname or "", port), deadline)
-    if not is_secure:
+    return read_address(address)
+
+
+def _connection_to(address: HubAddress, deadline: float | None) -> socket.socket:
+    connection = socket.create_connection((address.host, address.port), deadline)
+    if not address.is_secure:
         return connection
     import ssl
 
-    return ssl.create_default_context().wrap_socket(connection, server_hostname=parts.hostname)
+    return ssl.create_default_context().wrap_socket(connection, server_hostname=address.host)
 
 
 def _with(path: str, query: Mapping[str, object]) -> str:
