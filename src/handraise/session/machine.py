@@ -38,6 +38,7 @@ from handraise.session.guard import BYE, HELLO, Guard
 from handraise.session.memory import Memory
 from handraise.session.pending import PendingRequests
 from handraise.session.phases import Event
+from handraise.session.reconciling import INITIALIZE, Reconciliation
 from handraise.session.says import SayTracker
 from handraise.texts import t
 from handraise.wire import frames
@@ -79,6 +80,7 @@ class Machine:
         self.limits = limits
         self._program = program
         self._waiting = PendingRequests(session, project, memory, wire)
+        self._reconciliation = Reconciliation(memory, wire, self._waiting)
         self._saying = SayTracker(memory)
         self._guard = Guard(memory, wire)
         self._public = memory.public()
@@ -161,7 +163,8 @@ class Machine:
         if self.memory.is_ending:
             return [Terminate(self.farewell)]
         if self.memory.greeted:
-            return [WakeMe("idle", self.limits.idle if self.memory.phase == "idle" else None)]
+            idle = WakeMe("idle", self.limits.idle if self.memory.phase == "idle" else None)
+            return [self._reconciliation.begin(), idle]
         return [Write(self.wire.send_request(HELLO, "initialize", hooks=_HOOKS))]
 
     def _receive(self, frame: frames.Frame, now: datetime) -> list[Command]:
@@ -195,7 +198,7 @@ class Machine:
             case frames.ControlCancel(request_id):
                 commands += self._waiting.cancelled(request_id)
             case frames.ControlResponse(response):
-                commands += self._waiting.acknowledged(response.request_id) or self._acknowledged(response)
+                commands += self._waiting.acknowledged(response.request_id) or self._acknowledged(response, now)
             case _:
                 pass
         return commands
@@ -256,10 +259,12 @@ class Machine:
         self.memory.wants[request_id] = (subtype, value)
         return Write(self.wire.send_request(request_id, subtype, **fields))
 
-    def _acknowledged(self, response: frames.Acknowledged) -> list[Command]:
+    def _acknowledged(self, response: frames.Acknowledged, now: datetime) -> list[Command]:
         if response.request_id == HELLO:
             return self._greeted()
         what, value = self.memory.wants.pop(response.request_id, ("", ""))
+        if what == INITIALIZE:
+            return self._reconciliation.compare(response, now)
         if what and response.subtype != "success":
             error = response.error or t("sessions.notice.no_reason")
             text = t("sessions.notice.wish_refused", what=what, value=value, error=error)

@@ -38,6 +38,8 @@ class Pending(Struct):
     settled: bool = False
     call: str | int | None = None
     """The call's own id if it came to our MCP server: Claude cancels it by this."""
+    is_permission: bool = False
+    """It came as `can_use_tool`: Claude lists it when it is asked what is pending."""
 
 
 class Memory(Struct, omit_defaults=True):
@@ -56,6 +58,10 @@ class Memory(Struct, omit_defaults=True):
     wants: dict[str, tuple[str, str]] = field(default_factory=dict)
     """What we asked Claude to change and it has not acknowledged: what, and the value."""
     wants_made: int = 0
+    reconciling: str = ""
+    """Our request for what Claude waits on, until it is answered."""
+    open_then: list[str] = field(default_factory=list)
+    """The permission requests that were open when it was made."""
     actions: dict[str, Action] = field(default_factory=dict)
     last_text: str = ""
     last_error: str = ""

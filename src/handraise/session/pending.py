@@ -140,7 +140,10 @@ class PendingRequests:
         self, request_id: str, body: Body, tool: str, context: "_RequestContext", now: datetime
     ) -> list[Command]:
         ask = self._draft(request_id, body, tool, context, now)
-        self._memory.requests[request_id] = Pending(ask.id, context.tool_use, call=context.call)
+        permission = isinstance(context.request, CanUseTool)
+        self._memory.requests[request_id] = Pending(
+            ask.id, context.tool_use, call=context.call, is_permission=permission
+        )
         return [Raise(ask, self._memory.mode)]
 
     def _draft(self, request_id: str, body: Body, tool: str, context: "_RequestContext", now: datetime) -> Ask:
