@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import re
 import shlex
 import shutil
 import socket
@@ -17,11 +16,11 @@ from handraise.api import tls
 from handraise.claude import sandbox_support
 from handraise.claude.fifo import WANTED_SIZE
 from handraise.claude.locate import ClaudeMissing, locate, version
+from handraise.claude.versions import SAFE_SINCE, is_unsafe
 from handraise.config.settings import ClaudeSettings, SandboxSettings, WebSettings
 from handraise.store.interface import StoreError
 from handraise.store.sqlite.database import schema
 
-OLDEST_TRIED = (2, 1, 197)
 KERNEL = Path("/proc/sys/fs")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
@@ -53,9 +52,10 @@ async def check_claude(settings: ClaudeSettings) -> Finding:
         sentence, _, advice = str(error).partition(". ")
         return Finding("claude", "fail", f"{sentence.rstrip('.')}.", advice)
     sentence = f"Claude Code {found} at {path}."
-    if tuple(int(number) for number in re.findall(r"\d+", found)[:3]) < OLDEST_TRIED:
-        oldest = ".".join(map(str, OLDEST_TRIED))
-        return Finding("claude", "warn", f"{sentence} The oldest tested version is {oldest}.", "Run: claude update")
+    if is_unsafe(found):
+        plan = "allowed" if settings.allow_unsafe_plan_mode else "refused"
+        unsafe = f"{sentence} It is unsafe: before {SAFE_SINCE}, commands can run without permission."
+        return Finding("claude", "fail", f"{unsafe} Plan mode is {plan}.", f"Run: {shlex.quote(str(path))} update")
     return Finding("claude", "ok", sentence)
 
 

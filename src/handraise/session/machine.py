@@ -6,6 +6,7 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
+from handraise.claude import versions
 from handraise.model.items import Notice, SessionEnded, TurnStarted
 from handraise.session import ending, phases, translate
 from handraise.session.commands import (
@@ -48,6 +49,7 @@ from handraise.wire.frames import TextBlock, ToolResult
 _HOOKS = {"PreToolUse": [{"matcher": None, "hookCallbackIds": ["handraise"], "timeout": 2_000_000}]}
 """Makes Claude have us check every call. It waits three weeks, then denies; a longer timeout would overflow."""
 _TEXT_KEPT = 64 * 1024
+PLAN = "plan"
 
 
 class WishRefused(Exception):
@@ -55,12 +57,21 @@ class WishRefused(Exception):
 
 
 class SessionLimits(Struct, frozen=True):
-    """How long a session waits for Claude, in seconds, and its cost limit; None means no limit."""
+    """How long a session waits for Claude, in seconds, its cost limit, and its modes; None means no limit."""
 
     move: float = 30.0
     idle: float | None = None
     cost_usd: float | None = None
     """A session that costs more is stopped when its turn ends."""
+    unsafe_plan: bool = False
+    """Allows plan mode in versions of Claude Code that are unsafe."""
+
+    def refusal_of(self, mode: str, version: str) -> str | None:
+        """Why this version may not be in this mode, as a sentence; None if it may."""
+        if mode != PLAN or self.unsafe_plan or not versions.is_unsafe(version):
+            return None
+        known = version or t("sessions.unsafe.unknown")
+        return t("sessions.refused.unsafe_plan", version=known, safe=versions.SAFE_SINCE)
 
 
 class Machine:
@@ -79,7 +90,7 @@ class Machine:
         self.wire = wire
         self.limits = limits
         self._program = program
-        self._waiting = PendingRequests(session, project, memory, wire)
+        self._waiting = PendingRequests(session, project, memory, wire, self._check_plan_mode)
         self._reconciliation = Reconciliation(memory, wire, self._waiting)
         self._saying = SayTracker(memory)
         self._guard = Guard(memory, wire)
@@ -146,6 +157,8 @@ class Machine:
                 if self.memory.phase != "working" and not self.memory.requests:
                     raise WishRefused(t("sessions.refused.idle"))
                 return [self._want("interrupt", "")]
+            case ChangeMode(mode) if refusal := self.limits.refusal_of(mode, self.memory.version):
+                raise WishRefused(refusal)
             case ChangeMode(mode):
                 self.memory.granted.append(mode)
                 return [self._want("set_permission_mode", mode, mode=mode)]
@@ -187,6 +200,7 @@ class Machine:
                         commands += self._waiting.resulted(block.tool_use_id)
             case frames.Init(mode=mode, model=model, session_id=claude_id):
                 memory.mode, memory.model, memory.key_source = mode, model or memory.model, frame.key_source
+                memory.version = frame.version or memory.version
                 self._called(claude_id)
                 commands += self._turn_begins()
             case frames.Status(mode=str() as mode):
@@ -211,6 +225,9 @@ class Machine:
         self._enter("stop")
         alarm = Publish(Notice("alarm", t("sessions.alarm.stopped", wrong=wrong), "alarm"))
         return [Alarm(wrong), *published, alarm, *self._waiting.withdraw_all(wrong), WakeMe("idle", None)]
+
+    def _check_plan_mode(self) -> str | None:
+        return self.limits.refusal_of(PLAN, self.memory.version)
 
     def _called(self, claude_id: str) -> None:
         """Claude's name for the conversation: `/clear` starts another one, and that is the one to resume."""

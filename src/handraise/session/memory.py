@@ -75,6 +75,8 @@ class Memory(Struct, omit_defaults=True):
     unmoved: bool = False
     """Something was answered, and nothing has come from Claude since."""
     stuck: bool = False
+    version: str = ""
+    """The version of Claude Code; empty if an older hub started it and no turn has begun since."""
     way: StartKind = "begin"
     """How this process was started."""
     missing: Literal["", "fork", "resume"] = ""
