@@ -178,7 +178,8 @@ class Machine:
         if self.memory.greeted:
             idle = WakeMe("idle", self.limits.idle if self.memory.phase == "idle" else None)
             return [self._reconciliation.begin(), idle]
-        return [Write(self.wire.send_request(HELLO, "initialize", hooks=_HOOKS))]
+        # A Claude that doesn't know how to forward what its sub-agents write ignores the field.
+        return [Write(self.wire.send_request(HELLO, INITIALIZE, hooks=_HOOKS, forwardSubagentText=True))]
 
     def _receive(self, frame: frames.Frame, now: datetime) -> list[Command]:
         memory = self.memory

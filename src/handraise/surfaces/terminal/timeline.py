@@ -94,6 +94,8 @@ class Timeline(Struct):
     """What was sent to Claude and not received yet."""
     _growing: dict[tuple[str, int], Growing] = field(default_factory=dict)
     _tail: tuple[tuple[str, int], str] | None = None
+    _speaker: str | None = None
+    """The action of the sub-agent that wrote the last text."""
 
     def receive(self, item: Item, width: int) -> list[Line]:
         """The lines that an item adds."""
@@ -164,7 +166,8 @@ class Timeline(Struct):
 
     def _text(self, content: Text, width: int) -> list[Line]:
         if content.parent is not None:
-            return indent(markdown.render(content.text, width - 4), ("class:dim", "  ┆ "))
+            return self._nested(content, content.parent, width)
+        self._speaker = None
         growing, self._tail = Growing(), None
         for place in sorted(place for place in self._growing if place[0] == content.message):
             if content.text.startswith(self._growing[place].closed):
@@ -172,6 +175,14 @@ class Timeline(Struct):
                 break
         rest = growing.finish(content.text)
         return _words(rest, width) if rest.strip() else []
+
+    def _nested(self, content: Text, parent: str, width: int) -> list[Line]:
+        """What a sub-agent writes, below the title of its action."""
+        begun, margin = self.doing.get(parent), ("class:dim", "  ┆ ")
+        named = begun is not None and self._speaker != parent
+        head = [line(("class:dim", self._short(begun.title)))] if begun is not None and named else []
+        self._speaker = parent
+        return indent([*(cut(each, width - 4) for each in head), *markdown.render(content.text, width - 4)], margin)
 
     def _edited(self, content: ActionChanged) -> list[Line]:
         """What runs isn't what Claude asked for: the line says what does, and who edited it."""
