@@ -44,6 +44,7 @@ def memory_for(session: Session, old: Memory, key: str = "", version: str = "") 
         cost_before=old.cost_usd,
         cooldown=old.cooldown,
         version=version,
+        usage=old.usage,
         way=_way(session, old),
         missing=old.missing,
         opening=old.opening,

@@ -41,6 +41,7 @@ from handraise.session.pending import PendingRequests
 from handraise.session.phases import Event
 from handraise.session.reconciling import INITIALIZE, Reconciliation
 from handraise.session.says import SayTracker
+from handraise.session.usage import limits_after
 from handraise.texts import t
 from handraise.wire import frames
 from handraise.wire.connection import Connection
@@ -206,6 +207,8 @@ class Machine:
                 commands += self._turn_begins()
             case frames.Status(mode=str() as mode):
                 memory.mode = mode
+            case frames.RateLimit(rate_limit_info=report):
+                memory.usage = limits_after(report, memory.usage)
             case frames.Result():
                 commands += self._turn_ends(frame)
             case frames.ControlRequest(request_id, request):

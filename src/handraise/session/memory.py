@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct, field
 
 from handraise.model.sessions import Ended, Phase
+from handraise.model.usage import UsageLimit
 from handraise.session import translate
 from handraise.session.translate import Action
 
@@ -71,6 +72,8 @@ class Memory(Struct, omit_defaults=True):
     """In this turn the API was not reached because Claude isn't signed in."""
     key_source: str = ""
     """Where Claude got its API key, as it reports it."""
+    usage: tuple[UsageLimit, ...] = ()
+    """The usage limits of the account."""
     cooldown: Cooldown = Cooldown()
     unmoved: bool = False
     """Something was answered, and nothing has come from Claude since."""
@@ -130,4 +133,5 @@ class Memory(Struct, omit_defaults=True):
 
     def public(self) -> tuple[Any, ...]:
         """What people see of it; when this changes, so does the session's record."""
-        return (self.title, self.phase, self.mode, self.model, self.cost_usd, self.stuck, self.ended, self.claude_id)
+        state = (self.title, self.phase, self.mode, self.model, self.cost_usd, self.stuck, self.ended, self.claude_id)
+        return (*state, self.usage)

@@ -96,6 +96,7 @@ class Supervisor:
             run=0,
             ended=None,
             stuck_since=None,
+            usage=(),
         )
         return await self._enqueue(session, self._say(session.id, content, by, source))
 

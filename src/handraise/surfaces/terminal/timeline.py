@@ -28,6 +28,7 @@ from handraise.model.items import (
     TurnStarted,
 )
 from handraise.model.tools import names_of
+from handraise.model.usage import UsageLimit
 from handraise.present.actions import doing
 from handraise.present.headlines import clipped, headline
 from handraise.present.outcomes import of_settlement
@@ -80,6 +81,7 @@ class Timeline(Struct):
     """When the current turn started, if that was seen."""
     mode: str = ""
     cost_usd: float = 0.0
+    usage: tuple[UsageLimit, ...] = ()
     title: str = ""
     directory: str = ""
     failed: str = ""
@@ -229,7 +231,7 @@ class Timeline(Struct):
         if isinstance(content, SessionStarted):
             self.ended, self.queued, self.cut_off = None, False, False
             return []
-        self.working, self.cost_usd = content.phase == "working", content.cost_usd
+        self.working, self.cost_usd, self.usage = content.phase == "working", content.cost_usd, content.usage
         self.queued = content.phase == "queued"
         return [line(("class:dim", f"· {one_line(content.note)}"))] if content.note else []
 
