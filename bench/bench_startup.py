@@ -11,7 +11,7 @@ TRIES = 15
 
 
 def fastest(*command: str, **environment: str) -> float:
-    """Of several tries: what else runs on the machine only makes it slower."""
+    """The fastest of several tries: other load only makes it slower."""
     took = []
     for _ in range(TRIES):
         begun = time.perf_counter()

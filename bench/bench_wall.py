@@ -1,9 +1,9 @@
-"""What the sandbox costs, as ratios to without it: the start of a session, a Bash call, and memory. With the real CLI.
+"""The cost of the sandbox, as ratios to none: the start of a session, a Bash call, and memory. With the real CLI.
 
 Each round has a session of every preset. First each of them starts alone and is stopped again, twice. Then they take
-turns with the calls. The order is another one each time, so that other work on the machine affects all alike. What
-counts is the median of the rounds' ratios, by the clock; the CPU time of Claude and all that it starts is printed
-beside it. `again` is a second one without a sandbox: its distance from 1 is the noise of Claude and of the machine.
+turns with the calls. The order changes each time, so that other work on the machine affects all alike. What counts is
+the median of the rounds' ratios, by the clock; the CPU time of Claude and everything it starts is printed too. `again`
+is a second one without a sandbox: its distance from 1 is the noise of Claude and of the machine.
 """
 
 import asyncio
@@ -42,12 +42,12 @@ DRAWS = 1000
 TICK = os.sysconf("SC_CLK_TCK")
 COMMAND = "echo x >> calls"
 WAYS = {"off": "off", "again": "off", **{each: each for each in SANDBOXES if each != "off"}}
-"""What is compared, each by its name, with its preset."""
+"""What is compared: names and their presets."""
 
 
 def script(told: Conversation) -> Script:
-    """A first turn of a word, then turns with calls of Bash."""
-    del told  # whatever is said
+    """A first turn of one word, then turns with Bash calls."""
+    del told  # whatever the message
     yield [say("Ready.")]
     for _turn in range(TURNS):
         for _call in range(CALLS):
@@ -57,7 +57,7 @@ def script(told: Conversation) -> Script:
 
 
 class Figures(Struct):
-    """Of one preset, a value for each round or turn: seconds by the clock and of processors, and KiB."""
+    """Of one preset, a value for each round or turn: clock and CPU seconds, and KiB."""
 
     starts: list[float] = field(default_factory=list)
     start_work: list[float] = field(default_factory=list)
@@ -154,7 +154,7 @@ async def play(places: list[BenchHub]) -> None:
         await place.start()
     await asyncio.sleep(REST)
     for place in places:
-        place.weigh()  # only now: each has pages of the program in common with all others
+        place.weigh()  # only now: they share pages of the program
     for _turn in range(TURNS):
         for place in dice.sample(places, len(places)):
             await place.call()
@@ -164,18 +164,18 @@ async def play(places: list[BenchHub]) -> None:
 
 
 def worked(pid: int) -> float:
-    """Seconds that a process and those of its children that have ended have run."""
+    """CPU seconds of a process and of its children that have exited."""
     words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     return sum(map(int, words[11:15])) / TICK
 
 
 def memory(pid: int) -> float:
-    """The proportional share, so that pages which several have are counted once."""
+    """The proportional share, so that shared pages are counted once."""
     return float(next(line.split()[1] for line in Path(f"/proc/{pid}/smaps_rollup").open() if line.startswith("Pss:")))
 
 
 def tell(name: str, what: str, ours: list[float], theirs: list[float], unit: str) -> None:
-    """The median of the rounds, and where nine of ten would find it who drew as many rounds from these."""
+    """The median of the rounds, with its 90 % bootstrap interval."""
     ratios = [mine / other for mine, other in zip(ours, theirs, strict=True)]
     dice = random.Random(2)
     drawn = sorted(statistics.median(dice.choices(ratios, k=len(ratios))) for _ in range(DRAWS))
@@ -211,7 +211,7 @@ async def main() -> None:
         }
         for number in range(ROUNDS + 1):
             await play(list(places.values()))
-            if not number:  # the first one reads everything from the disk
+            if not number:  # the first one reads everything from disk
                 for place in places.values():
                     place.figures = Figures()
         assert not model.errors, model.errors

@@ -20,6 +20,7 @@ from handraise.model.names import BadName, check_name
 from handraise.model.tokens import Role, Token, hash_of
 from handraise.store.changes import PruneTokens, Record, SaveToken, SpendCode
 from handraise.store.interface import Store, StoreError
+from handraise.texts import t
 
 T = TypeVar("T")
 
@@ -227,7 +228,7 @@ class Auth:
                 await self._keep(replace(token, revoked_at=self._clock()), "token revoked", by, source)
                 self._left.setdefault(token_id, Revocation()).set()
                 return
-        raise NotFound(f"There is no token {token_id}.")
+        raise NotFound(t("error.no_token", token=token_id))
 
     async def tokens(self, *, gone: bool = False) -> list[Token]:
         """Valid tokens, or revoked and expired ones, oldest first; no codes."""

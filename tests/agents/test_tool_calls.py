@@ -1,4 +1,4 @@
-"""What agents outside call, and what they read: nothing is allowed that nobody allowed."""
+"""The calls of external agents and their results: nothing is allowed that nobody allowed."""
 
 import json
 from typing import Any
@@ -90,7 +90,7 @@ def test_nobody_answered_ask_user() -> None:
 def test_a_withdrawn_question_says_why() -> None:
     ask = settled(ASK_USER, {"question": "Which?"}, Withdrawn("the agent is gone", NOON))
 
-    assert tool_calls.result_of(ask) == Reply("The question was withdrawn: the agent is gone.", is_error=True)
+    assert tool_calls.result_of(ask) == Reply("The question was withdrawn.", is_error=True)
 
 
 def test_an_allowed_call_always_carries_its_input() -> None:  # lesson 2
@@ -130,7 +130,7 @@ def test_a_plan_that_is_not_approved_is_denied(answer: Answer, message: str) -> 
         (BASH, Expired(NOON), NOBODY_ALLOWED),
         (PLAN, Expired(NOON), NOBODY_ALLOWED),
         (QUESTION, Expired(NOON), NOBODY),
-        (BASH, Withdrawn("the agent is gone", NOON), "Withdrawn, so not allowed: the agent is gone."),
+        (BASH, Withdrawn("the agent is gone", NOON), "Withdrawn, so not allowed."),
         (BASH, None, "Nobody has answered yet."),
         (BASH, Answered(Filled("accept", {}), Person("ana"), "web", NOON), "The answer doesn't fit the request."),
     ],

@@ -1,4 +1,4 @@
-"""Reading what a directory brings: everything that Claude Code would find, within bounds, and nothing is followed."""
+"""Reading what a directory brings: everything Claude Code would find, within limits, and nothing is followed."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A command starts at once: it imports what it needs, and `ps` next to nothing."""
+"""Commands start fast: they import only what they need, and `ps` almost nothing."""
 
 import subprocess
 import sys

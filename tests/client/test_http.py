@@ -1,4 +1,4 @@
-"""HTTP on the standard library: whatever the pieces, the body comes whole."""
+"""HTTP on the standard library: however it is split, the body is complete."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""The desk from elsewhere: on the Unix socket and by an address, and what it does when the hub goes away."""
+"""The remote desk: on the Unix socket and by address, and what it does when the hub goes away."""
 
 import asyncio
 import subprocess

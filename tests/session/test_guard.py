@@ -1,4 +1,4 @@
-"""The guard: a Claude that goes through us raises no alarm, whatever calls and dying hubs do; a forged one does."""
+"""The guard: honest sessions raise no alarm, whatever calls and dying hubs do; forged answers do."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,9 +31,9 @@ from handraise.session.commands import (
     Withdraw,
     Write,
 )
-from handraise.session.guard import ANSWERED, COMMANDED
 from handraise.session.machine import Machine
 from handraise.session.memory import Memory
+from handraise.texts import t
 from handraise.wire.connection import Connection
 from session import claude_says as says
 from session.claude_says import ANA, NOON, TEMPER, Line, of, published
@@ -52,7 +52,7 @@ class ToolCallCase:
     """Claude asks about it by itself."""
     answer: Literal["allow", "deny", "expire"] = "allow"
     cancelled: bool = False
-    """The turn is interrupted while somebody is asked."""
+    """The turn is interrupted while someone is asked."""
     fails: bool = False
 
     @property
@@ -75,7 +75,7 @@ class GuardedWorld:
         self.hear(says.HELLO, says.init())
 
     def restart(self) -> None:
-        """Another hub adopts Claude: settled asks are told again, and answers written again."""
+        """Another hub adopts Claude: settled asks are reported again, and answers written again."""
         self.memory = Memory.load(self.memory.dump())
         self._start(self.machine.wire.offset)
         self.observe(ProcessStarted())
@@ -306,14 +306,14 @@ def test_an_answer_of_ours_that_was_changed_on_its_way() -> None:
     echo["response"]["response"]["updatedInput"] = {"command": "rm -rf /"}
     world.hear(echo)
 
-    assert world.alarms == [ANSWERED]
+    assert world.alarms == [t("sessions.alarm.answered")]
 
 
 def test_something_that_claude_was_told_to_do_by_another() -> None:
     world = GuardedWorld()
     world.hear(says.acknowledged("handraise-7"))
 
-    assert world.alarms == [COMMANDED]
+    assert world.alarms == [t("sessions.alarm.commanded")]
 
 
 @pytest.mark.parametrize("mode", ["plan", "default", "dontAsk"])

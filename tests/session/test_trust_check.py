@@ -1,4 +1,4 @@
-"""Whether a session may start: what was decided, or an ask. Real files, no Claude."""
+"""Whether a session may start: a decision, or an ask. Real files, no Claude."""
 
 import json
 import os
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from handraise import texts
 from handraise.inbox.inbox import Inbox
 from handraise.model.answers import Trusting as Level
 from handraise.model.asks import Ask
@@ -140,6 +141,19 @@ async def test_another_directory_and_another_digest_say_nothing_of_this_one(tmp_
         here.session = replace(here.session, id="s_2", directory=str(other))
 
         assert await here.look() is None
+
+
+async def test_a_decision_about_an_unreadable_directory_holds_in_every_language(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        (here.work / ".claude").mkdir()
+        (here.work / ".claude/settings.json").write_bytes(b"\xff")
+        assert await here.look() is None
+        with texts.using("en-XA"):
+            assert await here.look() is None
+            assert len(await here.open()) == 1
+            await here.answer("without")
+            assert await here.look() is not None
+        assert await here.look() is not None
 
 
 async def test_a_lone_half_of_a_letter_in_the_settings_breaks_nothing(tmp_path: Path) -> None:

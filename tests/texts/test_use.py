@@ -1,4 +1,4 @@
-"""Every text that the code names is in the catalogue with exactly its values, and no text is there for nobody."""
+"""Every text that the code names is in the catalogue with exactly its values, and no text is unused."""
 
 import ast
 import re
@@ -13,7 +13,7 @@ from handraise.texts.catalogue import FOLDER, flat
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "handraise"
 PAGE = ROOT / "web" / "src"
-AREAS = ("card", "terminal", "push")
+AREAS = ("card", "terminal", "push", "why", "sessions", "error")
 """The areas that Python speaks from; the page has its own."""
 MESSAGES = {key: message for area in AREAS for key, message in flat(Catalogue("en").area(area), f"{area}.")}
 KEY = re.compile(rf"(?:{'|'.join(AREAS)})\.[\w.]*\w")

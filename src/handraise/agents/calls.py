@@ -21,6 +21,7 @@ from handraise.model.agent_replies import Reply
 from handraise.model.asks import Ask, Origin, Withdrawn
 from handraise.model.own_tools import ASK_USER
 from handraise.model.projects import Options
+from handraise.texts import t
 
 GRACE = 10.0
 """How long an agent may be gone: a relay reconnects within a second."""
@@ -177,8 +178,8 @@ class AgentCalls:
         return isinstance(ask.settlement, Withdrawn) or await self._inbox.delivered(ask.id)
 
     async def awaited(self, ask: Ask, waited: Waited | None = None) -> Ask:
-        """The ask once it is settled. A waiting caller is present; once cancelled, it may come back within the
-        grace period."""
+        """The ask once it is settled. A waiting caller is present; if cancelled, it may return within the grace
+        period."""
         future: asyncio.Future[Ask] = asyncio.get_running_loop().create_future()
         self._waiting[ask.id].append(future)
         with self.present(ask.id):
@@ -209,7 +210,7 @@ class AgentCalls:
         """The agent no longer wants the result."""
         ask = ask_id(caller, reference)
         if ask in self._open and not self._closing.is_set():
-            self._withdraw(ask, "the agent cancelled it")
+            self._withdraw(ask, t("sessions.withdrawn.agent_cancelled"))
 
     def leave(self, caller: Caller) -> None:
         """The agent is gone for good, with all conversations that are part of its own."""
@@ -217,7 +218,7 @@ class AgentCalls:
             return
         inside = f"{caller.conversation}/"
         for ask in [ask for ask, asker in self._open.items() if asker and f"{asker}/".startswith(inside)]:
-            self._withdraw(ask, "the agent is gone")
+            self._withdraw(ask, t("sessions.withdrawn.agent_gone"))
 
     async def _where(self, caller: Caller) -> DirectoryContext:
         found = await self._knowledge.whereabouts(caller.directory)
@@ -226,8 +227,7 @@ class AgentCalls:
         return found._replace(options=replace(found.options, ask_user_timeout=caller.timeout))
 
     async def _wait(self, ask: Ask, future: asyncio.Future[Ask], waited: Waited | None) -> Ask:
-        # Counts from when it was opened, so that progress keeps growing for an agent that reconnects, even to another
-        # hub.
+        # Counts from when it was opened, so that progress keeps growing when an agent reconnects, even to another hub.
         total = (ask.expires_at - ask.opened_at).total_seconds() if ask.expires_at else None
         while True:
             done, _ = await asyncio.wait([future], timeout=self._progress)
@@ -249,7 +249,7 @@ class AgentCalls:
         if ask not in self._open or self._closing.is_set():
             return
         loop = asyncio.get_running_loop()
-        reason = "the agent went away and did not come back"
+        reason = t("sessions.withdrawn.agent_away")
         self._absent[ask] = loop.call_later(grace or self._grace, self._withdraw, ask, reason)
 
     def _forget(self, ask: str) -> None:

@@ -43,8 +43,7 @@ class Run:
         self.project = project
         self.timeout = timeout
         self.socket = socket
-        """Beyond the specification: the hub's own socket, which nobody else can listen on. Preferred to the
-        address."""
+        """Beyond the specification: the hub's own socket, which nobody else can listen on. Used before the address."""
 
 
 def load(path: str) -> Run:

@@ -84,8 +84,8 @@ def _permission_result(ask: Ask, asked: dict[str, Any]) -> dict[str, Any]:
             return _decided(ask, asked, answer)
         case Expired():
             return _deny(NOBODY if isinstance(ask.body, Question) else NOBODY_ALLOWED)
-        case Withdrawn(reason=reason):
-            return _deny(f"Withdrawn, so not allowed: {reason}.")
+        case Withdrawn():
+            return _deny("Withdrawn, so not allowed.")
         case None:
             return _deny("Nobody has decided yet.")
         case _:

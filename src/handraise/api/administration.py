@@ -17,6 +17,7 @@ from handraise.model.projects import BadOption, Options, Project, check
 from handraise.model.rules import Decision, Rule
 from handraise.model.tokens import Role
 from handraise.model.trust import DirectoryTrust
+from handraise.texts import t
 
 _ENTRIES = 500
 _TOKEN_STATES = ("good", "gone")
@@ -165,7 +166,7 @@ async def list_rules(request: ApiRequest) -> Response:
 async def add_rule(request: ApiRequest) -> Response:
     wanted = request.body(NewRule)
     if not any((wanted.tool, wanted.command, wanted.path, wanted.server)):
-        raise BadRequest("A rule needs a tool, a command, a path or a server.", 422, "invalid")
+        raise BadRequest(t("error.rule_empty"), 422, "invalid")
     drafted = Rule(id="", **msgspec.structs.asdict(wanted))
     return answer(await request.desk.add_rule(drafted), 201)
 
@@ -195,9 +196,9 @@ async def list_tokens(request: ApiRequest) -> Response:
 async def make_token(request: ApiRequest) -> Response:
     wanted = request.body(NewToken)
     if wanted.expires_at is not None and wanted.expires_at <= request.auth.now():
-        raise BadRequest("The expiry date is in the past.", 422, "invalid")
+        raise BadRequest(t("error.expiry_past"), 422, "invalid")
     if wanted.project is not None and wanted.role != "agent":
-        raise BadRequest("Only agent tokens can be limited to a project.", 422, "invalid")
+        raise BadRequest(t("error.agent_tokens_only"), 422, "invalid")
     made = await request.auth.make(
         wanted.name,
         wanted.role,
@@ -270,7 +271,7 @@ async def _project(request: ApiRequest, named: str | None) -> str | None:
         for project in await request.desk.projects():
             if getattr(project, key) == named:
                 return project.id
-    raise BadRequest(f"There is no project {named}.", 404, "not_found")
+    raise BadRequest(t("error.no_project", project=named), 404, "not_found")
 
 
 def _token(token: tokens.Token) -> TokenSchema:

@@ -19,6 +19,7 @@ from handraise.api.openapi import document
 from handraise.api.requests import ApiRequest, Route, answer, failed
 from handraise.api.static import StaticPage
 from handraise.api.stream import Streams
+from handraise.texts import t
 
 
 class WebApp:
@@ -55,7 +56,7 @@ class WebApp:
         if self._is_for_us(scope):
             await self._app(scope, receive, send_counted)
         else:
-            response = failed(421, "wrong_host", "Unknown host name. Add it to [web] allowed_hosts.")
+            response = failed(421, "wrong_host", t("error.host"))
             await response(scope, receive, send_counted)
 
     def _is_for_us(self, scope: Scope) -> bool:
@@ -74,13 +75,13 @@ class WebApp:
             response = self._page.find(path, accepts)
             if response is None and not path.startswith("api/"):
                 response = self._page.index(accepts=accepts)
-        response = response or failed(404, "not_found", "There is nothing at this address.")
+        response = response or failed(404, "not_found", t("error.nothing_here"))
         await response(scope, receive, send)
 
     async def _no_such_route(self, request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
         if status != 405:
-            return failed(status, "not_found", "There is nothing at this address.")
+            return failed(status, "not_found", t("error.nothing_here"))
         response = failed(405, "method_not_allowed", f"{request.method} isn't supported at {request.url.path[:200]}.")
         response.headers["allow"] = ", ".join(self._methods(request.scope["path"]))
         return response

@@ -1,4 +1,4 @@
-"""The cards sent with asks: made when they are sent, in the hub's language, and never stored."""
+"""What is sent with asks and actions for people to read: made when sent, in the hub's language, and never stored."""
 
 import asyncio
 from collections import OrderedDict
@@ -6,20 +6,32 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from handraise.desk.interface import Desk, NotFound
 from handraise.model.asks import Ask, ask_as_json, ask_from_json, read_settlement
 from handraise.model.items import AskOpened, AskSettled, Item
+from handraise.present.actions import traits_of
 from handraise.present.cards import card_of
 from handraise.present.outcomes import of_settlement
 
+_STARTED = b'{"type":"action.started"'
 _OPENED = b'{"type":"ask.opened"'
 _SETTLED = b'{"type":"ask.settled"'
 """How the contents of items start that get something added; all others are sent as they are."""
 _MOST_KNOWN = 4096
 _TOGETHER = 50
 """How many cards are made before other tasks get a turn."""
+
+
+class _ToolUsed(Struct, frozen=True):
+    """All that has to be read of an action: its input may be large."""
+
+    tool: str
+
+
+_TOOL_USED = msgspec.json.Decoder(_ToolUsed)
 
 
 class AskCards:
@@ -42,11 +54,11 @@ class AskCards:
         return shown
 
     async def item(self, item: Item, desk: Desk) -> bytes:
-        """An item as the API shows it: an opened ask with its card, a settled one with its outcome."""
-        if not item.content.startswith((_OPENED, _SETTLED)):
+        """An item as the API shows it: an ask has its card, a settlement its outcome, an action its tool's traits."""
+        if not item.content.startswith((_STARTED, _OPENED, _SETTLED)):
             return item.as_json()
         try:
-            added = await self._added(item, desk)
+            added = _with_traits(item.content) if item.content.startswith(_STARTED) else await self._added(item, desk)
         except (msgspec.ValidationError, KeyError, NotFound):
             # An older hub stored it in another shape, or its ask was removed: send it as it is.
             return item.as_json()
@@ -84,3 +96,8 @@ class AskCards:
             if len(self._directories) > _MOST_KNOWN:
                 self._directories.popitem(last=False)
         return self._directories[ask.session]
+
+
+def _with_traits(content: bytes) -> bytes:
+    traits = traits_of(_TOOL_USED.decode(content).tool)
+    return b'%s,"traits":%s}' % (content[:-1], msgspec.json.encode(traits))

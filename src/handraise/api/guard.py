@@ -21,6 +21,7 @@ from handraise.desk import interface
 from handraise.hub.desk import LocalDesk
 from handraise.model.actors import Person, seat_of
 from handraise.model.tokens import Role, hash_of, may
+from handraise.texts import t
 
 OWNER = "owner"
 Address = tuple[str, int]
@@ -93,11 +94,10 @@ class ApiGuard(Struct, frozen=True):
             response = failed(503, "unavailable", str(error))
         except MsgspecError:
             log.exception("%s %s: something in the database cannot be read", request.method, route.path)
-            why = "Something in the database can't be read. Run `handraise doctor` and restore a backup."
-            response = failed(503, "unavailable", why)
-        except Exception:  # outer boundary: any other error is ours, and its text stays inside
+            response = failed(503, "unavailable", t("error.database"))
+        except Exception:  # the outer boundary: any other error is ours, and its text stays inside
             log.exception("%s %s failed", request.method, route.path)
-            response = failed(500, "fault", "Internal error. See the hub's log.")
+            response = failed(500, "fault", t("error.internal"))
         # The response is for this caller, at this moment.
         response.headers.setdefault("cache-control", "no-store")
         # The route, not the address, which may contain a code and can be of any length.
@@ -175,8 +175,8 @@ class ApiGuard(Struct, frozen=True):
             return principal
         self.guesses.refuse(hashed)
         if leave != "free":
-            raise AccessDenied(429, "too_many_tries", "Too many unknown tokens. Wait a minute.")
-        raise AccessDenied(401, "unknown_token", "This token is unknown, revoked or expired.")
+            raise AccessDenied(429, "too_many_tries", t("error.too_many_tokens"))
+        raise AccessDenied(401, "unknown_token", t("error.unknown_token"))
 
     def _client(self, request: Request) -> str:
         if request.client is None:
@@ -212,7 +212,7 @@ class ApiGuard(Struct, frozen=True):
         if not origins.may_change(
             request.method, request.headers, by_cookie=by_cookie, allowed=self.hosts, secure=self.secure
         ):
-            raise AccessDenied(403, "foreign_page", "Changes are only accepted from the hub's own page.")
+            raise AccessDenied(403, "foreign_page", t("error.foreign_page"))
 
     async def _check_role(self, route: Route, request: Request, principal: Principal, source: str) -> None:
         if route.role is not None and not may(principal.role, route.role):
@@ -233,7 +233,7 @@ def _local_process(process: int, is_agent: bool) -> Principal:
 
 def _check_login(route: Route, principal: Principal) -> None:
     if route.role is not None and principal is _NOBODY:
-        raise AccessDenied(401, "login_needed", "Sign in first: open the link that the hub printed, or send a token.")
+        raise AccessDenied(401, "login_needed", t("error.sign_in_or_token"))
 
 
 def _check_query(route: Route, request: Request) -> None:

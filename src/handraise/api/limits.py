@@ -26,8 +26,7 @@ class Attempts:
         self._at = 0.0
 
     def begin(self, client: str, now: float) -> Leave:
-        """Whether to check one more attempt. It counts immediately, so that many at once can't get around the
-        limit."""
+        """Whether to check one more attempt. It counts immediately, so that parallel ones can't exceed the limit."""
         recent = [at for at in self._tried.pop(client, []) if now - at < WINDOW]
         is_free = len(recent) < TRIES
         self._tried[client] = [*recent, now] if is_free else recent

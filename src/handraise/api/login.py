@@ -19,6 +19,7 @@ from handraise.api.static import StaticPage
 from handraise.auth import BROWSER_LIFE, IssuedToken
 from handraise.model.actors import seat_of
 from handraise.model.tokens import Role
+from handraise.model.tools import TOOL_KINDS
 
 _LARGEST_LOGIN = 4096
 _SEAT_LIFE = 400 * 24 * 3600
@@ -51,11 +52,9 @@ class LoginRoutes:
     async def by_link(self, request: ApiRequest) -> Response:
         code = request.text("code")
         if code is None:
-            return self._page.index() or failed(
-                401, "login_needed", "Sign in first: open the link that the hub printed."
-            )
+            return self._page.index() or failed(401, "login_needed", texts.t("error.sign_in"))
         try:
-            made = await self._login(request, code, "This link has expired or was already used.")
+            made = await self._login(request, code, texts.t("error.link"))
         except AccessDenied as error:
             return self._page.index(error.status) or failed(error.status, error.code, str(error))
         response = RedirectResponse("/", 303)
@@ -65,7 +64,7 @@ class LoginRoutes:
 
     async def by_secret(self, request: ApiRequest) -> Response:
         secret = request.body(schemas.Login).secret.strip()
-        made = await self._login(request, secret, "This token or link is unknown, expired or already used.")
+        made = await self._login(request, secret, texts.t("error.secret"))
         response = self._me(request, made.token.name, made.token.role, "web")
         self._remember(response, made.secret, request.auth.seconds_left(made.token))
         return response
@@ -78,6 +77,10 @@ class LoginRoutes:
 
     async def me(self, request: ApiRequest) -> Response:
         return self._me(request, request.desk.person.name, request.principal.role, request.desk.source)
+
+    async def look(self, _: ApiRequest) -> Response:
+        known = texts.language() == texts.ENGLISH  # the page has English with it
+        return answer(schemas.LoginPage(texts.language(), {} if known else texts.whole()))
 
     async def texts(self, _: ApiRequest) -> Response:
         return answer(texts.whole())
@@ -112,6 +115,15 @@ class LoginRoutes:
                 schemas.Me,
                 largest=_LARGEST_LOGIN,
             ),
+            Route(
+                "GET",
+                "/api/login",
+                None,
+                self.look,
+                "Get the language and the texts of the sign-in page",
+                returns=schemas.LoginPage,
+                compress=True,
+            ),
             Route("POST", "/api/logout", "viewer", self.leave, "Sign out", returns=schemas.Done),
             Route("GET", "/api/health", None, self.health, "Check that the hub is up", returns=schemas.Health),
             Route("GET", "/api/texts", "viewer", self.texts, "Get every text, by its key", compress=True),
@@ -138,14 +150,14 @@ class LoginRoutes:
             return made
         await request.auth.refused("to log in", request.principal, "web", address=address)
         if leave != "free":
-            raise AccessDenied(429, "too_many_tries", "Too many failed sign-ins. Wait a minute.")
+            raise AccessDenied(429, "too_many_tries", texts.t("error.too_many_sign_ins"))
         raise AccessDenied(401, "unknown_token", wrong)
 
     def _me(self, request: ApiRequest, name: str, role: Role, source: str) -> Response:
         """Who the caller is. A browser without a seat gets one."""
         fresh = "" if request.desk.person.seat or source != "web" else token_urlsafe(16)
         seat = request.desk.person.seat or seat_of(fresh)
-        response = answer(schemas.Me(name, role, source, seat, self._no_sandbox, texts.language()))
+        response = answer(schemas.Me(name, role, source, seat, self._no_sandbox, texts.language(), TOOL_KINDS))
         self._give_seat(response, fresh)
         return response
 

@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from handraise.api.requests import BadRequest, failed
 from handraise.auth import Principal
+from handraise.texts import t
 
 MOST = 100
 """How many requests of one token may be open at once.
@@ -26,16 +27,14 @@ class TooManyRequests(BadRequest):
     """This token has too many open requests."""
 
     def __init__(self, most: int) -> None:
-        requests = "request" if most == 1 else "requests"
-        message = f"This token already has {most} open {requests}. Close some first."
-        super().__init__(message, 429, "too_many_open")
+        super().__init__(t("error.too_many_open", count=most), 429, "too_many_open")
 
 
 class AccessRevoked(BadRequest):
     """The token was revoked or has expired since the request started."""
 
     def __init__(self) -> None:
-        super().__init__("This token is unknown, revoked or expired.", 401, "unknown_token")
+        super().__init__(t("error.unknown_token"), 401, "unknown_token")
 
 
 class LongRequests:

@@ -57,6 +57,7 @@ def _without_suffix(value: Any) -> Any:  # noqa: ANN401 (any part of a JSON docu
 
 def _feed_components() -> dict[str, Any]:
     _, in_feed = msgspec.json.schema_components(_IN_FEED, ref_template=f"{REFERENCE}Feed{{name}}")
+    in_feed["ActionStarted"]["properties"]["traits"] = {"$ref": f"{REFERENCE}ToolTraits"}
     in_feed["AskOpened"]["properties"]["ask"] = {"$ref": f"{REFERENCE}Ask"}
     settled = in_feed["AskSettled"]["properties"]
     settled["settlement"] = {"$ref": f"{REFERENCE}Settlement"}

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from handraise.api.requests import ApiRequest, Route
 from handraise.desk.interface import NotFound
 from handraise.store.interface import Store
+from handraise.texts import t
 
 # Types that a browser shows as images and never runs.
 _TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -31,7 +32,7 @@ class Pictures:
         content = next((each.content for each in says if each.id == name), "")
         pictures = [each for each in content if not isinstance(each, str) and each.get("type") == "image"]
         if not number.isascii() or not number.isdigit() or len(number) > 4 or int(number) >= len(pictures):
-            raise NotFound("There is no such image.")
+            raise NotFound(t("error.image.missing"))
         return _shown(pictures[int(number)])
 
     def route(self) -> Route:
@@ -49,9 +50,9 @@ def _shown(block: dict[str, Any]) -> Response:
     source = block.get("source")
     kind = source.get("media_type") if isinstance(source, dict) else None
     if not isinstance(source, dict) or kind not in _TYPES:
-        raise NotFound("This type of image isn't supported.")
+        raise NotFound(t("error.image.type"))
     try:
         data = b64decode(str(source.get("data")), validate=True)
     except (Error, ValueError) as error:
-        raise NotFound("This image can't be read.") from error
+        raise NotFound(t("error.image.unreadable")) from error
     return Response(data, media_type=str(kind), headers=_HEADERS)

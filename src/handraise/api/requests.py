@@ -17,6 +17,7 @@ from handraise.api.schemas import FailedSchema, Moment, Problem
 from handraise.auth import Auth, Principal
 from handraise.desk.interface import Desk
 from handraise.model.tokens import Role
+from handraise.texts import t
 
 _UNKNOWN = "Object contains unknown field `"
 
@@ -172,8 +173,7 @@ def answer(value: object, status: int = 200) -> Response:
 
 def wrong_role(needed: Role, role: Role) -> str:
     """The sentence for someone whose role isn't enough."""
-    article = "a" if role == "viewer" else "an"
-    return f"Requires the {needed} role (you are {article} {role})."
+    return t(f"error.role.{role}", needed=needed)
 
 
 def failed(status: int, code: str, message: str) -> Response:
@@ -213,7 +213,7 @@ async def _collect(request: Request, largest: int) -> bytes:
     except ClientDisconnect as error:
         raise BadRequest("The body ended early.") from error
     except TimeoutError as error:
-        raise BadRequest("The body took too long to arrive.", 408, "too_slow") from error
+        raise BadRequest(t("error.too_slow"), 408, "too_slow") from error
 
 
 def _is_json(content_type: str) -> bool:
@@ -221,7 +221,7 @@ def _is_json(content_type: str) -> bool:
 
 
 def _too_large(largest: int) -> BadRequest:
-    return BadRequest(f"The body is larger than {largest} bytes.", 413, "too_large")
+    return BadRequest(t("error.too_large", most=largest), 413, "too_large")
 
 
 async def squeeze(response: Response, accepts: str) -> Response:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 
 from handraise.model.tokens import Role
+from handraise.model.tools import ToolKind
 
 REFERENCE = "#/components/schemas/"
 AnAnswer = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": f"{REFERENCE}Answer"})]
@@ -17,8 +18,7 @@ Name = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 def check_time(moment: datetime | None) -> None:
-    """Raises ValueError for a time that doesn't exist in UTC: at either end of the calendar, a zone leads beyond
-    it."""
+    """Raises ValueError for a time that doesn't exist in UTC: at either end of the calendar, zones lead beyond it."""
     try:
         if moment is not None:
             moment.astimezone(UTC)
@@ -53,6 +53,14 @@ class Health(Struct, frozen=True):
     """Whether Claude runs in a sandbox, away from the hub's files."""
 
 
+class LoginPage(Struct, frozen=True):
+    """What the sign-in page needs to speak the hub's language."""
+
+    language: str
+    texts: dict[str, Any]
+    """The catalogue. Empty in English."""
+
+
 class Me(Struct, frozen=True, omit_defaults=True):
     """Who you are to the hub."""
 
@@ -65,6 +73,8 @@ class Me(Struct, frozen=True, omit_defaults=True):
     """Why there is no sandbox on this machine. Empty if there is one."""
     language: str = ""
     """The hub's language. If it isn't `en`, `/api/texts` has its catalogue."""
+    tools: dict[str, ToolKind] = {}
+    """Claude's tools, for forms that name one."""
 
 
 class Problem(Struct, frozen=True, omit_defaults=True):

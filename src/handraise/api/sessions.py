@@ -15,6 +15,7 @@ from handraise.api.schemas import Done, Name
 from handraise.desk.interface import Refused, SessionSummary
 from handraise.model.actors import Actor
 from handraise.model.sessions import Ended, Phase, state_of
+from handraise.texts import t
 
 _LARGEST_MESSAGE = 40 * 1024 * 1024
 _PAGE = 200
@@ -263,7 +264,7 @@ async def resume(request: ApiRequest) -> Response:
 async def fork(request: ApiRequest) -> Response:
     wanted = request.body(MaybeWords)
     if not wanted.say and not wanted.images:
-        raise Refused("A fork needs a message.")
+        raise Refused(t("error.fork_message"))
     return answer(_session(await request.desk.fork(request.path("id"), _words(wanted.say or "", wanted.images))), 202)
 
 
@@ -298,7 +299,7 @@ def _words(content: str | Blocks, images: tuple[ImageSchema, ...]) -> str | tupl
         content = (TextBlockSchema(content),) if content.strip() else ()
     blocks: tuple[dict[str, Any], ...] = msgspec.to_builtins((*content, *pictures))
     if not blocks:
-        raise BadRequest("The message is empty.", 422, "invalid")
+        raise BadRequest(t("sessions.refused.empty"), 422, "invalid")
     return blocks
 
 

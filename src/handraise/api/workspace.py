@@ -11,6 +11,7 @@ from handraise.api.requests import ApiRequest, BadRequest, Route, answer
 from handraise.desk.interface import NotFound
 from handraise.model.projects import Options, Project
 from handraise.store.interface import Store
+from handraise.texts import t
 from handraise.workspace.merging import Unmergeable, files_for
 from handraise.workspace.syncing import sync
 
@@ -47,7 +48,7 @@ class SyncRoutes:
         wanted = request.body(Syncing)
         project = await self._store.project(request.path("id"))
         if project is None:
-            raise NotFound(f"There is no project {request.path('id')}.")
+            raise NotFound(t("error.no_project", project=request.path("id")))
         files = None if wanted.remove else files_for(self._options(project, project.path), self._state)
         try:
             async with self._one_at_a_time:

@@ -109,8 +109,7 @@ class Broker:
         self._listener = -1
 
     def seal(self) -> bool:
-        """Runs in Claude's process: cuts its network and that of all its children. Reports a failure to the first
-        process."""
+        """Runs in Claude's process: cuts its network and its children's. Reports failure to the first process."""
         os.close(self._sealed)
         try:
             listener = _seal()

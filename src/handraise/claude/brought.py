@@ -8,6 +8,7 @@ from typing import Any
 
 from handraise.claude.repository import Found, Repository
 from handraise.model.trust import Brought, BroughtKind, Trust
+from handraise.texts import t
 
 # Runs in place of every command that Claude starts, whatever a person was shown.
 _BEFORE_COMMANDS = frozenset({"CLAUDE_CODE_SHELL_PREFIX"})
@@ -67,11 +68,7 @@ def trust_of(repository: Repository, scripts: Sequence[Found] = ()) -> Trust | N
     problems = (
         *repository.problems,
         *(each.problem for each in repository.files if each.problem),
-        *(
-            f"`{each.path}` sets {each.name}, which would run in place of every command."
-            for each in brought
-            if each.name in _BEFORE_COMMANDS
-        ),
+        *(t("why.trust.in_place", path=each.path, name=each.name) for each in brought if each.name in _BEFORE_COMMANDS),
     )
     if not problems and all(each.kind == "script" or _is_text(each) for each in brought):
         return None

@@ -15,6 +15,7 @@ from handraise.claude.fifo import ChildGone, Fifo
 from handraise.claude.folder import LaunchRecord, RunFolder, take_lock
 from handraise.claude.process import Identity, Process
 from handraise.claude.watch import FileWatch
+from handraise.texts import t
 
 _RECORD_DEADLINE = 10.0
 _RECORD_POLL = 0.002
@@ -116,7 +117,7 @@ def _spawn(
     sandbox: Mapping[str, Any] | None,
 ) -> tuple[RunFolder, int]:
     if not os.path.isdir(launch.directory):
-        raise NotStarted(f"There is no directory {launch.directory}.")
+        raise NotStarted(t("error.no_directory", directory=launch.directory))
     opened = [take_lock(locks, launch.session_id)]
     try:
         run = RunFolder.make(folder)
@@ -150,12 +151,12 @@ async def _recorded(run: RunFolder, pid: int) -> None:
             return
         if ended:
             _give_up(record)
-            raise NotStarted(run.last_errors() or f"the launcher exited with status {status}")
+            raise NotStarted(run.last_errors() or t("sessions.start.launcher_ended", status=status))
         if asyncio.get_running_loop().time() > deadline:
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)  # noqa: ASYNC222 (a killed child is there at once)
             _give_up(run.record())
-            raise NotStarted(f"the launcher was not ready within {_RECORD_DEADLINE:g} s")
+            raise NotStarted(t("sessions.start.launcher_late", seconds=f"{_RECORD_DEADLINE:g}"))
         await asyncio.sleep(_RECORD_POLL)
 
 

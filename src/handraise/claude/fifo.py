@@ -42,8 +42,7 @@ class Fifo:
         self._turn = asyncio.Lock()
 
     async def write(self, line: bytes) -> None:
-        """Returns once the kernel has the line and Claude has read everything before it; raises ChildGone or
-        HalfLine."""
+        """Returns once the kernel has the line and Claude has read everything before; raises ChildGone or HalfLine."""
         if not line.endswith(b"\n") or line.count(b"\n") != 1:
             raise ValueError("expected one whole line")
         async with self._turn:

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from handraise.claude import launcher
 from handraise.claude.process import Identity
+from handraise.texts import t
 
 _LAST_LINES = 20
 _LAST_BYTES = 16 * 1024
@@ -21,9 +22,7 @@ class SessionBusy(Exception):
     """Another Claude process has this conversation open."""
 
     def __init__(self, session_id: str) -> None:
-        super().__init__(
-            f"Claude's conversation {session_id} is open in another process. Stop that one first, or fork the session."
-        )
+        super().__init__(t("sessions.start.busy", conversation=session_id))
         self.session_id = session_id
 
 

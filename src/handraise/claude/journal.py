@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from handraise.claude.watch import FileWatch
+from handraise.texts import t
 
 CHUNK = 64 * 1024
 """Small enough not to delay other sessions; above 128 KiB, memory would be mapped and unmapped for each read."""
@@ -31,7 +32,7 @@ async def follow(path: Path, offset: int, watch: FileWatch, ended: asyncio.Event
     try:
         journal = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError as error:
-        raise JournalLost("Claude's journal was deleted") from error
+        raise JournalLost(t("sessions.ended.journal_deleted")) from error
     over = asyncio.create_task(_set_when(ended, grown))
     try:
         watch.add(path, grown.set)
@@ -59,15 +60,15 @@ def _check(journal: int, path: Path, offset: int, *, deleted_is_fine: bool) -> N
     """Once Claude has exited and everything was read, the file may be gone."""
     status = os.fstat(journal)
     if status.st_size < offset:
-        raise JournalLost("Claude's journal was truncated")
+        raise JournalLost(t("sessions.ended.journal_cut"))
     if deleted_is_fine:
         return
     try:
         named = os.stat(path)
     except FileNotFoundError as error:
-        raise JournalLost("Claude's journal was deleted") from error
+        raise JournalLost(t("sessions.ended.journal_deleted")) from error
     if (named.st_dev, named.st_ino) != (status.st_dev, status.st_ino):
-        raise JournalLost("Claude's journal was replaced")
+        raise JournalLost(t("sessions.ended.journal_replaced"))
 
 
 async def _set_when(ended: asyncio.Event, grown: asyncio.Event) -> None:

@@ -105,8 +105,7 @@ def _broker() -> Broker:
 
 
 def _start(execute: Callable[[], None], broker: Broker | None) -> int:
-    """Starts Claude's own process, shielded. If it can't execute the program, it reports why, and counts as
-    started."""
+    """Starts Claude's own process, shielded. If exec fails, it reports why, and counts as started."""
     held, let_go = os.pipe()
     child = os.fork()
     if child == 0:

@@ -1,5 +1,4 @@
-"""Reads the files that Claude Code would act on in a directory, within limits. Runs nothing and follows no
-reference."""
+"""Reads the files that Claude Code would act on in a directory, within limits. Runs and follows nothing in them."""
 
 import json
 import os
@@ -9,6 +8,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from msgspec import Struct
+
+from handraise.texts import t
 
 _LARGEST = 256 * 1024
 _MOST_BYTES = 2 * 1024 * 1024
@@ -93,14 +94,14 @@ class _Reading:
         except (FileNotFoundError, NotADirectoryError):
             return
         except OSError as error:
-            self._unshown(shown, place, inside, f"`{shown}` cannot be read: {error.strerror}.")
+            self._unshown(shown, place, inside, t("why.trust.unread", path=shown, why=error.strerror))
             return
         with os.fdopen(opened, "rb") as file:
             status = os.fstat(file.fileno())
             if stat.S_ISDIR(status.st_mode):
                 return
             if not stat.S_ISREG(status.st_mode):
-                self._unshown(shown, place, inside, f"`{shown}` is not a regular file.")
+                self._unshown(shown, place, inside, t("why.trust.irregular", path=shown))
                 return
             data = file.read(_LARGEST + 1)
             whole = len(data) <= _LARGEST and self._bytes + len(data) <= _MOST_BYTES
@@ -108,8 +109,8 @@ class _Reading:
             if text is None and names_only and status.st_size <= _HASHED:
                 self._name(shown, place, inside, data, file.read(_HASHED))
             elif text is None:
-                problem = "is too large to show" if not whole else "is not UTF-8 text"
-                self._unshown(shown, place, inside, f"`{shown}` {problem}.")
+                problem = "why.trust.not_text" if whole else "why.trust.too_large"
+                self._unshown(shown, place, inside, t(problem, path=shown))
             else:
                 self._bytes += len(data)
                 self.files.append(Found(shown, place, inside, text, sha256(data).hexdigest()))
@@ -117,7 +118,7 @@ class _Reading:
     def take_folder(self, place: str, folder: str) -> None:
         for inside in self._below(place, folder, _DEEPEST):
             if len(self.files) >= _MOST_FILES:
-                self.problems.append(f"There are more than {_MOST_FILES} files.")
+                self.problems.append(t("why.trust.too_many", most=_MOST_FILES))
                 return
             # Files next to a skill, and scripts, may be anything; what Claude Code itself reads is text.
             self.take(place, inside, names_only=not inside.endswith((".md", ".json")))
@@ -128,7 +129,8 @@ class _Reading:
         except (FileNotFoundError, NotADirectoryError):
             return
         except OSError as error:
-            self.problems.append(f"`{self._shown(os.path.join(place, folder))}` cannot be read: {error.strerror}.")
+            shown = self._shown(os.path.join(place, folder))
+            self.problems.append(t("why.trust.unread", path=shown, why=error.strerror))
             return
         for name in names:
             inside = f"{folder}/{name}"
@@ -137,7 +139,7 @@ class _Reading:
             elif levels:
                 yield from self._below(place, inside, levels - 1)
             else:
-                self.problems.append(f"`{self._shown(os.path.join(place, inside))}` is nested too deeply.")
+                self.problems.append(t("why.trust.nested", path=self._shown(os.path.join(place, inside))))
 
     def _name(self, shown: str, place: str, inside: str, begin: bytes, rest: bytes) -> None:
         digest = sha256(begin + rest).hexdigest()

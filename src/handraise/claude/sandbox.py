@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from handraise.claude.launcher import private
+from handraise.texts import t
 
 _SHARED = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 (not ours: what every program may use)
 _SERVICES = ("/run/dbus/system_bus_socket", "/run/systemd/private")
@@ -102,13 +103,10 @@ def plan(sandbox: Sandbox, known: SandboxContext) -> dict[str, Any]:
     hidden = list(dict.fromkeys(alias for each in known.hidden for alias in aliases(each, known.mounts)))
     for each in hidden:
         if _is_inside(directory, each):
-            raise SandboxUnfit(f"{directory} is inside {each}, which belongs to the hub. Choose another directory.")
+            raise SandboxUnfit(t("sessions.start.inside_hub", directory=directory, folder=each))
     strict = sandbox.preset in ("project", "sealed")
     if strict and _is_inside(known.home, directory):
-        raise SandboxUnfit(
-            f"The sandbox {sandbox.preset!r} protects your home directory, and {directory} contains it."
-            " Start the session in a directory inside it."
-        )
+        raise SandboxUnfit(t("sessions.start.contains_home", preset=repr(sandbox.preset), directory=directory))
     settings = _settings(known)
     layers = dict([("/", True), *_strict_layers(sandbox, directory, known)] if strict else [])
     layers[settings] = True

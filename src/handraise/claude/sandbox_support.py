@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 
 from handraise.claude import launcher, sandbox
+from handraise.texts import t
 
 _DEADLINE = 10.0
 _APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
@@ -33,13 +34,13 @@ async def look() -> SandboxSupport:
         try:
             _found[user] = await _try()
         except OSError as error:
-            _found[user] = SandboxSupport(f"The test failed: {error.strerror}.", advice())
+            _found[user] = SandboxSupport(t("sessions.sandbox.failed", why=error.strerror), advice())
     return _found[user]
 
 
 async def _try() -> SandboxSupport:
     if sys.platform != "linux":
-        return SandboxSupport("This system has no namespaces.", "Run the hub on Linux, or in a Linux virtual machine.")
+        return SandboxSupport(t("sessions.sandbox.no_namespaces"), t("sessions.sandbox.linux"))
     with tempfile.TemporaryDirectory() as folder:
         grounds = sandbox.sandbox_context([Path(folder)], os.environ)
         # The folder is hidden inside the sandbox: the program gets everything it needs before that.
@@ -56,29 +57,25 @@ async def _try() -> SandboxSupport:
         except TimeoutError:
             tried.kill()
             await tried.wait()
-            return SandboxSupport(f"The test took longer than {_DEADLINE:g} s.", advice())
+            return SandboxSupport(t("sessions.sandbox.slow", seconds=f"{_DEADLINE:g}"), advice())
         _reap(Path(folder, "launch.json"))
     if tried.returncode == 0:
         return SandboxSupport()
     reason = errors.decode(errors="replace").strip().rpartition("could not create the sandbox: ")[2]
-    return SandboxSupport(f"The system refused: {reason or f'exit status {tried.returncode}'}.", advice())
+    reason = reason or t("sessions.sandbox.status", status=tried.returncode)
+    return SandboxSupport(t("sessions.sandbox.refused", why=reason), advice())
 
 
 def advice() -> str:
     """How to let users create namespaces here."""
     if _number(_APPARMOR):
-        return (
-            "Allow it with: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
-            " (or an AppArmor profile for this Python with `userns,`)."
-        )
+        return t("sessions.sandbox.apparmor", command="sysctl -w kernel.apparmor_restrict_unprivileged_userns=0")
     if _number(_CLONE) == 0:
-        return "Allow it with: sysctl -w kernel.unprivileged_userns_clone=1"
+        return t("sessions.sandbox.allow", command="sysctl -w kernel.unprivileged_userns_clone=1")
     if _number(_MOST) == 0:
-        return "Allow it with: sysctl -w user.max_user_namespaces=10000"
-    return (
-        "In a container, allow user namespaces and an unmasked /proc (Docker: --security-opt seccomp=unconfined"
-        " --security-opt systempaths=unconfined), or run the hub outside it."
-    )
+        return t("sessions.sandbox.allow", command="sysctl -w user.max_user_namespaces=10000")
+    options = "--security-opt seccomp=unconfined --security-opt systempaths=unconfined"
+    return t("sessions.sandbox.container", options=options)
 
 
 def _write(file: Path, order: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The desk from outside the hub: over HTTP and server-sent events, by Unix socket or address."""
+"""The desk outside the hub: over HTTP and server-sent events, by Unix socket or address."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -250,7 +250,7 @@ def _summary(fields: dict[str, Any]) -> SessionSummary:
 
 
 def connect(where: str | Path | None = None, token: str | None = None, *, source: str | None = None) -> RemoteDesk:
-    """A desk at a hub: by address and token, by Unix socket, or at this machine's hub.
+    """A desk of a hub: by address and token, by Unix socket, or the hub of this machine.
 
     Entered with `async with`. Followers wait for a hub that stopped, and continue where they were.
     """

@@ -40,7 +40,7 @@ class RemoteFollower:
         return self._waiting.pop(0)
 
     async def begin(self) -> None:
-        """Connects, and waits until the hub has found the place; raises LostPlace."""
+        """Connects, and waits until the hub has found the cursor; raises LostPlace."""
         query = {"after": self._cursor, "session": self._session}
         present = {key: value for key, value in query.items() if value is not None}
         try:
@@ -82,7 +82,7 @@ class RemoteFollower:
         raise Unreached("Lost the connection to the hub.") from lost
 
     def _take(self, events: Sequence[ServerEvent]) -> None:
-        """Items that came together are handed out together."""
+        """Items that arrived together are returned together."""
         items: list[Item] = []
         for event in events:
             match event.kind:

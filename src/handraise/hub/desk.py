@@ -33,7 +33,7 @@ from handraise.model.asks import AcceptedAnswer, Ask, Kind, State
 from handraise.model.audit import AuditFilter, Entry, What
 from handraise.model.ids import Prefix
 from handraise.model.items import Item, Preview
-from handraise.model.names import BadName, check_name
+from handraise.model.names import BadName, NameKind, check_name
 from handraise.model.projects import Options, Project, innermost
 from handraise.model.rules import Rule
 from handraise.model.sessions import Say, Session
@@ -43,6 +43,7 @@ from handraise.session.commands import ChangeMode, ChangeModel, Interrupt, Renam
 from handraise.session.supervisor import NoSuchSession, StartOptions, Supervisor
 from handraise.store.changes import Record, RevokeTrust, SaveProject
 from handraise.store.interface import Store, StoreConflict
+from handraise.texts import t
 
 _TITLE = 200
 
@@ -127,7 +128,7 @@ class LocalDesk:
     async def session(self, session: str) -> SessionSummary:
         found = await self._store.session(session)
         if found is None:
-            raise NotFound(f"There is no session {session}.")
+            raise NotFound(t("error.no_session", session=session))
         return await self._summary(found)
 
     async def say(self, session: str, say: Words, say_id: str | None = None) -> Say:
@@ -138,7 +139,7 @@ class LocalDesk:
         await self._wish(session, Interrupt())
 
     async def stop(self, session: str) -> None:
-        await self._wish(session, Stop(f"{self.person.name} stopped it", self.person.name))
+        await self._wish(session, Stop(t("sessions.ended.by_person", who=self.person.name), self.person.name))
         await self._record("session stopped", session=session)
 
     async def change_mode(self, session: str, mode: str) -> None:
@@ -150,8 +151,8 @@ class LocalDesk:
     async def rename(self, session: str, title: str) -> None:
         line = " ".join(title.split())
         if not line:
-            raise Refused("The title can't be empty.")
-        await self._wish(session, Rename(_named(line[:_TITLE], "The title")))
+            raise Refused(t("error.naming.title.empty"))
+        await self._wish(session, Rename(_named(line[:_TITLE], "title")))
 
     async def resume(self, session: str, say: Words | None = None) -> SessionSummary:
         with desk_errors():
@@ -182,7 +183,7 @@ class LocalDesk:
     async def ask(self, ask: str) -> Ask:
         found = await self._store.ask(ask)
         if found is None:
-            raise NotFound(f"There is no ask {ask}.")
+            raise NotFound(t("error.no_ask", ask=ask))
         return found
 
     async def answer(self, ask: str, answer: Answer, digest: str | None = None) -> AcceptedAnswer:
@@ -209,7 +210,7 @@ class LocalDesk:
 
     async def revoke(self, rule: str) -> None:
         if not await self._inbox.remove_rule(rule):
-            raise NotFound(f"There is no rule {rule} here. Rules of the settings or of a project are changed there.")
+            raise NotFound(t("error.no_rule", rule=rule))
         await self._record("rule revoked", rule=rule)
 
     async def add_rule(self, rule: Rule) -> Rule:
@@ -225,7 +226,7 @@ class LocalDesk:
         """A project's ID; a directory outside all projects is its own scope, as for its sessions."""
         project = await self._store.project(named)
         if project is None and not os.path.isabs(named):
-            raise NotFound(f"There is no project {named}.")
+            raise NotFound(t("error.no_project", project=named))
         return project.id if project else _directory(named)
 
     async def trusts(self) -> list[DirectoryTrust]:
@@ -234,7 +235,7 @@ class LocalDesk:
     async def revoke_trust(self, directory: str) -> None:
         entry = Entry(self._clock(), "trust revoked", self.person, self.source, detail={"directory": directory})
         if await self._store.trust(directory) is None:
-            raise NotFound(f"There is no decision about {directory}.")
+            raise NotFound(t("error.no_trust", directory=directory))
         await self._store.apply([RevokeTrust(directory), Record(entry)])
 
     async def projects(self) -> list[Project]:
@@ -250,7 +251,7 @@ class LocalDesk:
     async def change_project(self, project: str, name: str | None, options: Options | None) -> Project:
         found = await self._store.project(project)
         if found is None:
-            raise NotFound(f"There is no project {project}.")
+            raise NotFound(t("error.no_project", project=project))
         changed = replace(found, name=_named(name) if name else found.name, options=options or found.options)
         await self._save(changed, "project changed")
         return changed
@@ -273,9 +274,9 @@ class LocalDesk:
         """Why a project can't be saved if another has its directory or its name."""
         for each in await self._store.projects():
             if each.id != project.id and each.path == project.path:
-                return f"This directory is already a project (`{each.name}`)."
+                return t("error.directory_taken", name=each.name)
             if each.id != project.id and each.name == project.name:
-                return f"There is already a project called `{each.name}`. Choose another name."
+                return t("error.name_taken", name=each.name)
         return None
 
     async def _record(self, what: What, *, session: str | None = None, rule: str | None = None) -> None:
@@ -308,7 +309,7 @@ class LocalFollower:
             return await anext(self._follower)
 
 
-def _named(name: str, of: str = "The name") -> str:
+def _named(name: str, of: NameKind = "name") -> str:
     try:
         return check_name(name, of)
     except BadName as error:
@@ -317,7 +318,7 @@ def _named(name: str, of: str = "The name") -> str:
 
 def _directory(named: str) -> str:
     if not os.path.isabs(named):
-        raise NotFound(f"There is no project {named!r}. Use a project's name or an absolute path.")
+        raise NotFound(t("error.no_project_named", project=repr(named)))
     if not os.path.isdir(named):
-        raise NotFound(f"There is no directory {named}.")
+        raise NotFound(t("error.no_directory", directory=named))
     return os.path.realpath(named)

@@ -21,6 +21,7 @@ from handraise.policy.diff import diff_of
 from handraise.policy.suggest import suggest
 from handraise.present.offers import offer_in_words, suggestion_in_words
 from handraise.store.surrogates import mended
+from handraise.texts import t
 
 FROM_RULE = "rule"
 _DENIED = "A standing rule denies this. Continue without it, or ask the person."
@@ -45,7 +46,10 @@ class Surroundings(Struct, frozen=True):
 
 
 class Objection(Struct, frozen=True):
-    """The rules' objection to a call; `why` is a sentence, `message` is for Claude."""
+    """The rules' objection to a call; `why` is a sentence.
+
+    `message` is for Claude if the call is denied; otherwise Claude Code shows it to the person.
+    """
 
     decision: Literal["deny", "ask"]
     why: str
@@ -88,7 +92,7 @@ def _considered(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: date
     seconds = around.ask_user if ask.tool == ASK_USER else getattr(around.patience, ask.kind)
     patient = replace(ask, expires_at=None if seconds is None else now + timedelta(seconds=seconds))
     if not isinstance(ask.body, Permission):
-        return replace(patient, why=ask.why or "Only a person can answer this.")
+        return replace(patient, why=ask.why or t("why.person"))
     call = _call(ask, ask.body, around)
     ruling = _stricter(
         decide(call, rules, now, resolve=around.resolve), decide(call, around.stricter, now, resolve=around.resolve)

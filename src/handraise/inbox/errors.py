@@ -6,6 +6,7 @@ from handraise.model.actors import ByRule, Person, TheHub
 from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise, Trusting
 from handraise.model.asks import Answered, Ask, Expired, Withdrawn
 from handraise.model.rules import Rule
+from handraise.texts import t
 
 
 class InboxError(Exception):
@@ -16,7 +17,7 @@ class NoSuchAsk(InboxError):
     """There is no ask with this id, or it was pruned."""
 
     def __init__(self, ask: str) -> None:
-        super().__init__(f"There is no ask {ask}.")
+        super().__init__(t("error.no_ask", ask=ask))
         self.id = ask
 
 
@@ -33,7 +34,7 @@ class AlreadyWithdrawn(InboxError):
 
     def __init__(self, ask: Ask) -> None:
         reason = ask.settlement.reason if isinstance(ask.settlement, Withdrawn) else ""
-        super().__init__(f"This is no longer needed: {reason}.")
+        super().__init__(t("error.withdrawn", reason=reason))
         self.ask = ask
 
 
@@ -41,7 +42,7 @@ class NotWhatWasShown(InboxError):
     """The answer was given to a different version of the ask."""
 
     def __init__(self, ask: Ask) -> None:
-        super().__init__("This request has changed. Review it again.")
+        super().__init__(t("error.changed"))
         self.ask = ask
 
 
@@ -49,7 +50,7 @@ class RuleUnreadable(InboxError):
     """The rule's command cannot be parsed. It was not saved."""
 
     def __init__(self, rule: Rule) -> None:
-        super().__init__(f"Can't read the rule's command (unclosed quote): {rule.command}")
+        super().__init__(t("error.rule_command", command=rule.command))
         self.rule = rule
 
 
@@ -58,13 +59,13 @@ def _first_answer(ask: Ask) -> str:
         case (
             Answered(answer=answer, by=by, source=source) | Expired(late=Answered(answer=answer, by=by, source=source))
         ):
-            return f"Already answered by {_named(by)} ({source}): {in_brief(answer)}."
+            return t("error.answered", who=_named(by), source=source, what=in_brief(answer))
         case _:
-            return "This request is already closed."
+            return t("error.closed")
 
 
 def _named(actor: Person | ByRule | TheHub) -> str:
-    return f"rule {actor.rule}" if isinstance(actor, ByRule) else actor.name
+    return t("error.by_rule", rule=actor.rule) if isinstance(actor, ByRule) else actor.name
 
 
 def in_brief(answer: Answer) -> str:
@@ -73,17 +74,18 @@ def in_brief(answer: Answer) -> str:
         case Choices(answers):
             return "; ".join(", ".join([*each.labels, *([each.text] if each.text else [])]) for each in answers)
         case Allow(scope=scope, input=changed):
-            return f"allowed ({scope})" + (", with edited input" if changed else "")
+            return t(f"error.brief.allowed_edited.{scope}" if changed else f"error.brief.allowed.{scope}")
         case Deny(message) | Revise(message):
-            verb = "denied" if isinstance(answer, Deny) else "sent back"
-            return f"{verb}: {message.strip()}" if message.strip() else verb
+            verb = "denied" if isinstance(answer, Deny) else "sent_back"
+            why = message.strip()
+            return t(f"error.brief.because.{verb}", why=why) if why else t(f"error.brief.bare.{verb}")
         case Approve(mode):
-            return f"approved (mode {mode})"
+            return t("error.brief.approved", mode=mode)
         case Outline():
-            return "asked for an outline first"
+            return t("error.brief.outline")
         case Filled(action):
-            return {"accept": "filled in", "decline": "declined", "cancel": "cancelled"}[action]
+            return t(f"error.brief.form.{action}")
         case Trusting(level):
-            return {"without": "run without them", "exactly": "trusted", "never": "never"}[level]
+            return t(f"error.brief.trust.{level}")
         case _:
             assert_never(answer)

@@ -153,8 +153,7 @@ class Inbox:
     async def answer(
         self, ask_id: str, answer: Answer, by: Actor, source: str, digest: str | None = None
     ) -> AcceptedAnswer:
-        """Settles the ask if the answer fits and is the first. Raises Misfit or an InboxError; then nothing has
-        changed."""
+        """Settles the ask if the answer fits and is the first. Raises Misfit or an InboxError, and changes nothing."""
         ask = await self.find(ask_id)
         if digest is not None and digest != ask.digest:
             raise NotWhatWasShown(ask)

@@ -43,7 +43,7 @@ def ask_user_reply(settlement: Settlement) -> Reply:
             return Reply("\n".join([*selected, *([text] if text else [])]))
         case Expired():
             return Reply(ASK_USER_EXPIRED, is_error=True)
-        case Withdrawn(reason=reason):
-            return Reply(f"The question was withdrawn: {reason}.", is_error=True)
+        case Withdrawn():
+            return Reply("The question was withdrawn.", is_error=True)
         case _:
             return Reply("The answer does not fit the question. Go on with your best judgement.", is_error=True)

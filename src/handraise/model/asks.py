@@ -6,6 +6,7 @@ from typing import Any, Literal, assert_never
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from handraise.model.actors import Actor
 from handraise.model.answers import Answer, answer_as_json, read_answer
@@ -187,6 +188,11 @@ def kind_of(body: Body) -> Kind:
 def digest_of(body: Body) -> str:
     """The same for the same body, whatever the order of its keys."""
     return "sha256:" + sha256(msgspec.json.encode([kind_of(body), body], order="deterministic")).hexdigest()
+
+
+def digest_of_trust(body: Trust) -> str:
+    """What a decision about a directory is bound to, in whatever language its problems were put into words."""
+    return digest_of(replace(body, unreadable=("",) * len(body.unreadable)))
 
 
 def settlement_as_json(settlement: Settlement) -> dict[str, Any]:

@@ -52,8 +52,8 @@ TABLE = (
     Key("any", "read", "v", None, "refuse"),
     Key("any", "go on unread", "g", None, "refuse"),
 )
-"""What opens a text or an editor, turns to another card or lets one read on sends nothing: it weighs as little as a no.
-Of several suggestions the first has the digit 7, and those behind it 8 and 9."""
+"""Opening a text or an editor, turning to another card or reading on sends nothing: it weighs as little as a no.
+The first of several suggestions has the digit 7, the next ones 8 and 9."""
 
 _FOUND = {(each.on, each.act): each for each in TABLE}
 

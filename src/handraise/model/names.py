@@ -2,6 +2,9 @@
 
 import re
 import unicodedata
+from typing import Literal
+
+from handraise.texts import t
 
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 # Letters and marks by category, but blank on a screen.
@@ -50,20 +53,23 @@ def _mark_lines(run: re.Match[str]) -> str:
     return f"\n⟨{run[0].count(chr(10))} empty lines⟩\n"
 
 
+NameKind = Literal["name", "title"]
+
+
 class BadName(ValueError):
     """The text says what is wrong with it."""
 
 
-def check_name(name: str, of: str = "The name") -> str:
+def check_name(name: str, of: NameKind = "name") -> str:
     """The name without surrounding spaces; raises BadName."""
     trimmed = name.strip(" \t")
     if not trimmed:
-        raise BadName(f"{of} is empty.")
+        raise BadName(t(f"error.naming.{of}.empty"))
     if len(trimmed) > LONGEST:
-        raise BadName(f"{of} is longer than {LONGEST} characters.")
+        raise BadName(t(f"error.naming.{of}.long", most=LONGEST))
     for at, letter in enumerate(trimmed):
         if unicodedata.category(letter) in _INVISIBLE and not _joins(trimmed, at):
-            raise BadName(f"{of} has hidden characters: {reveal(trimmed)}.")
+            raise BadName(t(f"error.naming.{of}.hidden", name=reveal(trimmed)))
     return trimmed
 
 

@@ -9,6 +9,7 @@ from msgspec.structs import asdict, astuple, replace
 
 from handraise.model.own_tools import ASK_USER_LEAST, ASK_USER_MOST, ASK_USER_SECONDS
 from handraise.model.rules import ProjectRule, Rule
+from handraise.texts import t
 
 SANDBOXES = ("off", "open", "project", "sealed")
 """Each lets Claude access less than the one before it."""
@@ -116,42 +117,42 @@ class BadOption(Exception):
 def check(options: Options) -> None:
     """Raises BadOption unless every value is valid."""
     if options.mode is not None and options.mode not in MODES:
-        raise BadOption(f"mode must be one of {', '.join(MODES)}.")
+        raise BadOption(t("error.option.one_of", key="mode", values=", ".join(MODES)))
     if options.sandbox is not None and options.sandbox not in SANDBOXES:
-        raise BadOption(f"sandbox must be one of {', '.join(SANDBOXES)}.")
+        raise BadOption(t("error.option.one_of", key="sandbox", values=", ".join(SANDBOXES)))
     seconds = options.ask_user_timeout
     if seconds is not None and not ASK_USER_LEAST <= seconds <= ASK_USER_MOST:
-        raise BadOption(f"ask_user_timeout must be from {ASK_USER_LEAST} to {ASK_USER_MOST} seconds, not {seconds}.")
+        raise BadOption(t("error.option.ask_user", low=ASK_USER_LEAST, high=ASK_USER_MOST, seconds=seconds))
     for key in ("model", "append_system_prompt"):
         value = getattr(options, key)
         if value is not None and not value.strip():
-            raise BadOption(f"{key} must not be empty. Leave it out instead.")
+            raise BadOption(t("error.option.empty", key=key))
     for key in ("allowed_tools", "add_dirs"):
         if not all(each.strip() for each in getattr(options, key)):
-            raise BadOption(f"{key} must not contain an empty string.")
+            raise BadOption(t("error.option.empty_part", key=key))
     for tool in options.allowed_tools:
         if not _TOOL.fullmatch(tool):
-            raise BadOption(f"allowed_tools: {tool!r} isn't in Claude Code's notation, for example Bash(git log:*).")
+            raise BadOption(t("error.option.tool", tool=repr(tool)))
     for directory in options.add_dirs:
         if not directory.startswith("/"):
-            raise BadOption(f"add_dirs must be absolute paths, not {directory!r}.")
+            raise BadOption(t("error.option.directory", directory=repr(directory)))
     for kind, patience in asdict(options.patience).items():
         if patience is not None and not 0 < patience <= _YEAR:
-            raise BadOption(f"patience.{kind} must be from 1 second to a year. Leave it out for no timeout.")
+            raise BadOption(t("error.option.patience", kind=kind))
     if options.parallel is not None and not 1 <= options.parallel <= _MOST_PARALLEL:
-        raise BadOption(f"parallel must be from 1 to {_MOST_PARALLEL}.")
+        raise BadOption(t("error.option.parallel", most=_MOST_PARALLEL))
     if options.cost_limit_usd is not None and options.cost_limit_usd <= 0:
-        raise BadOption("cost_limit_usd must be more than 0.")
+        raise BadOption(t("error.option.cost"))
     for number, rule in enumerate(options.rules, 1):
-        _check_rule(rule, f"rules: number {number}")
+        _check_rule(rule, number)
 
 
-def _check_rule(rule: ProjectRule, which: str) -> None:
+def _check_rule(rule: ProjectRule, number: int) -> None:
     conditions = {key: getattr(rule, key) for key in ("tool", "command", "path", "server")}
     for key, value in conditions.items():
         if value is not None and not value.strip():
-            raise BadOption(f"{which} has an empty {key}. Leave it out instead.")
+            raise BadOption(t("error.option.rule_empty", number=number, key=key))
     if rule.decision == "allow" and not any(conditions.values()):
-        raise BadOption(f"{which} would allow everything. Name a tool, command, path or server.")
+        raise BadOption(t("error.option.rule_everything", number=number))
     if rule.mode is not None and rule.mode not in MODES:
-        raise BadOption(f"{which} has an unknown mode. It must be one of {', '.join(MODES)}.")
+        raise BadOption(t("error.option.rule_mode", number=number, values=", ".join(MODES)))

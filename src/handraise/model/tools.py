@@ -22,10 +22,11 @@ ToolKind = Literal[
     "question",
     "plan",
     "note",
+    "lookup",
     "other",
 ]
 """`process`: a command that already runs. `find`: looks through files. `search`: looks through the web.
-`note`: Claude's own bookkeeping."""
+`note`: Claude's own bookkeeping. `lookup`: looks through Claude's own tools."""
 Change = Literal["", "whole", "replacement", "replacements", "cell"]
 """How the input describes the change to a file: its whole text, one or several replacements, or a notebook cell."""
 
@@ -48,9 +49,16 @@ class Tool(Struct, frozen=True):
     """The field that names a file or a directory."""
     editable: str = ""
     """The field that a person edits as plain text."""
+    says: str = ""
+    """The field in which Claude describes a call in its own words."""
     change: Change = ""
     inward: bool = False
     """It touches nothing outside Claude: its own list, or the output of a command that was allowed before."""
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether it looks at something and changes nothing."""
+        return self.kind in ("read", "find", "lookup")
 
     @property
     def is_about_a_file(self) -> bool:
@@ -69,7 +77,7 @@ class Tool(Struct, frozen=True):
 
 
 _TABLE = (
-    Tool("Bash", "shell", "run", ("command",), ("description", "timeout"), editable="command"),
+    Tool("Bash", "shell", "run", ("command",), ("description", "timeout"), editable="command", says="description"),
     Tool("BashOutput", "process", "output", ("bash_id",), inward=True),
     Tool("KillShell", "process", "kill", ("shell_id",)),
     Tool("Write", "write", "write", _PATHS, path="file_path", editable="content", change="whole"),
@@ -91,10 +99,11 @@ _TABLE = (
     Tool("TodoWrite", "note", "todo", inward=True),
     Tool("TodoRead", "note", "todos", inward=True),
     Tool("Skill", "skill", "skill", ("skill", "command")),
-    Tool("ToolSearch", "other", "tools", ("query",)),
+    Tool("ToolSearch", "lookup", "tools", ("query",)),
     Tool("TaskStop", "other", "stop", ("task_id",)),
 )
 TOOLS = {tool.name: tool for tool in _TABLE}
+TOOL_KINDS = {tool.name: tool.kind for tool in _TABLE}
 
 
 def tool_named(name: str) -> Tool:

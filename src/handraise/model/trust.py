@@ -33,8 +33,7 @@ class Brought(Struct, frozen=True):
 
 
 class Trust(Struct, frozen=True):
-    """A directory brings things that Claude Code would use without asking. `files` binds the ask to their exact
-    bytes."""
+    """A directory brings things that Claude Code would use without asking. `files` binds the ask to their content."""
 
     directory: str
     brought: tuple[Brought, ...]

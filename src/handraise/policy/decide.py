@@ -13,6 +13,7 @@ from handraise.policy.calls import FILE_TOOLS, INWARD_TOOLS, READING_TOOLS, Call
 from handraise.policy.matching import Match, applies, match_part, match_place, reaches_beyond
 from handraise.policy.paths import Resolve, ResolvedPath, normpath
 from handraise.policy.shell import Opaque, SimpleCommand, parse
+from handraise.texts import t
 
 _SHOWN = 160
 OPEN_FILE = (
@@ -44,50 +45,53 @@ def decide(
     `resolve` follows links (`os.path.realpath`); without it paths are used as spelled.
     """
     if call.is_for_people:
-        return Ruling("ask", "Only a person can answer this.")
+        return Ruling("ask", t("why.person"))
     live = [rule for rule in rules if applies(rule, call, now)]
     if call.is_shell:
         return _decide_command(call, live)
     if call.tool in FILE_TOOLS:
         return _decide_file(call, live, ResolvedPath(call, resolve), read_only_inside_project)
     for rule in live:
-        return _by_rule(rule, f"the tool `{call.tool}`")
+        return _by_rule(rule, t("why.about.tool", tool=call.tool))
     if call.tool in INWARD_TOOLS and read_only_inside_project:
-        return Ruling("allow", f"`{call.tool}` changes nothing outside Claude.")
-    return Ruling("ask", f"No rule allows the tool `{_shown(call.tool)}`.")
+        return Ruling("allow", t("why.inward", tool=call.tool))
+    return Ruling("ask", t("why.tool", tool=_shown(call.tool)))
 
 
 def _decide_file(call: Call, live: Iterable[Rule], place: ResolvedPath, read_only_inside_project: bool) -> Ruling:
-    shown = _shown(place.spelled or "a path that can't be read")
+    shown = _shown(place.spelled or t("why.unreadable_path"))
     if place.is_an_open_file:
-        return Ruling("deny", f"`{shown}` is an open file of a process, not a regular file.", message=OPEN_FILE)
+        return Ruling("deny", t("why.open_file", path=shown), message=OPEN_FILE)
     for rule in live:
         match match_place(rule, place):
             case Match.YES:
-                return _by_rule(rule, f"`{call.tool}` on `{rule.path}`" if rule.path else f"the tool `{call.tool}`")
+                whole = t("why.about.tool", tool=call.tool)
+                one = t("why.about.path", tool=call.tool, path=rule.path)
+                return _by_rule(rule, one if rule.path else whole)
             case Match.MAYBE:
-                return Ruling("ask", f"Rule {rule.id} might match `{shown}`.", (rule.id,))
+                return Ruling("ask", t("why.rule.might_match", rule=rule.id, what=shown), (rule.id,))
             case Match.NO:
                 pass
     if place.is_of_the_kernel:
-        return Ruling("ask", f"`{shown}` is part of the system, and no rule names it.")
+        return Ruling("ask", t("why.system", path=shown))
     if place.is_sensitive:
-        return Ruling("ask", f"`{shown}` may contain secrets or settings, and no rule names it.")
+        return Ruling("ask", t("why.sensitive", path=shown))
     if read_only_inside_project and call.tool in READING_TOOLS and place.is_inside:
-        return Ruling("allow", f"`{call.tool}` only reads files in the project.")
-    where = "" if place.is_inside else ", which is outside the project"
-    return Ruling("ask", f"No rule allows `{call.tool}` on `{shown}`{where}.")
+        return Ruling("allow", t("why.reads", tool=call.tool))
+    if not place.is_inside:
+        return Ruling("ask", t("why.outside", tool=call.tool, path=shown))
+    return Ruling("ask", t("why.path", tool=call.tool, path=shown))
 
 
 def _decide_command(call: Call, live: Sequence[Rule]) -> Ruling:
     command = call.command
     if command is None:
-        return _decide_unread(live, "the call has input other than a command")
+        return _decide_unread(live, t("why.doubt.other_input"))
     read = parse(command)
     if isinstance(read, Opaque):
         return _decide_unread(live, read.reason)
     if not read.parts:
-        return _decide_unread(live, "it runs nothing")
+        return _decide_unread(live, t("why.doubt.nothing"))
     rulings = [_decide_part(part, live) for part in read.parts]
     for decision in ("deny", "ask"):
         found = [ruling for ruling in rulings if ruling.decision == decision]
@@ -107,35 +111,36 @@ def _decide_part(part: SimpleCommand, live: Iterable[Rule]) -> Ruling:
         match match_part(rule, part):
             case Match.YES:
                 about = f"`{spelled}`" if rule.decision != "allow" else f"`{rule.command}`"
-                return _by_rule(rule, about if rule.command else "every command")
+                return _by_rule(rule, about if rule.command else t("why.about.every_command"))
             case Match.MAYBE:
-                return Ruling("ask", f"Rule {rule.id} for `{rule.command}` might match `{spelled}`.", (rule.id,))
+                might = t("why.rule.command_might_match", rule=rule.id, command=rule.command, what=spelled)
+                return Ruling("ask", might, (rule.id,))
             case Match.NO:
                 pass
     beyond = reaches_beyond(part)
     if beyond is not None:
-        return Ruling("ask", f"No rule allows {_shown(beyond)} in this command.")
-    return Ruling("ask", f"No rule allows `{spelled}` in this command.")
+        return Ruling("ask", t("why.beyond", what=_shown(beyond)))
+    return Ruling("ask", t("why.command", command=spelled))
 
 
 def _decide_unread(live: Iterable[Rule], reason: str) -> Ruling:
     """A command that can't be parsed is never allowed; it is denied only where every command is."""
     for rule in live:
         if rule.command in (None, "*") and rule.decision == "deny":
-            return _by_rule(rule, "every command")
+            return _by_rule(rule, t("why.about.every_command"))
         if rule.decision != "deny":
             break
-    return Ruling("ask", f"This command can't be parsed, so no rule applies: {reason}.")
+    return Ruling("ask", t("why.unparsed", reason=reason))
 
 
 def _by_rule(rule: Rule, about: str) -> Ruling:
     match rule.decision:
         case "allow":
-            return Ruling("allow", f"Rule {rule.id} allows {about}.", (rule.id,))
+            return Ruling("allow", t("why.rule.allows", rule=rule.id, about=about), (rule.id,))
         case "deny":
-            return Ruling("deny", f"Rule {rule.id} denies {about}.", (rule.id,), rule.message)
+            return Ruling("deny", t("why.rule.denies", rule=rule.id, about=about), (rule.id,), rule.message)
         case "ask":
-            return Ruling("ask", f"Rule {rule.id} always asks about {about}.", (rule.id,))
+            return Ruling("ask", t("why.rule.asks", rule=rule.id, about=about), (rule.id,))
 
 
 def _shown(text: str) -> str:

@@ -8,14 +8,13 @@ from typing import Any
 from msgspec import Struct
 
 from handraise.model.tools import tool_named
+from handraise.texts import t
 
 MAX_COMPARED = 1_000
 """With more changed lines than this, on both sides together, lines aren't paired: pairing takes quadratic time."""
 MAX_TRIED = 40_000_000
 """How many characters are searched to apply edits; beyond that, each edit is shown separately."""
 _CONTEXT = 3
-_UNTRIED = "Too large to apply to the file here. Each edit is shown separately."
-_UNPAIRED = "Too large to compare line by line. Everything between the first and the last difference is shown."
 
 
 class NotANotebook(Exception):
@@ -25,13 +24,13 @@ class NotANotebook(Exception):
 def read_cell(text: str | None, cell_id: object, number: object) -> str:
     """The source of the cell with this id, or of the cell at this place; raises NotANotebook."""
     if text is None:
-        raise NotANotebook("The notebook doesn't exist.")
+        raise NotANotebook(t("why.diff.no_notebook"))
     try:
         cells = json.loads(text)["cells"]
         place = _place(cells, cell_id, number)
         source = cells[place]["source"] if place is not None else ""
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-        raise NotANotebook("The cell isn't in the notebook.") from None
+        raise NotANotebook(t("why.diff.no_cell")) from None
     return "".join(source) if isinstance(source, list) else str(source)
 
 
@@ -86,12 +85,13 @@ def _diff_of_edits(edits: Sequence[Mapping[str, Any]], now_in_file: str | None) 
     for number, edit in enumerate(edits, 1):
         tried += len(after or "")
         if tried + _growth(edit, after) > MAX_TRIED:
-            return Diff(_each_by_itself(edits), _UNTRIED)
+            return Diff(_each_by_itself(edits), t("why.diff.untried"))
         try:
             after = _apply(edit, after)
         except _Inapplicable as why:
-            which = f"Edit {number} of {len(edits)}: " if len(edits) > 1 else ""
-            return Diff(_each_by_itself(edits), f"{which}{why}")
+            several = len(edits) > 1
+            note = t("why.diff.edit", number=number, total=len(edits), why=why) if several else str(why)
+            return Diff(_each_by_itself(edits), note)
     return _diff(now_in_file, after or "")
 
 
@@ -112,23 +112,21 @@ def _apply(edit: Mapping[str, Any], text: str | None) -> str:
     old, new = edit["old_string"], edit["new_string"]
     if text is None:
         if old:
-            raise _Inapplicable("The file doesn't exist, so there is nothing to replace.")
+            raise _Inapplicable(t("why.diff.no_file"))
         return str(new)
     if old == new:
-        raise _Inapplicable("The old and the new text are the same.")
+        raise _Inapplicable(t("why.diff.same"))
     if not old:
         if text:
-            raise _Inapplicable("The old text is empty, but the file isn't.")
+            raise _Inapplicable(t("why.diff.not_empty"))
         return str(new)
     count = text.count(old)
     if not count:
-        raise _Inapplicable("The old text isn't in the file.")
+        raise _Inapplicable(t("why.diff.not_found"))
     if edit.get("replace_all") is True:
         return text.replace(old, new)
     if count > 1:
-        raise _Inapplicable(
-            f"The old text is in the file {count} times, and the edit doesn't say which one to replace."
-        )
+        raise _Inapplicable(t("why.diff.ambiguous", count=count))
     return text.replace(old, new, 1)
 
 
@@ -139,17 +137,17 @@ def _diff_of_cell(input: Mapping[str, Any], now_in_file: str | None) -> Diff:  #
     except NotANotebook as why:
         return Diff(_unified("", new)[0], str(why))
     if mode == "insert":
-        return Diff(_unified("", new)[0], "New cell.")
+        return Diff(_unified("", new)[0], t("why.diff.new_cell"))
     if mode == "delete":
-        return Diff(_unified(old, "")[0], "Deletes the cell.")
+        return Diff(_unified(old, "")[0], t("why.diff.deletes_cell"))
     return _diff(old, new)
 
 
 def _diff(before: str | None, after: str) -> Diff:
     text, note = _unified(before or "", after)
     if before is None:
-        return Diff(text, "New file." if after else "New, empty file.")
-    return Diff(text, note if text else "No changes.")
+        return Diff(text, t("why.diff.new") if after else t("why.diff.new_empty"))
+    return Diff(text, note if text else t("why.diff.unchanged"))
 
 
 def _unified(before: str, after: str, limit: int = MAX_COMPARED) -> tuple[str, str]:
@@ -166,7 +164,7 @@ def _unified(before: str, after: str, limit: int = MAX_COMPARED) -> tuple[str, s
     if len(old) + len(new) - 2 * (head + tail) > limit:
         codes = [("equal", 0, head, 0, head), ("replace", head, len(old) - tail, head, len(new) - tail)]
         codes.append(("equal", len(old) - tail, len(old), len(new) - tail, len(new)))
-        return "".join(_hunk(codes, old, new, start)), _UNPAIRED
+        return "".join(_hunk(codes, old, new, start)), t("why.diff.unpaired")
     groups = SequenceMatcher(None, old, new).get_grouped_opcodes(_CONTEXT)
     return "".join(line for group in groups for line in _hunk(group, old, new, start)), ""
 

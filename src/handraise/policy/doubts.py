@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from tree_sitter import Node, Tree
 
+from handraise.texts import t
+
 MAX_LENGTH = 20_000
 MAX_WORDS = 1_000
 MAX_SIGNS = 500
@@ -48,14 +50,14 @@ _STARTS_COMMENT = b" \t\n;&|("
 def bound_of(command: str) -> str | None:
     """Why it is too long to parse; None if it isn't."""
     if len(command) > MAX_LENGTH:
-        return f"it is longer than {MAX_LENGTH:,} characters"
+        return t("why.doubt.long", most=f"{MAX_LENGTH:,}")
     if len(_GRAMMAR.findall(command)) > MAX_SIGNS_AT_ALL:
-        return "it is too complex"
+        return t("why.doubt.complex")
     counted = _without_quoted(command)
     if len(_SIGNS.findall(counted)) > MAX_SIGNS:
-        return "it is too complex"
+        return t("why.doubt.complex")
     if len(_WORD.findall(counted)) > MAX_WORDS:
-        return f"it has more than {MAX_WORDS:,} words"
+        return t("why.doubt.words", most=f"{MAX_WORDS:,}")
     return None
 
 
@@ -80,9 +82,9 @@ def doubt_about(command: str) -> str | None:
         return bound
     for letter in _UNUSUAL.findall(command):
         if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Co", "Zs", "Zl", "Zp"):
-            return f"it has a hidden character (U+{ord(letter):04X})"
+            return t("why.doubt.hidden", character=f"U+{ord(letter):04X}")
     if _JOINED_LINES.search(command) or command.startswith("\\\n"):
-        return "a word continues on the next line"
+        return t("why.doubt.continued")
     return None
 
 
@@ -90,11 +92,11 @@ def doubt_in(tree: Tree, source: bytes) -> str | None:
     """Why the parse can't be trusted; None if it can."""
     root = tree.root_node
     if root.has_error:
-        return "its syntax can't be parsed"
+        return t("why.doubt.syntax")
     if not (_BLANK.fullmatch(source[: root.start_byte]) and _BLANK.fullmatch(source[root.end_byte :])):
-        return "part of it can't be parsed"
+        return t("why.doubt.part")
     for node, depth in _walk(root):
-        doubt = "it is nested too deeply" if depth > MAX_DEPTH else _doubt_in_node(node, source)
+        doubt = t("why.doubt.nested") if depth > MAX_DEPTH else _doubt_in_node(node, source)
         if doubt:
             return doubt
     return None
@@ -112,15 +114,15 @@ def _walk(root: Node) -> Iterator[tuple[Node, int]]:
 def _doubt_in_node(node: Node, source: bytes) -> str | None:
     text = source[node.start_byte : node.end_byte]
     if node.is_missing:
-        return "its syntax can't be parsed"
+        return t("why.doubt.syntax")
     if node.type == "comment" and node.start_byte and source[node.start_byte - 1] not in _STARTS_COMMENT:
-        return "it is not clear where a comment begins"
+        return t("why.doubt.comment")
     if node.type in _LEAVES_WITH_TEXT and not node.children and _RUNS_IN_LEAF.search(text):
-        return "a substitution hides in a word"
+        return t("why.doubt.substitution_in_word")
     if node.type == "command_substitution" and text.lstrip().startswith(b"`") and b"\\" in text:
-        return "it has escapes inside backticks"
+        return t("why.doubt.backticks")
     if node.type in _SHAPES and not _SHAPES[node.type].fullmatch(text.lstrip(b" \t\n")):
-        return "it has an expansion that isn't what it seems"
+        return t("why.doubt.expansion")
     if node.type == "heredoc_redirect":
         return _doubt_in_heredoc(node, source)
     if node.type == "heredoc_body":
@@ -128,7 +130,7 @@ def _doubt_in_node(node: Node, source: bytes) -> str | None:
     if node.type in ("string", "translated_string"):
         return _doubt_in_quoted(node, source)
     if node.type == "command_name" and text in _RESERVED:
-        return "a shell keyword is where a program should be"
+        return t("why.doubt.keyword")
     if node.type not in _LOOSE_TEXT:
         return _doubt_in_gaps(node, source)
     return None
@@ -139,11 +141,11 @@ def _doubt_in_gaps(node: Node, source: bytes) -> str | None:
     for left, right in zip(node.children, node.children[1:], strict=False):
         gap = source[left.end_byte : right.start_byte]
         if not (_BLANK_IN_LINE if in_line else _BLANK).fullmatch(gap):
-            return "part of it can't be parsed"
+            return t("why.doubt.part")
         if in_line and not gap and left.type not in _REDIRECTS and right.type not in _REDIRECTS:
-            return "it is not clear where a word ends"
+            return t("why.doubt.word_end")
         if node.type == "concatenation" and gap:
-            return "it is not clear where a word ends"
+            return t("why.doubt.word_end")
     return None
 
 
@@ -152,26 +154,26 @@ def _doubt_in_heredoc(node: Node, source: bytes) -> str | None:
     found = {child.type: child for child in node.children}
     start, body, end = (found.get(f"heredoc_{name}") for name in ("start", "body", "end"))
     if start is None or body is None or end is None:
-        return "it has a here-document that doesn't end"
+        return t("why.doubt.heredoc_open")
     if sum(child.type == "heredoc_redirect" for child in (node.parent or node).children) > 1:
-        return "it has two here-documents at once"
+        return t("why.doubt.heredoc_twice")
     delimiter = _DELIMITER.fullmatch(source[start.start_byte : start.end_byte].decode())
     line = source[start.end_byte : body.start_byte].rstrip(b"\t")
     if delimiter is None or line.count(b"\n") != 1 or not line.endswith(b"\n") or b"#" in line:
-        return "it has a here-document with an unusual beginning"
+        return t("why.doubt.heredoc_start")
     rest = source[body.start_byte :].decode().split("\n")
     tabs = node.children[0].type == "<<-"
     name = next(each for each in delimiter.groups() if each)
     ends = [index for index, each in enumerate(rest) if (each.lstrip("\t") if tabs else each) == name]
     read = source[body.start_byte : end.start_byte].count(b"\n")
-    return None if ends and ends[0] == read else "it is not clear where its here-document ends"
+    return None if ends and ends[0] == read else t("why.doubt.heredoc_end")
 
 
 def _doubt_in_body(node: Node, source: bytes) -> str | None:
     parent = node.parent
     start = next((child for child in parent.children if child.type == "heredoc_start"), None) if parent else None
     if start is not None and source[start.start_byte : start.start_byte + 1] in (b"'", b'"', b"\\"):
-        return "its here-document was misread" if node.children else None
+        return t("why.doubt.heredoc_misread") if node.children else None
     return _doubt_in_quoted(node, source)
 
 
@@ -181,6 +183,6 @@ def _doubt_in_quoted(node: Node, source: bytes) -> str | None:
     for child in [*(each for each in node.children if each.type in _EXPANSIONS), None]:
         until = child.start_byte if child else node.end_byte
         if _RUNS_IN_LEAF.search(source[at:until]):
-            return "a substitution hides in its text"
+            return t("why.doubt.substitution_in_text")
         at = child.end_byte if child else until
     return None

@@ -11,6 +11,7 @@ from handraise.policy.patterns import Pattern, read_name, read_pattern
 from handraise.policy.programs import basename, is_harmless_variable, is_plain, runs_its_words
 from handraise.policy.shell import Redirection, SimpleCommand
 from handraise.policy.shell_words import Word
+from handraise.texts import t
 
 _RUNS_SUBSCRIPTS = frozenset({"test", "[", "printf", "read", "let", "wait", "mapfile", "readarray", "unset"})
 _LOOKED_BEHIND = 64
@@ -65,11 +66,11 @@ def reaches_beyond(part: SimpleCommand) -> str | None:
     """What a part does besides running its words, for a sentence; no command pattern covers it. None if nothing."""
     for each in part.redirections:
         if not _is_harmless(each):
-            verb = "writing to" if each.writes else "reading from"
-            return f"{verb} `{each.target.text if each.target else each.operator}`"
+            file = each.target.text if each.target else each.operator
+            return t("why.doing.write", file=file) if each.writes else t("why.doing.read", file=file)
     for assignment in part.assignments:
         if not is_harmless_variable(assignment.name):
-            return f"setting `{assignment.name}`"
+            return t("why.doing.set", name=assignment.name)
     return None
 
 

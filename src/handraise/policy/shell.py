@@ -12,6 +12,7 @@ from tree_sitter import Language, Node, Parser
 
 from handraise.policy.doubts import doubt_about, doubt_in
 from handraise.policy.shell_words import UnreadableWord, Word, read_word
+from handraise.texts import t
 
 MAX_PARTS = 200
 HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
@@ -91,8 +92,8 @@ def parse(command: str) -> Script | Opaque:
         return Opaque(str(why))
     if any(part.redirections and not (part.words or part.assignments) for part in parts):
         # bash only opens the file; zsh runs a program of its own choice: $NULLCMD, $READNULLCMD.
-        return Opaque("a redirection has no command")
-    return Script(parts) if len(parts) <= MAX_PARTS else Opaque(f"it has more than {MAX_PARTS} parts")
+        return Opaque(t("why.doubt.redirection"))
+    return Script(parts) if len(parts) <= MAX_PARTS else Opaque(t("why.doubt.parts", most=MAX_PARTS))
 
 
 def _parts(node: Node) -> list[SimpleCommand]:
@@ -117,7 +118,7 @@ def _parts(node: Node) -> list[SimpleCommand]:
         case "compound_statement" if node.children[0].type == "((":
             return _test(node)
         case "function_definition":
-            raise UnreadableWord("it defines a function")
+            raise UnreadableWord(t("why.doubt.function"))
         case kind if kind in _CONTAINERS:
             return _contained(node)
         case kind if kind in _WORDS:
@@ -127,7 +128,7 @@ def _parts(node: Node) -> list[SimpleCommand]:
         case kind if not node.is_named:
             return []
         case kind:
-            raise UnreadableWord(f"it has unknown syntax ({kind})")
+            raise UnreadableWord(t("why.doubt.unknown_syntax", kind=kind))
 
 
 def _contained(node: Node) -> list[SimpleCommand]:
@@ -159,7 +160,7 @@ def _command(node: Node) -> list[SimpleCommand]:
                 words.append(read_word(child))
     part = SimpleCommand(tuple(words), tuple(assignments), tuple(redirections), source=_text(node))
     if part.program in _RENAMING and len(words) > 1:
-        raise UnreadableWord("it renames a program")
+        raise UnreadableWord(t("why.doubt.renames"))
     return [part, *_inside(node)]
 
 
@@ -169,7 +170,7 @@ def _redirected(node: Node) -> list[SimpleCommand]:
     parts = _parts(body) if body else [SimpleCommand()]
     words = tuple(word for each in redirects for word in _words_after(each))
     if words and body is not None and body.type != "command":
-        raise UnreadableWord("words follow a redirection")
+        raise UnreadableWord(t("why.doubt.words_after"))
     redirections = tuple(_redirection(each) for each in redirects)
     nested = [part for each in redirects for part in _after_heredoc(each)]
     # A here-document is parsed together with the rest of its line, redirections included.
@@ -234,10 +235,10 @@ def _test(node: Node) -> list[SimpleCommand]:
     parts of their own, and only their first word is literal."""
     # In `[ a > f ]` the parser sees a comparison, and the shell writes a file.
     if node.children[0].type == "[" and any(each.type in _REDIRECTING for each in _descendants(node)):
-        raise UnreadableWord("it redirects inside a test")
+        raise UnreadableWord(t("why.doubt.test_redirects"))
     # `[]` is the name of a program.
     if node.type == "test_command" and not re.fullmatch(r"(\[\[?|\(\()\s.*\s\]\]?|\(\(.*", _text(node), re.DOTALL):
-        raise UnreadableWord("it is not clear where a test begins")
+        raise UnreadableWord(t("why.doubt.test_start"))
     words = (Word(node.children[0].type), Word(_text(node), False))
     return [SimpleCommand(words, source=_text(node)), *_inside(node)]
 

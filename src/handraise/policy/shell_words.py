@@ -5,6 +5,8 @@ import re
 from msgspec import Struct
 from tree_sitter import Node
 
+from handraise.texts import t
+
 _QUOTED_ESCAPE = re.compile(r'\\([$`"\\])')
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 # Globs and braces expand; `~` does at the start of a word or of a value; zsh reads `=ls` as the path of `ls`.
@@ -58,12 +60,12 @@ def _spell(node: Node) -> str | None:
         case "arithmetic_expansion" | "brace_expression" | "array":
             return None
         case _:
-            raise UnreadableWord(f"it has an unknown kind of word ({node.type})")
+            raise UnreadableWord(t("why.doubt.unknown_word", kind=node.type))
 
 
 def _spell_plain(source: str) -> str | None:
     if not _PLAIN.fullmatch(source):
-        raise UnreadableWord("it has a word that shells read differently")
+        raise UnreadableWord(t("why.doubt.word"))
     return None if _EXPANDS.search(source) else _ESCAPE.sub(r"\1", source)
 
 

@@ -1,5 +1,5 @@
-"""The rules that "always" or "for this session" would make of a call. Offers none where they would promise more than
-a person can oversee; what they say in words is up to `present`."""
+"""The rules that "always" or "for this session" would make of a call. Offers none if they would promise more than a
+person can oversee; `present` puts them into words."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

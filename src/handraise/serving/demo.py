@@ -20,8 +20,7 @@ SESSIONS = {
 async def demonstrate(
     folder: Path, port: int, tell: Callable[[str], object], show: Callable[[str], object], *, private: bool
 ) -> None:
-    """Serves until it is stopped. `show` opens a link, which is printed only if nobody else can read it
-    (`private`)."""
+    """Serves until it is stopped. `show` opens a link; it is printed only if nobody else can read it (`private`)."""
     with signals() as stop:
         async with demonstration(folder, port) as served:
             tell(f"Handraise is up at {served.base}, with two sessions that will ask for you.")

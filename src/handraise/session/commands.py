@@ -2,12 +2,13 @@
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from handraise.inbox.considering import Objection
 from handraise.model.asks import Ask
 from handraise.model.items import Content
 from handraise.model.sessions import Say
+from handraise.texts import t
 from handraise.wire.frames import Frame
 
 Timer = Literal["move", "idle"]
@@ -85,7 +86,7 @@ class Rename(Struct, frozen=True):
 class Stop(Struct, frozen=True):
     """End Claude; the session can be resumed."""
 
-    reason: str = "the session was stopped"
+    reason: str = field(default_factory=lambda: t("sessions.withdrawn.stopped"))
     by: str | None = None
     """The name of the person who asked for it."""
 

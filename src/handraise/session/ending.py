@@ -5,6 +5,7 @@ from math import ceil
 
 from handraise.model.sessions import Ended
 from handraise.session.memory import Memory
+from handraise.texts import t
 
 _BY_SIGNAL = 128
 """What a program adds to a signal's number when it catches the signal and then exits."""
@@ -30,14 +31,14 @@ def how_it_ended(memory: Memory, exit_code: int | None, errors: str, now: dateti
     if memory.stop_reason is not None:
         return Ended("stopped", memory.stop_reason, now, exit_code, memory.stopped_by)
     if exit_code == 0:
-        return Ended("finished", "Claude exited on its own", now, exit_code)
+        return Ended("finished", t("sessions.ended.finished"), now, exit_code)
     if exit_code is None:
-        return Ended("lost", "Claude was killed, or the machine restarted", now)
+        return Ended("lost", t("sessions.ended.lost"), now)
     killer = _signal(exit_code)
     if killer is not None:
-        return Ended("lost", f"Claude was killed (signal {killer})", now, exit_code)
+        return Ended("lost", t("sessions.ended.killed", signal=killer), now, exit_code)
     last = errors.strip().splitlines()
-    reason = memory.last_error or (last[-1].strip() if last else f"Claude exited with code {exit_code}")
+    reason = memory.last_error or (last[-1].strip() if last else t("sessions.ended.code", code=exit_code))
     return Ended("failed", reason, now, exit_code)
 
 
@@ -54,10 +55,10 @@ def is_spent(cost_usd: float, limit_usd: float | None) -> bool:
 
 def reason(cost_usd: float, limit_usd: float | None) -> str:
     """Why a session was stopped."""
-    return f"it cost ${cost_usd:.2f}, and the project's limit is ${limit_usd or 0:.2f}"
+    return t("sessions.ended.cost", cost=f"{cost_usd:.2f}", limit=f"{limit_usd or 0:.2f}")
 
 
 def refusal(cost_usd: float, limit_usd: float | None, project: str) -> str:
     """What to do about it; `project` is the name to set the limit for."""
-    more = f"handraise project set {project} cost_limit_usd={ceil(2 * cost_usd)}"
-    return f"The session can't continue: {reason(cost_usd, limit_usd)}. Raise the limit first: {more}"
+    command = f"handraise project set {project} cost_limit_usd={ceil(2 * cost_usd)}"
+    return t("sessions.refused.spent", reason=reason(cost_usd, limit_usd), command=command)

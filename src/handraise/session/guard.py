@@ -1,6 +1,7 @@
 """Notices when something bypasses us: a call, a mode or an answer that was not ours. Pure; never raises."""
 
 from handraise.session.memory import Memory
+from handraise.texts import t
 from handraise.wire import frames
 from handraise.wire.connection import Connection
 from handraise.wire.frames import ToolResult
@@ -12,9 +13,6 @@ _STRICT = frozenset({"default", "plan", "dontAsk"})
 _INVALID = "hook_callback_failed"
 """How Claude tags its note that a hook's answer was invalid. We never send such an answer."""
 
-ANSWERED = "Something other than Handraise answered a request from Claude."
-COMMANDED = "Something other than Handraise sent Claude a control request."
-
 
 class Guard:
     """Its only state is `memory`. A process started by an older hub has no key, and isn't guarded."""
@@ -24,7 +22,7 @@ class Guard:
         self._wire = wire
 
     def notice(self, frame: frames.Frame) -> str | None:
-        """What is wrong, as a sentence; None if everything went through us. Called before anything else sees the
+        """What is wrong, as a sentence; None if everything went through us. Called before anyone else sees the
         frame."""
         if not self._memory.key:
             return None
@@ -37,7 +35,7 @@ class Guard:
             case frames.Init(mode=mode) | frames.Status(mode=str() as mode):
                 return self._mode(mode)
             case frames.UnknownFrame(type="system", fields=fields) if fields.get("tag") == _INVALID:
-                return ANSWERED
+                return t("sessions.alarm.answered")
             case _:
                 return None
 
@@ -47,10 +45,14 @@ class Guard:
             return None
         pending = self._memory.requests.get(request_id)
         if pending is not None and not pending.settled:
-            return ANSWERED
+            return t("sessions.alarm.answered")
         if self._wire.is_ours(frame):
             return None
-        return ANSWERED if pending is not None or self._wire.has_met(request_id) else COMMANDED
+        return (
+            t("sessions.alarm.answered")
+            if pending is not None or self._wire.has_met(request_id)
+            else t("sessions.alarm.commanded")
+        )
 
     def _result(self, block: ToolResult) -> str | None:
         """A failed tool reports an error whether it ran or not: then only the echo counts."""
@@ -59,13 +61,13 @@ class Guard:
         verdict = memory.calls.pop(block.tool_use_id, None)
         if block.is_error:
             return None
-        called = f"“{action.title}”" if action else "A tool"
+        called = t("sessions.alarm.action", title=action.title) if action else t("sessions.tool")
         if verdict == "deny":
-            return f"{called} ran although it was denied."
+            return t("sessions.alarm.denied", called=called)
         if verdict == "ask" or self._is_open(block.tool_use_id):
-            return f"{called} ran without an answer."
+            return t("sessions.alarm.unanswered", called=called)
         if verdict is None and action is not None and memory.is_checked:
-            return f"{called} ran without being checked."
+            return t("sessions.alarm.unchecked", called=called)
         return None
 
     def _is_open(self, use: str) -> bool:
@@ -76,4 +78,4 @@ class Guard:
     def _mode(self, mode: str) -> str | None:
         if mode in _STRICT or mode in self._memory.granted:
             return None
-        return f"Claude changed to the permission mode {mode!r}, which nobody chose here."
+        return t("sessions.alarm.mode", mode=repr(mode))

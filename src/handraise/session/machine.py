@@ -39,6 +39,7 @@ from handraise.session.memory import Memory
 from handraise.session.pending import PendingRequests
 from handraise.session.phases import Event
 from handraise.session.says import SayTracker
+from handraise.texts import t
 from handraise.wire import frames
 from handraise.wire.connection import Connection
 from handraise.wire.frames import TextBlock, ToolResult
@@ -46,7 +47,6 @@ from handraise.wire.frames import TextBlock, ToolResult
 _HOOKS = {"PreToolUse": [{"matcher": None, "hookCallbackIds": ["handraise"], "timeout": 2_000_000}]}
 """Makes Claude have us check every call. It waits three weeks, then denies; a longer timeout would overflow."""
 _TEXT_KEPT = 64 * 1024
-_STARTS_OVER = "Claude's saved conversation is missing. Starting over; unfinished messages are sent again."
 
 
 class WishRefused(Exception):
@@ -127,22 +127,22 @@ class Machine:
             self.memory.title = wish.title
             return []
         if self.memory.phase == "ended":
-            raise WishRefused("The session has ended. Resume it first.")
+            raise WishRefused(t("sessions.refused.ended"))
         if self.memory.phase == "queued":
-            raise WishRefused("The session is not running yet.")
+            raise WishRefused(t("sessions.refused.not_running"))
         if self.memory.phase == "stopping":
-            raise WishRefused("The session is being stopped.")
+            raise WishRefused(t("sessions.refused.stopping"))
         if self.memory.phase == "parking" and not isinstance(wish, Stop):
-            raise WishRefused("Claude is making room for another session. Try again in a moment.")
+            raise WishRefused(t("sessions.refused.parking"))
         match wish:
             case Speak() if self._is_spent:
-                raise WishRefused(f"The session can't continue: {self._spent}.")
+                raise WishRefused(t("sessions.refused.cost", reason=self._spent))
             case Speak(say):
                 content = say.content if isinstance(say.content, str) else list(say.content)
                 return [Write(self.wire.send_say(content, say.id)), WakeMe("idle", self.limits.idle)]
             case Interrupt():
                 if self.memory.phase != "working" and not self.memory.requests:
-                    raise WishRefused("Nothing to interrupt: Claude is idle.")
+                    raise WishRefused(t("sessions.refused.idle"))
                 return [self._want("interrupt", "")]
             case ChangeMode(mode):
                 self.memory.granted.append(mode)
@@ -206,7 +206,7 @@ class Machine:
         published: list[Command] = [Publish(content) for content in translate.translate(frame, memory.actions)]
         memory.alarm = wrong
         self._enter("stop")
-        alarm = Publish(Notice("alarm", f"{wrong} The session was stopped.", "alarm"))
+        alarm = Publish(Notice("alarm", t("sessions.alarm.stopped", wrong=wrong), "alarm"))
         return [Alarm(wrong), *published, alarm, *self._waiting.withdraw_all(wrong), WakeMe("idle", None)]
 
     def _called(self, claude_id: str) -> None:
@@ -261,9 +261,9 @@ class Machine:
             return self._greeted()
         what, value = self.memory.wants.pop(response.request_id, ("", ""))
         if what and response.subtype != "success":
-            return [
-                Publish(Notice("error", f"Claude refused {what} {value}: {response.error or 'no reason given'}", what))
-            ]
+            error = response.error or t("sessions.notice.no_reason")
+            text = t("sessions.notice.wish_refused", what=what, value=value, error=error)
+            return [Publish(Notice("error", text, what))]
         if what == "set_permission_mode":
             self.memory.mode = value
         elif what == "set_model":
@@ -299,7 +299,7 @@ class Machine:
         notices: list[Command] = []
         if not self.memory.stuck:
             self.memory.stuck = True
-            text = f"No response from Claude for {self.limits.move:g} s after the answer. Sending it again."
+            text = t("sessions.notice.not_moving", seconds=f"{self.limits.move:g}")
             notices.append(Publish(Notice("warning", text, "not moving")))
         return [*notices, AnswerAgain(), WakeMe("move", self.limits.move)]
 
@@ -309,7 +309,7 @@ class Machine:
         # An open ask or a background task means that it isn't idle.
         if self.memory.requests or self.memory.has_background:
             return [WakeMe("idle", self.limits.idle)]
-        return self._stop("it was idle for too long; resume it to continue")
+        return self._stop(t("sessions.ended.idle"))
 
     def _stop(self, reason: str) -> list[Command]:
         ends = [] if self.memory.is_ending else [Terminate(self.farewell)]
@@ -320,7 +320,7 @@ class Machine:
 
     def _park(self) -> list[Command]:
         if self.memory.phase != "idle" or self.memory.requests or self.memory.has_background:
-            raise WishRefused("The session is not idle.")
+            raise WishRefused(t("sessions.refused.not_idle"))
         self._enter("park")
         return [WakeMe("idle", None), Terminate(self.farewell)]
 
@@ -332,10 +332,9 @@ class Machine:
         if memory.phase == "parked":
             return [WakeMe("move", None), WakeMe("idle", None)]
         ended = how_it_ended(memory, exit_code, errors, now, fault)
-        commands = self._waiting.withdraw_all(f"Claude exited: {ended.reason}")
+        commands = self._waiting.withdraw_all(t("sessions.withdrawn.exited", reason=ended.reason))
         if memory.requests:
-            text = "Claude exited before it received an answer. The answer is sent when the session resumes."
-            commands.append(Publish(Notice("warning", text, "not delivered")))
+            commands.append(Publish(Notice("warning", t("sessions.notice.not_delivered"), "not delivered")))
         if ended.how in ("lost", "failed"):
             commands += self._saying.cut_off(now)
         memory.requests.clear()
@@ -348,10 +347,11 @@ class Machine:
         memory = self.memory
         memory.missing = "fork" if memory.way == "fork" else "resume"
         self._enter("no conversation")
-        withdrawn = self._waiting.withdraw_all(_STARTS_OVER)
+        text = t("sessions.notice.starts_over")
+        withdrawn = self._waiting.withdraw_all(text)
         memory.requests.clear()
         memory.stuck = memory.unmoved = False
-        return [*withdrawn, Publish(Notice("warning", _STARTS_OVER, "starts over")), *self._saying.forgotten()]
+        return [*withdrawn, Publish(Notice("warning", text, "starts over")), *self._saying.forgotten()]
 
     def _enter(self, event: Event) -> None:
         self.memory.phase = phases.after(self.memory.phase, event)

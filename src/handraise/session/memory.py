@@ -17,8 +17,7 @@ _LONGEST = timedelta(seconds=120)
 
 
 class Cooldown(Struct, frozen=True):
-    """The pause after "outline it first": 30, 60, 90, then 120 seconds. It grows with each use, even after it
-    ended."""
+    """The pause after "outline it first": 30, 60, 90, then 120 seconds. It grows with each use, even once over."""
 
     uses: int = 0
     until: datetime | None = None

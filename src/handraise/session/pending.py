@@ -17,6 +17,7 @@ from handraise.present.actions import name_action
 from handraise.session import replies, requests
 from handraise.session.commands import Command, Consult, Deliver, Publish, Raise, Withdraw, Write
 from handraise.session.memory import Cooldown, Memory, Pending, Verdict
+from handraise.texts import t
 from handraise.wire import mcp
 from handraise.wire.connection import Connection, LocalWireError
 from handraise.wire.frames import CanUseTool, Elicitation, HookCallback, McpMessage, Request, ToolCall, UnknownRequest
@@ -45,14 +46,16 @@ class PendingRequests:
             case McpMessage(server_name=own_tools.SERVER):
                 return self._serve(request_id, request, now)
             case McpMessage(server_name=server):
-                return self._refuse(request_id, f"There is no MCP server called {server!r} here.")
+                notice = t("sessions.notice.no_server", server=repr(server))
+                return self._refuse(request_id, f"There is no MCP server called {server!r} here.", notice)
             case HookCallback(input=call):
                 return self._check(request_id, request, call, now)
             case UnknownRequest(subtype=replies.HOOK):
                 # Claude reads an error as no objection.
                 return self._object(request_id, "", "deny", "The call could not be read, so it was not checked.")
             case UnknownRequest(subtype=subtype):
-                return self._refuse(request_id, f"Handraise can't answer requests of type {subtype!r}.")
+                notice = t("sessions.notice.unknown_request", type=repr(subtype))
+                return self._refuse(request_id, f"Handraise can't answer requests of type {subtype!r}.", notice)
             case _:
                 assert_never(request)
 
@@ -104,13 +107,13 @@ class PendingRequests:
                 del self._memory.requests[request_id]
                 if pending.settled:
                     return [Deliver(pending.ask)]
-                return [Withdraw(pending.ask, "Claude continued without an answer")]
+                return [Withdraw(pending.ask, t("sessions.withdrawn.continued"))]
         return []
 
     def cancelled(self, request_id: str) -> list[Command]:
         """Claude cancelled a request."""
         pending = self._memory.requests.pop(request_id, None)
-        return [Withdraw(pending.ask, "the turn was interrupted")] if pending else []
+        return [Withdraw(pending.ask, t("sessions.withdrawn.interrupted"))] if pending else []
 
     def withdraw_all(self, reason: str) -> list[Command]:
         """Nobody waits for open requests any more; answers may still be received."""
@@ -218,14 +221,15 @@ class PendingRequests:
                 line = self._wire.send_deny(request_id, reason)
         except LocalWireError:  # cancelled at the same moment
             return []
-        return [Write(line), Publish(Notice("info", f"Sent back to Claude: {reason}", "sent back"))]
+        return [Write(line), Publish(Notice("info", t("sessions.notice.sent_back", reason=reason), "sent back"))]
 
-    def _refuse(self, request_id: str, reason: str) -> list[Command]:
+    def _refuse(self, request_id: str, reason: str, notice: str) -> list[Command]:
+        """Claude reads the reason, and people the notice."""
         try:
             line = self._wire.send_refusal(request_id, reason)
         except LocalWireError:
             return []
-        return [Write(line), Publish(Notice("warning", reason, "refused"))]
+        return [Write(line), Publish(Notice("warning", notice, "refused"))]
 
     def _edited(self, ask: Ask, pending: Pending) -> list[Command]:
         """The input that runs instead of Claude's, if a person edited it."""

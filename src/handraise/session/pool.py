@@ -39,6 +39,7 @@ from handraise.session.slots import SlotTracker
 from handraise.session.trust_check import TrustCheck
 from handraise.store.changes import Advance, PublishItems, QueueSay, SaveSession, SettleAsk
 from handraise.store.interface import Store, StoreError
+from handraise.texts import t
 from handraise.wire.connection import Connection
 
 _RECORD_AGAIN = 0.05
@@ -148,7 +149,7 @@ class SessionPool:
         """Returns when Claude is gone; if the store can't save that, the next hub finds out."""
         running = self._running.get(runner.session.id)
         with suppress(WishRefused):
-            await runner.wish(Stop("the hub was stopped with its sessions"))
+            await runner.wish(Stop(t("sessions.ended.with_hub")))
         gone = [each for each in (runner.ending or running,) if each is not None]
         if gone:
             await asyncio.wait(gone)
@@ -181,7 +182,7 @@ class SessionPool:
                 if len(self._running) >= self._config.limit:
                     await self._make_room(session, rivals)
                 elif options.parallel is not None and len(own) >= options.parallel:
-                    await self._make_room(session, own, "this project")
+                    await self._make_room(session, own, t("sessions.queued.this_project"))
                 else:
                     self._slots.assigned(session.id)
                     await self._launch(session, options, footing)
@@ -295,8 +296,7 @@ class SessionPool:
         return "none" if wanted == "open" and self._config.wall.missing else wanted
 
     def _no_sandbox(self) -> Notice:
-        wall = self._config.wall
-        return Notice("warning", f"No sandbox: Claude's tools can reach the hub's files. {wall.missing}", "sandbox")
+        return Notice("warning", t("sessions.notice.no_sandbox", why=self._config.wall.missing), "sandbox")
 
     def _sandbox(self, preset: str, directory: str, options: Options) -> dict[str, Any] | None:
         """The sandbox plan; raises SandboxUnfit if a configured sandbox isn't available."""
@@ -304,9 +304,9 @@ class SessionPool:
         if preset in ("off", "none"):
             return None
         if config.wall.missing:
+            missing, advice = config.wall.missing, config.wall.advice
             raise sandbox.SandboxUnfit(
-                f"The {preset!r} sandbox isn't available here. {config.wall.missing} {config.wall.advice}"
-                " To run without one, set the project's sandbox to off."
+                t("sessions.start.no_sandbox", preset=repr(preset), missing=missing, advice=advice)
             )
         wanted = sandbox.Sandbox(preset=preset, directory=directory, writable=(*options.add_dirs, *config.writable))
         known = sandbox.sandbox_context([config.state, *config.hidden], config.environment)
@@ -355,12 +355,13 @@ class SessionPool:
     async def _end_without_a_trace(self, session: Session) -> None:
         """There was a process once, but its folder has nothing to continue from."""
         stopped = session.phase == "stopping"
-        how = Ended("stopped" if stopped else "lost", "Claude's process is gone", self._config.clock())
+        how = Ended("stopped" if stopped else "lost", t("sessions.ended.gone"), self._config.clock())
         await self._end_unheard(session, "not found", how)
 
     async def _end_unheard(self, session: Session, event: Event, how: Ended) -> None:
         still_open = await self._store.asks(session=session.id, state="open")
-        withdrawn = [SettleAsk(ask.id, Withdrawn(f"Claude exited: {how.reason}", how.at)) for ask in still_open]
+        reason = t("sessions.withdrawn.exited", reason=how.reason)
+        withdrawn = [SettleAsk(ask.id, Withdrawn(reason, how.at)) for ask in still_open]
         await self._store.apply([*withdrawn, *records.ended(session, event, how)])
 
     async def _supervise(self, session: Session, running: Claude, options: Options) -> None:
@@ -390,7 +391,7 @@ class SessionPool:
             log.exception("session %s is no longer followed; the next start of the hub adopts it", session)
             self._out_of_hold[session] = running
             del self._runners[session]  # before it is reported, so that the session can still be stopped
-            notice = Notice("error", "The hub lost track of this session. Restart the hub to reattach it.", "fault")
+            notice = Notice("error", t("sessions.refused.lost"), "fault")
             with suppress(StoreError):
                 await self._store.apply([PublishItems(session, self._config.clock(), notice)])
         finally:

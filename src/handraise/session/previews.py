@@ -1,5 +1,4 @@
-"""Partial text, merged so that a fast stream doesn't flood: at most 25 previews per second. Pure; time is an
-argument."""
+"""Partial text, merged so that a fast stream doesn't flood: at most 25 a second. Pure; time is an argument."""
 
 from collections.abc import Sequence
 from typing import Literal

@@ -25,6 +25,7 @@ from handraise.session.previews import Previews
 from handraise.session.writers import DurableWriter, StdinWriter
 from handraise.store.changes import Advance, Change
 from handraise.store.interface import Store
+from handraise.texts import t
 from handraise.wire.frames import Frame, ToolProgress
 
 _AHEAD = 32
@@ -161,11 +162,11 @@ class Runner:
                 self._chunks.append(chunk)
         except JournalLost as error:
             # A Claude that nobody follows would work unsupervised.
-            fault = f"{error}, so Claude was stopped; resume the session to continue"
+            fault = t("sessions.ended.unheard", why=error)
             log.warning("session %s: %s", self.session.id, fault)
             await self._claude.stop()
         if self.was_cut_off:
-            fault = "a long message to Claude was cut off, so Claude was restarted"
+            fault = t("sessions.ended.cut_off")
         gone = commands.ProcessEnded(self._claude.process.exit_code, self._claude.folder.last_errors(), fault)
         self._queue.put_nowait(gone)
 
@@ -228,7 +229,7 @@ class Runner:
 
     async def _check_silence(self) -> None:
         if await self._store.says(self.session.id):
-            raise WishRefused("Claude hasn't received the last message yet.")
+            raise WishRefused(t("sessions.refused.not_received"))
 
     async def _speak(self) -> None:
         """Writes every message that Claude has not received, once; a later process writes it again."""
@@ -344,7 +345,7 @@ class Runner:
 
     def _too_late(self) -> WishRefused:
         if self.has_ended and self.session.ended is not None:
-            return WishRefused("The session has ended. Resume it first.")
+            return WishRefused(t("sessions.refused.ended"))
         if self.has_ended:
-            return WishRefused("The session is not running. Try again in a moment.")
-        return WishRefused("The hub is shutting down. Try again when it is back.")
+            return WishRefused(t("sessions.refused.between"))
+        return WishRefused(t("sessions.refused.closing"))

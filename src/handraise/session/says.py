@@ -10,10 +10,10 @@ from handraise.model.items import Notice
 from handraise.model.sessions import Say
 from handraise.session.commands import Command, Publish, Return, Take
 from handraise.session.memory import Memory
+from handraise.texts import t
 
 # Claude writes its transcript a moment after it echoes a message: up to 0.1 s was seen.
 _WRITTEN_DOWN = timedelta(seconds=2)
-_DROPPED = "Claude dropped a message before reading it. It stays queued and is sent to the next process."
 
 
 class SayTracker:
@@ -36,7 +36,7 @@ class SayTracker:
             case "completed":
                 return [Take(say)]
             case "cancelled" | "refused":
-                return [Publish(Notice("warning", _DROPPED, "not taken"))]
+                return [Publish(Notice("warning", t("sessions.notice.dropped"), "not taken"))]
             case _:  # what is discarded waits for the next process, like everything no process received
                 return []
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from handraise.model.items import Notice
 from handraise.model.sessions import Session
+from handraise.texts import t
 
 _NAMED = 3
 _TITLE = 40
@@ -63,20 +64,33 @@ class SlotTracker:
 
 def behind(busy: Sequence[Session], open_asks: Mapping[str, int], project: str | None = None) -> Notice:
     """What a session is queued behind, and how to make room; `project` is the one whose own limit is reached."""
-    count = f"{len(busy)} session{'' if len(busy) == 1 else 's'}{f' in {project}' if project else ''}"
     # Sessions that wait for a person first: an answer makes room without ending anything.
     ordered = sorted(busy, key=lambda each: (not open_asks.get(each.id), each.created_at))
-    named = [f"“{_short(each.title)}” ({each.id}, {_doing(each, open_asks)})" for each in ordered[:_NAMED]]
-    more = [f"{len(busy) - _NAMED} more"] if len(busy) > _NAMED else []
-    answer = "answer with “handraise inbox”, or " if any(open_asks.get(each.id) for each in busy) else ""
-    stop = f"stop one with “handraise stop {ordered[0].id}”" if ordered else "raise the limit"
-    return Notice(
-        "info", f"Queued behind {count}: {', '.join([*named, *more])}. To make room, {answer}{stop}.", "queued"
-    )
+    named = [_named(each, open_asks) for each in ordered[:_NAMED]]
+    more = [t("sessions.queued.more", count=len(busy) - _NAMED)] if len(busy) > _NAMED else []
+    names, way = ", ".join([*named, *more]), _way_out(ordered, open_asks)
+    if project is None:
+        return Notice("info", t("sessions.queued.behind", count=len(busy), names=names, way=way), "queued")
+    text = t("sessions.queued.behind_in", count=len(busy), project=project, names=names, way=way)
+    return Notice("info", text, "queued")
+
+
+def _named(session: Session, open_asks: Mapping[str, int]) -> str:
+    doing = _doing(session, open_asks)
+    return t("sessions.queued.named", title=_short(session.title), session=session.id, doing=doing)
+
+
+def _way_out(ordered: Sequence[Session], open_asks: Mapping[str, int]) -> str:
+    if not ordered:
+        return t("sessions.queued.raise")
+    stop = f"handraise stop {ordered[0].id}"
+    if open_asks.get(ordered[0].id):
+        return t("sessions.queued.answer", inbox="handraise inbox", stop=stop)
+    return t("sessions.queued.stop", stop=stop)
 
 
 def _doing(session: Session, open_asks: Mapping[str, int]) -> str:
-    return "waiting for your answer" if open_asks.get(session.id) else session.phase
+    return t("sessions.queued.waiting" if open_asks.get(session.id) else f"sessions.phase.{session.phase}")
 
 
 def _short(title: str) -> str:

@@ -21,6 +21,7 @@ from handraise.session.pool import ClaudeConfig, SessionPool
 from handraise.session.runner import Runner
 from handraise.store.changes import QueueSay, SettleAsk
 from handraise.store.interface import Store
+from handraise.texts import t
 
 _TITLE = 80
 
@@ -32,7 +33,7 @@ class NoSuchSession(Exception):
     """There is no session with this id."""
 
     def __init__(self, session: str) -> None:
-        super().__init__(f"There is no session {session}.")
+        super().__init__(t("error.no_session", session=session))
         self.id = session
 
 
@@ -78,7 +79,7 @@ class Supervisor:
         old = await self._find(parent)
         checkpoint = await self._store.checkpoint(parent)
         if checkpoint is None or not Memory.load(checkpoint.memory).turn:
-            raise WishRefused("This session has no conversation to fork yet. Start a new one.")
+            raise WishRefused(t("sessions.refused.no_fork"))
         now = self._config.clock()
         session = replace(
             old,
@@ -101,7 +102,7 @@ class Supervisor:
         async with self._pool.starting:
             session = await self._find(session_id)
             if session.ended is None:
-                raise WishRefused("The session hasn't ended. Just send a message.")
+                raise WishRefused(t("sessions.refused.not_ended"))
             await self._check_cost(session)
             phase = phases.after(session.phase, "resume")
             revived = replace(session, phase=phase, ended=None, changed_at=self._config.clock())
@@ -119,9 +120,9 @@ class Supervisor:
         """Stores a message; Claude receives it when it can, during a turn too. A repeated id is the same message."""
         session = await self._find(session_id)
         if session.ended is not None:
-            raise WishRefused("The session has ended. Resume it first.")
+            raise WishRefused(t("sessions.refused.ended"))
         if session.phase == "stopping":
-            raise WishRefused("The session is being stopped.")
+            raise WishRefused(t("sessions.refused.stopping"))
         await self._check_cost(session)
         say = self._say(session_id, content, by, source, say_id)
         await self._store.apply([QueueSay(say)])
@@ -153,7 +154,7 @@ class Supervisor:
         await self._pool.start_queued()
         runner = self._pool.runner(session_id)
         if runner is None:
-            raise WishRefused("The session is queued behind others. Try again when it runs.")
+            raise WishRefused(t("sessions.refused.queued"))
         return runner
 
     async def _needs_claude(self, session: Session, wish: Wish) -> bool:
@@ -164,23 +165,23 @@ class Supervisor:
                 await self._store.apply(records.changed(replace(session, title=title, changed_at=now)))
             case Stop(reason, by) if session.phase in ("queued", "parked"):
                 waiting = await self._store.asks(session=session.id, state="open")
-                withdrawn = [SettleAsk(ask.id, Withdrawn("the session was stopped", now)) for ask in waiting]
+                withdrawn = [SettleAsk(ask.id, Withdrawn(t("sessions.withdrawn.stopped"), now)) for ask in waiting]
                 await self._store.apply(
                     [*withdrawn, *records.ended(session, "stop", Ended("stopped", reason, now, by=by))]
                 )
             case Interrupt() if session.phase == "parked":
-                raise WishRefused("Nothing to interrupt: Claude is idle.")
+                raise WishRefused(t("sessions.refused.idle"))
             case _ if session.phase == "parked":
                 await self._store.apply(records.moved(session, "wake", now))
                 return True
             case _ if session.ended is not None:
-                raise WishRefused("The session has ended. Resume it first.")
+                raise WishRefused(t("sessions.refused.ended"))
             case _ if session.phase == "queued":
-                raise WishRefused("The session is not running yet.")
+                raise WishRefused(t("sessions.refused.not_running"))
             case Stop(reason) if await self._pool.stop_unheld(session, reason):
                 pass
             case _:
-                raise WishRefused("The hub lost track of this session. Restart the hub to reattach it.")
+                raise WishRefused(t("sessions.refused.lost"))
         return False
 
     async def _check_cost(self, session: Session) -> None:
@@ -223,7 +224,7 @@ class Supervisor:
         say_id: str | None = None,
     ) -> Say:
         if not _text(content).strip() and not _has_more_than_text(content):
-            raise WishRefused("The message is empty.")
+            raise WishRefused(t("sessions.refused.empty"))
         return Say(say_id or self._config.uuid(), session, content, by, source, self._config.clock())
 
 
@@ -236,5 +237,5 @@ def _has_more_than_text(content: Words) -> bool:
 
 
 def _title(content: Words) -> str:
-    line = next((line.strip() for line in _text(content).splitlines() if line.strip()), "A session")
+    line = next((line.strip() for line in _text(content).splitlines() if line.strip()), t("sessions.untitled"))
     return line if len(line) <= _TITLE else line[: _TITLE - 1] + "…"

@@ -19,6 +19,7 @@ from handraise.model.items import (
     TurnEnded,
 )
 from handraise.present.actions import name_action
+from handraise.texts import t
 from handraise.wire import frames
 from handraise.wire.frames import (
     Block,
@@ -37,16 +38,23 @@ _OF_THE_HUB = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 """Keys that Claude inherits from the hub's environment."""
 OUTPUT = 64 * 1024
 """How many characters of a tool's output go into the feed; the rest is counted, and stays in the journal."""
-INTERRUPTED = "The turn was interrupted."
 _ABORTED = "aborted"
 """How the reason of an interrupted turn starts: in a reply or in a tool."""
 _TROUBLES = {
-    401: "rejected Claude's sign-in",
-    429: "is rate limiting requests",
-    500: "had an internal error",
-    529: "is overloaded",
+    401: "sessions.retry.sign_in",
+    429: "sessions.retry.rate",
+    500: "sessions.retry.internal",
+    529: "sessions.retry.overloaded",
 }
 """What each status of the model's API means."""
+_LINES = {
+    frames.NOT_A_FRAME: "sessions.line.not_a_frame",
+    frames.CUT_OFF: "sessions.line.cut_off",
+    frames.TOO_LONG: "sessions.line.too_long",
+    frames.NOT_UTF8: "sessions.line.not_utf8",
+    frames.NOISE: "sessions.line.noise",
+}
+"""Why a line could not be read."""
 BACKGROUND = "task:"
 """The prefix of background actions."""
 _UNDER_WAY = 1000
@@ -66,9 +74,9 @@ def advice(program: str, key_source: str, own: str = "") -> str:
     """
     if key_source in _NO_KEY:
         command = f"{shlex.quote(program)} auth login"
-        return f"Claude isn't signed in. Run `{command}` in a terminal, then send your message again."
-    then = "restart the hub, then" if key_source in _OF_THE_HUB else "then"
-    text = f"Claude's API key was rejected (from {key_source[:100]}). Correct it, {then} send your message again."
+        return t("sessions.sign_in.missing", command=command)
+    of_the_hub = key_source in _OF_THE_HUB
+    text = t("sessions.sign_in.hub_key" if of_the_hub else "sessions.sign_in.key", source=key_source[:100])
     return f"{text}\n{own}" if own else text
 
 
@@ -103,14 +111,13 @@ def translate(frame: frames.Frame, under_way: dict[str, Action]) -> list[Content
             return _rate_limit(left)
         case frames.ApiRetry(attempt=attempt, max_retries=most, error_status=status, error=error):
             what = " ".join(str(each) for each in (status, error) if each)
-            trouble = _TROUBLES.get(status or 0, "could not be reached")
-            return [Notice("warning", f"The model {trouble} ({what}); try {attempt} of {most}.", "retry")]
+            trouble = _TROUBLES.get(status or 0, "sessions.retry.unreachable")
+            return [Notice("warning", t(trouble, what=what, attempt=attempt, most=most), "retry")]
         case frames.UnknownFrame(fields=fields):
             return [Frame(fields)]
         case frames.Unreadable(why=why, head=head, size=size):
-            return [
-                Notice("warning", f"A line of {size} bytes was {why}: {head[:200].decode(errors='replace')}", "line")
-            ]
+            key = _LINES.get(why, "sessions.line.broken")
+            return [Notice("warning", t(key, size=size, head=head[:200].decode(errors="replace")), "line")]
         case _:
             return []
 
@@ -118,10 +125,10 @@ def translate(frame: frames.Frame, under_way: dict[str, Action]) -> list[Content
 def turn_ended(result: frames.Result, turn: int, last_text: str, cost_before: float) -> TurnEnded:
     """What a turn cost, and its error as reported. `is_error` decides; an empty result means the last text."""
     interrupted = (result.terminal_reason or "").startswith(_ABORTED)
-    error = INTERRUPTED if interrupted else None
+    error = t("sessions.turn.interrupted") if interrupted else None
     if result.is_error and not interrupted:
         errors = "; ".join(str(each) for each in result.errors or []) or result.result
-        error = errors or result.subtype or "The turn failed without a reason."
+        error = errors or result.subtype or t("sessions.turn.no_reason")
     return TurnEnded(
         turn=turn,
         cost_usd=max(0.0, result.total_cost_usd - cost_before),
@@ -151,7 +158,7 @@ def _block(block: Block, message: str, parent: str | None, under_way: dict[str, 
         case UnknownBlock(fields=fields):
             return [Frame({"block": fields})]
         case ImageBlock():
-            return [Notice("info", "Claude sent an image.", "image")]
+            return [Notice("info", t("sessions.notice.image"), "image")]
 
 
 def _remember(under_way: dict[str, Action], action: str, begun: Action) -> None:
@@ -163,7 +170,7 @@ def _remember(under_way: dict[str, Action], action: str, begun: Action) -> None:
 def _resulted(block: Block, parent: str | None, under_way: dict[str, Action]) -> list[Content]:
     match block:
         case ToolResult(tool_use_id=action, content=content, is_error=failed):
-            begun = under_way.pop(action, None) or Action("tool", "A tool", parent)
+            begun = under_way.pop(action, None) or Action("tool", t("sessions.tool"), parent)
             text, images = _output(content)
             return [
                 ActionEnded(
@@ -224,12 +231,12 @@ def _task(task: frames.Task, under_way: dict[str, Action]) -> list[Content]:
     action = BACKGROUND + task.task_id
     match task.subtype:
         case "task_started":
-            title = task.description or task.task_type or "Background task"
+            title = task.description or task.task_type or t("sessions.notice.background")
             _remember(under_way, action, Action("tool", title, task.tool_use_id))
             return [ActionStarted(action, "tool", title, task.task_type or "task", {}, task.tool_use_id)]
         case "task_notification":
             begun = under_way.pop(action, None) or Action(
-                "tool", task.description or "Background task", task.tool_use_id
+                "tool", task.description or t("sessions.notice.background"), task.tool_use_id
             )
             ok = task.status in (None, "completed")
             return [ActionEnded(action, begun.kind, begun.title, ok, task.summary or "", parent=begun.parent)]
@@ -241,15 +248,14 @@ def _rate_limit(left: dict[str, Any]) -> list[Content]:
     status = left.get("status")
     if status == "allowed":
         return []
-    kind = left.get("rateLimitType") or "usage"
-    resets = f"it resets at {_moment(left.get('resetsAt'))}"
+    kind, resets = left.get("rateLimitType") or t("sessions.limit.usage"), _moment(left.get("resetsAt"))
     if status == "rejected":
-        return [Notice("error", f"The {kind} limit is used up; {resets}.", "limit")]
-    return [Notice("warning", f"The {kind} limit is nearly used up ({status}); {resets}.", "limit")]
+        return [Notice("error", t("sessions.limit.used_up", kind=kind, at=resets), "limit")]
+    return [Notice("warning", t("sessions.limit.nearly", kind=kind, status=status, at=resets), "limit")]
 
 
 def _moment(seconds: object) -> str:
     try:
         return f"{datetime.fromtimestamp(float(str(seconds)), UTC):%Y-%m-%d %H:%M} UTC"
     except (ValueError, OverflowError, OSError):
-        return "an unknown time"
+        return t("sessions.limit.unknown_time")

@@ -9,7 +9,7 @@ from msgspec import Struct
 from handraise.claude import brought, repository
 from handraise.inbox.inbox import Inbox
 from handraise.model import ids
-from handraise.model.asks import Ask, Expired, Origin, digest_of
+from handraise.model.asks import Ask, Expired, Origin, digest_of_trust
 from handraise.model.items import Notice
 from handraise.model.projects import Options
 from handraise.model.sessions import Session
@@ -47,17 +47,18 @@ class TrustCheck:
         look = await asyncio.to_thread(self._look, session.directory, options.add_dirs)
         open_asks = await self._store.asks(session=session.id, kind="trust", state="open")
         if look.body is None:
-            await self._withdraw(open_asks, "the directory no longer has anything to trust")
+            await self._withdraw(open_asks, t("sessions.withdrawn.nothing_to_trust"))
             return look.untrusted()
-        digest = digest_of(look.body)
+        digest = digest_of_trust(look.body)
         decision = await self._store.trust(session.directory)
         if decision is not None and decision.covers(digest):
-            await self._withdraw(open_asks, "this directory was already decided")
+            await self._withdraw(open_asks, t("sessions.withdrawn.trust_decided"))
             return look.trusted() if decision.level == "exactly" else look.untrusted()
-        await self._withdraw([ask for ask in open_asks if ask.digest != digest], "the directory's files changed")
+        outdated = [ask for ask in open_asks if _digest(ask) != digest]
+        await self._withdraw(outdated, t("sessions.withdrawn.files_changed"))
         if await self._has_expired(session, digest):
             return look.untrusted()
-        if all(ask.digest != digest for ask in open_asks):
+        if len(outdated) == len(open_asks):
             await self._ask(session, look.body, options, decision)
         return None
 
@@ -71,7 +72,7 @@ class TrustCheck:
     async def _has_expired(self, session: Session, digest: str) -> bool:
         """Whether this session's ask expired: it doesn't wait for the same one twice."""
         newest = await self._store.asks(session=session.id, kind="trust", newest_first=True, limit=1)
-        return any(isinstance(ask.settlement, Expired) and ask.digest == digest for ask in newest)
+        return any(isinstance(ask.settlement, Expired) and _digest(ask) == digest for ask in newest)
 
     async def _ask(self, session: Session, body: Trust, options: Options, before: DirectoryTrust | None) -> None:
         identity = ids.spell("a", self._entropy(ids.ENTROPY))
@@ -117,8 +118,14 @@ class _Look(Struct, frozen=True):
         return StartContext(trusted=True, keeps_hooks=disables)
 
 
+def _digest(ask: Ask) -> str:
+    return digest_of_trust(ask.body) if isinstance(ask.body, Trust) else ask.digest
+
+
 def _why(before: DirectoryTrust | None) -> str:
     if before is None:
-        return "Claude Code would use these without asking."
-    decided = "trusted them" if before.level == "exactly" else "decided to run without them"
-    return f"These changed since {before.made_by} {decided} ({before.made_at:%Y-%m-%d %H:%M} UTC)."
+        return t("why.trust.new")
+    at = f"{before.made_at:%Y-%m-%d %H:%M} UTC"
+    if before.level == "exactly":
+        return t("why.trust.changed_trusted", who=before.made_by, at=at)
+    return t("why.trust.changed_without", who=before.made_by, at=at)

@@ -10,6 +10,7 @@ from handraise.claude.fifo import ChildGone, HalfLine
 from handraise.session.machine import WishRefused
 from handraise.store.changes import Change
 from handraise.store.interface import Store, StoreClosed, StoreConflict, StoreError
+from handraise.texts import t
 
 _AGAIN = 1.0
 
@@ -22,7 +23,7 @@ class NotStored(WishRefused):
     """Claude is being ended, but the store could not save that yet."""
 
     def __init__(self, why: StoreError) -> None:
-        super().__init__(f"Claude is being stopped, but this can't be saved yet: {why}")
+        super().__init__(t("sessions.refused.not_stored", why=why))
 
 
 class DurableWriter:

@@ -34,8 +34,7 @@ def said(say: Say) -> Said:
 
 
 def line_of(content: Content) -> str | None:
-    """A session's last activity in one line, if this item shows it: Claude's own text or actions, not those of
-    sub-agents."""
+    """A session's last activity in one line, if this item shows it: Claude's own, not that of sub-agents."""
     match content:
         case Text(text=text, parent=None) | ActionStarted(title=text, parent=None):
             first = next((line for line in text.splitlines() if line.strip()), "")

@@ -6,7 +6,7 @@ from msgspec import json
 
 from handraise.model.actors import Actor, ByRule, Person, TheHub
 from handraise.model.answers import Trusting, answer_as_json
-from handraise.model.asks import Answered, Ask, Expired, Settlement, Withdrawn
+from handraise.model.asks import Answered, Ask, Expired, Settlement, Withdrawn, digest_of_trust
 from handraise.model.audit import Entry, What
 from handraise.model.trust import DirectoryTrust, Trust
 
@@ -16,8 +16,8 @@ FROM_HUB = "hub"
 def trust_in(ask: Ask, settlement: Settlement) -> DirectoryTrust | None:
     """A person's decision about a directory; rules and deadlines never decide that."""
     match ask.body, settlement:
-        case Trust(directory=directory), Answered(answer=Trusting(level), by=Person(name=name), source=source, at=at):
-            return DirectoryTrust(directory, level, ask.digest, name, source, at, ask.id)
+        case Trust() as body, Answered(answer=Trusting(level), by=Person(name=name), source=source, at=at):
+            return DirectoryTrust(body.directory, level, digest_of_trust(body), name, source, at, ask.id)
         case _:
             return None
 

@@ -183,8 +183,7 @@ class Connection:
         for frame in found:
             match frame:
                 case ControlRequest(request_id):
-                    # A repeated request is open again, whatever happened to it before: a restarted hub would think so
-                    # too.
+                    # A repeated request is open again, whatever happened before: a restarted hub would think so too.
                     self._finished.pop(request_id, None)
                     self._open.add(request_id)
                 case ControlCancel(request_id) if request_id in self._open:

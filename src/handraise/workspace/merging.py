@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from handraise.model.own_tools import ASK_USER, SERVER, qualified
 from handraise.model.projects import Options
+from handraise.texts import t
 
 SECTION = f"""## Asking the person
 
@@ -119,9 +120,9 @@ def _read(name: str, text: str | None) -> dict[str, Any]:
         content = json.loads(text, object_pairs_hook=_without_twins, parse_constant=_refuse)
         json.dumps(content, allow_nan=False)
     except (ValueError, RecursionError) as error:
-        raise Unmergeable(f"{name} isn't valid JSON ({error}). Fix it first. Nothing was changed.") from error
+        raise Unmergeable(t("error.sync.json", file=name, error=error)) from error
     if not isinstance(content, dict):
-        raise Unmergeable(f"{name} isn't a JSON object. Fix it first. Nothing was changed.")
+        raise Unmergeable(t("error.sync.no_object", file=name))
     return content
 
 
@@ -129,12 +130,12 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Refuses repeated keys: one of their values would be lost."""
     content = dict(pairs)
     if len(content) != len(pairs):
-        raise ValueError("a key appears twice")
+        raise ValueError(t("error.sync.twins"))
     return content
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} isn't a number")
+    raise ValueError(t("error.sync.constant", constant=constant))
 
 
 def _written(content: dict[str, Any], before: str | None) -> str | None:
@@ -161,8 +162,7 @@ def _indentation(text: str | None) -> str:
 def _inside(content: dict[str, Any], key: str, name: str, kind: type[Any]) -> Any:  # noqa: ANN401 (JSON)
     found = content.get(key, kind())
     if not isinstance(found, kind):
-        what = "an object" if kind is dict else "a list"
-        raise Unmergeable(f"{name}: {key!r} isn't {what}. Fix it first. Nothing was changed.")
+        raise Unmergeable(t(f"error.sync.inside.{kind.__name__}", file=name, key=repr(key)))
     return found
 
 
@@ -171,7 +171,7 @@ def _with_server(content: dict[str, Any], wanted: ProjectFiles, added: Added) ->
     if not wanted.server:
         return content, added
     if servers.get(SERVER, wanted.server) != wanted.server:
-        raise Unmergeable(f"{MCP} has another server called {SERVER!r}. Rename it. Nothing was changed.")
+        raise Unmergeable(t("error.sync.server", file=MCP, server=repr(SERVER)))
     if SERVER in servers:
         return content, added
     added = replace(added, server=True, opened=(*added.opened, *_missing(content, "mcpServers")))
@@ -273,10 +273,7 @@ def _find_section(text: str | None) -> _Section | None:
         return None
     if [mark[1] for mark in marks] != ["begin", "end"]:
         found = ", ".join(mark[1] for mark in marks)
-        raise Unmergeable(
-            f"{NOTES} has the markers of our section in the wrong order ({found}; expected: begin, end)."
-            " Fix it first. Nothing was changed."
-        )
+        raise Unmergeable(t("error.sync.markers", file=NOTES, found=found))
     return _Section(marks[0].start(), marks[1].end(), "\r\n" if marks[0][0].endswith("\r\n") else "\n")
 
 
@@ -294,4 +291,4 @@ def _added(text: str | None) -> Added:
     try:
         return msgspec.json.decode(text, type=Added)
     except msgspec.DecodeError as error:
-        raise Unmergeable(f"{RECORD} can't be read ({error}). Remove it. Nothing was changed.") from error
+        raise Unmergeable(t("error.sync.record", file=RECORD, error=error)) from error

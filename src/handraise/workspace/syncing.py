@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_IMODE, S_ISREG
 
+from handraise.texts import t
 from handraise.workspace import merging
 from handraise.workspace.merging import FILES, RECORD, ProjectFiles, Texts, Unmergeable
 
@@ -19,7 +20,7 @@ def sync(directory: str, wanted: ProjectFiles | None) -> list[str]:
     """Adds our entries, or removes them if `wanted` is None; returns the changed files. Raises Unmergeable."""
     root = Path(os.path.realpath(directory))
     if not root.is_dir():
-        raise Unmergeable(f"There is no directory {directory}.")
+        raise Unmergeable(t("error.no_directory", directory=directory))
     backups = {name: f"{name}{BACKUP}" for name in FILES}
     before: Texts = {name: _read(root, name) for name in (*FILES, RECORD, *backups.values())}
     after = merging.synced(before, wanted) if wanted is not None else merging.removed(before)
@@ -43,19 +44,19 @@ def sync(directory: str, wanted: ProjectFiles | None) -> list[str]:
 def _read(root: Path, name: str) -> str | None:
     path = root / name
     if not Path(os.path.realpath(path)).is_relative_to(root):
-        raise Unmergeable(f"{name} links outside the project, to {os.path.realpath(path)}. Nothing was changed.")
+        raise Unmergeable(t("error.sync.link", file=name, target=os.path.realpath(path)))
     try:
         with open(path, "rb", opener=_without_waiting) as file:
             about = os.fstat(file.fileno())
             if not S_ISREG(about.st_mode) or about.st_size > _LARGEST:
-                raise Unmergeable(f"{name} isn't a regular file, or is too large. Nothing was changed.")
+                raise Unmergeable(t("error.sync.kind", file=name))
             return file.read().decode()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError as error:
-        raise Unmergeable(f"{name} isn't valid UTF-8. Fix it first. Nothing was changed.") from error
+        raise Unmergeable(t("error.sync.utf8", file=name)) from error
     except OSError as error:
-        raise Unmergeable(f"Can't read {name}: {error.strerror}. Nothing was changed.") from error
+        raise Unmergeable(t("error.sync.read", file=name, why=error.strerror)) from error
 
 
 def _without_waiting(path: str, flags: int) -> int:
@@ -78,7 +79,7 @@ def _write_all(root: Path, texts: Texts) -> None:
                 else:
                     os.replace(temporary, target)
     except OSError as error:
-        raise Unmergeable(f"Can't write {error.filename}: {error.strerror}.") from error
+        raise Unmergeable(t("error.sync.write", file=error.filename, why=error.strerror)) from error
 
 
 @contextmanager
@@ -110,9 +111,9 @@ def _prepared(root: Path, texts: Texts) -> Iterator[dict[str, str | None]]:
 def _check_writable(target: Path, name: str) -> None:
     """A read-only file could be replaced, but the person who made it read-only didn't want that."""
     if target.exists() and not target.stat().st_mode & 0o200:
-        raise Unmergeable(f"{name} is read-only. Make it writable first (chmod u+w). Nothing was changed.")
+        raise Unmergeable(t("error.sync.read_only", file=name))
     if not os.access(target.parent if target.parent.is_dir() else target.parent.parent, os.W_OK):
-        raise Unmergeable(f"{target.parent} isn't writable. Nothing was changed.")
+        raise Unmergeable(t("error.sync.folder", folder=target.parent))
 
 
 def _beside(target: Path, text: str) -> str:

@@ -33,8 +33,7 @@ SQL = _load()
 
 
 def explain(error: Exception, path: Path, *, reading: bool = False) -> Exception:
-    """The error as a StoreError. Errors that SQLite did not raise are bugs of ours and stay as they are, unless
-    they came from reading a row."""
+    """The error as a StoreError. Others than SQLite's are bugs and stay as they are, unless from reading a row."""
     match error:
         case apsw.FullError():
             return StoreFull(f"The disk that holds {path} is full. Free some space. The hub then continues by itself.")
@@ -76,8 +75,7 @@ def _damaged(error: Exception, path: Path) -> StoreDamaged:
 
 
 def open_for_writing(path: Path, busy_seconds: float) -> apsw.Connection:
-    """Creates the file if it is missing, readable by its owner only; SQLite gives its companion files the same
-    mode."""
+    """Creates a missing file, readable by its owner only; SQLite gives its companion files the same mode."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     connection = _connect(path, busy_seconds)
     try:

@@ -181,8 +181,7 @@ class SqliteStore:
             raise explain(error, self._path, reading=True) from error
 
     def _report(self, orders: Sequence[_Order], outcomes: Sequence[Outcome]) -> None:
-        # Runs on the writer's thread. The loop calls these in order; an error in one listener doesn't reach the
-        # others.
+        # Runs on the writer's thread. The loop calls these in order; one listener's error doesn't affect the others.
         applied = [outcome for outcome in outcomes if isinstance(outcome, Applied)]
         asks = tuple([ask for each in applied for ask in each.asks])
         if asks:
