@@ -225,7 +225,7 @@ async def test_a_token_is_shown_once_and_revoked_at_once_and_the_audit_goes_back
         await main.get_by_role("combobox", name="When", exact=True).select_option("Last 30 days")
         await expect(rows.filter(has_text="p0")).to_have_count(0)
 
-        # Whoever may only look sees projects, rules and numbers, and nothing to press there.
+        # A viewer sees projects, rules and statistics, and nothing to click.
         looker = await screen.stranger(hub.up)
         code = await hub.up.auth.make_code("ann", "viewer", Person("owner"), "test")
         await looker.goto(f"{hub.up.base}/login?code={code}")

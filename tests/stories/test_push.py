@@ -30,7 +30,7 @@ def choose(told: Conversation) -> Script:
 
 @asynccontextmanager
 async def browser(hub: HubChild, token: str) -> AsyncIterator[httpx2.AsyncClient]:
-    """Whoever has this token, over HTTP."""
+    """A client with this token, over HTTP."""
     headers = {"authorization": f"Bearer {token}"}
     async with httpx2.AsyncClient(base_url=hub.base, headers=headers, timeout=30) as client:
         yield client

@@ -216,7 +216,7 @@ async def test_ctrl_c_while_the_hub_is_being_started_starts_no_session(tmp_path:
 
 
 def _is_started(state: Path) -> bool:
-    """Whether there is a process that is to be the hub of this folder."""
+    """Whether a process exists that will be the hub of this folder."""
     for each in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
             said = each.read_bytes().split(b"\0")
