@@ -21,6 +21,7 @@ SQUEEZED = {
     "/api/items",
     "/api/openapi.json",
     "/api/texts",
+    "/api/login",
     "/api/projects",
     "/api/rules",
     "/api/sessions",

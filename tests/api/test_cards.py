@@ -107,7 +107,10 @@ async def test_the_hub_says_its_language_and_gives_its_texts(tmp_path: Path) -> 
         assert (await client.get("/api/me")).json()["tools"]["Bash"] == "shell"
         assert (await client.get("/api/texts")).json()["card"]["choice"]["permission"]["once"] == "Allow once"
         assert (await nobody.get("/api/texts")).status_code == 401
+        assert (await nobody.get("/api/login")).json() == {"language": "en", "texts": {}}
         with texts.using("en-XA"):
+            page = (await nobody.get("/api/login")).json()
+            assert (page["language"], page["texts"]["page"]["login"]["button"]) == ("en-XA", "⟦Šíǧñ íñ~~~⟧")
             assert (await client.get("/api/me")).json()["language"] == "en-XA"
             once = (await client.get("/api/texts")).json()["card"]["choice"]["permission"]["once"]
             assert once == "⟦Åłłóŵ óñçé~~~~⟧"

@@ -117,6 +117,8 @@ async def test_no_way_is_open_to_an_agent_but_the_ones_made_for_it(tmp_path: Pat
         assert open_to_all == {
             ("GET", "/login"),
             ("POST", "/api/login"),
+            # The words of the sign-in page.
+            ("GET", "/api/login"),
             ("GET", "/api/health"),
             ("GET", "/api/openapi.json"),
             # These need the secret of a run; no cookie or role is enough.

@@ -12,17 +12,22 @@ from playwright.async_api import Page, ViewportSize, expect
 
 from api.served import Served, served
 from browser.window import PAGE, PHONE, WIDE, needs_browser, window
+from handraise.inbox.considering import Surroundings, consider
 from handraise.model.actors import Person
 from handraise.model.answers import Deny
 from handraise.model.asks import Answered, Ask, Body, Form, Option, Origin, Permission, Plan, Prompt, Question
 from handraise.model.items import ActionEnded, ActionStarted, Said, SaidTaken, Text
-from handraise.model.projects import Options, Project
+from handraise.model.projects import Options, Patience, Project
 from handraise.model.rules import Rule
 from handraise.model.sessions import Session
 from handraise.model.trust import Brought, Trust
+from handraise.policy.paths import normpath
+from handraise.session.slots import behind
+from handraise.session.translate import translate
 from handraise.store.changes import Change, OpenAsk, PublishItems, SaveProject, SaveSession, SettleAsk
 from handraise.texts import Catalogue, using
 from handraise.texts.pseudo import LANGUAGE
+from handraise.wire.frames import ApiRetry, RateLimit
 
 pytestmark = needs_browser
 
@@ -72,7 +77,7 @@ BEYOND = """() => {
 """What sticks out at the side."""
 # Names, units and formats: the same in every language, or by the browser's own locale.
 NOT_OURS = re.compile(
-    r"\bzz\w*|Handraise|\bowner\b|\btest\b|\bmin\b|\b[AP]M\b"
+    r"\bzz\w*|Handraise|\bhandraise (inbox|stop)\b|\bWrite\b|\bUTC\b|\bowner\b|\btest\b|\bmin\b|\b[AP]M\b"
     r"|\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b",
     re.IGNORECASE,
 )
@@ -92,6 +97,23 @@ async def test_every_word_is_the_hubs_language_and_nothing_sticks_out(tmp_path: 
             async for where in everywhere(page, session):
                 assert (where, english(await page.evaluate(WORDS))) == (where, [])
                 assert (where, await page.evaluate(BEYOND)) == (where, [])
+
+
+async def test_who_is_not_signed_in_reads_the_hubs_language_and_so_does_who_signs_in(tmp_path: Path) -> None:
+    with using(LANGUAGE):
+        async with served(tmp_path, page=PAGE) as hub, window() as screen:
+            page = await screen.stranger(hub.up)
+            with screen.trouble_expected():
+                await page.goto("/")
+                await expect(page.locator("h1")).to_have_text("⟦Šíǧñ íñ ťó ýóúŕ ĥúƀ~~~~~~~⟧")
+                await page.locator("input").fill("zzwrong")
+                await page.keyboard.press("Enter")
+                await expect(page.get_by_role("alert")).to_contain_text("⟦")
+                assert english(await page.evaluate(WORDS)) == []
+                await page.locator("input").fill(await hub.up.auth.make_code("zzann", "admin", ANN, "test"))
+                await page.keyboard.press("Enter")
+                await expect(page.locator(".connection.live").first).to_be_attached()
+            assert english(await page.evaluate(WORDS)) == []
 
 
 async def test_plurals_and_dates_are_right_in_the_hubs_language(tmp_path: Path) -> None:
@@ -119,7 +141,7 @@ async def everywhere(page: Page, session: str) -> AsyncIterator[str]:
     await page.keyboard.press("?")
     await expect(page.locator("dialog")).to_be_visible()
     yield "keyboard"
-    for path in (f"/sessions/{session}", *PAGES):
+    for path in (f"/sessions/{session}", "/sessions/s_zzqueued", *PAGES):
         await page.goto(path)
         await expect(page.locator(".connection.live").first).to_be_attached()
         await expect(page.locator("main")).not_to_contain_text("⟦Ļóáđíñǧ")
@@ -140,8 +162,12 @@ async def fill(hub: Served) -> str:
             *(OpenAsk(each) for each in asks),
             OpenAsk(ask("a_over", BODIES[0], session.id)),
             SettleAsk("a_over", Answered(Deny("Zzno."), ANN, "terminal", NOW)),
+            SaveSession(Session("s_zzqueued", None, "/zzwork", "zzqueued", "Zzqueued", THEN, NOW, "queued")),
+            *notices("s_zzqueued"),
+            OpenAsk(ask("a_stopped", BODIES[0], "s_zzqueued")),
         ]
     )
+    await hub.up.hub.desk.stop("s_zzqueued")
     await hub.up.hub.desk.add_rule(Rule("", "deny", tool="Bash", command="zzpush *", message="Zzno."))
     return session.id
 
@@ -151,8 +177,10 @@ def bypassing(name: str) -> Session:
 
 
 def ask(name: str, body: Body, session: str) -> Ask:
+    """With why it was asked, what can be allowed for longer, and a note on its diff: as the inbox makes them."""
     tool = body.tool if isinstance(body, Permission) else "zztool"
-    return Ask(name, session, None, body, tool, Origin(name), NOW, "session", why="Zzwhy.")
+    around = Surroundings("/zzwork", "default", Patience(), resolve=normpath, read=lambda _: None)
+    return consider(Ask(name, session, None, body, tool, Origin(name), NOW, "session"), around, (), NOW)
 
 
 def conversation(session: str) -> Iterator[Change]:
@@ -161,3 +189,10 @@ def conversation(session: str) -> Iterator[Change]:
     yield PublishItems(session, THEN, Text("Zzanswer", "m"))
     yield PublishItems(session, THEN, ActionStarted("t1", "command", "zzls", "Bash", {"command": "zzls"}))
     yield PublishItems(session, THEN, ActionEnded("t1", "command", "zzls", True, "zzout"))
+
+
+def notices(session: str) -> Iterator[Change]:
+    limit = RateLimit({"status": "rejected", "rateLimitType": "zzhour", "resetsAt": "zz"})
+    for frame in (limit, ApiRetry(1, 10, error_status=529)):
+        yield PublishItems(session, THEN, *translate(frame, {}))
+    yield PublishItems(session, THEN, behind([Session("zzs", None, "/zz", "zz", "Zz", THEN, THEN, "working")], {}))

@@ -310,14 +310,24 @@ async def test_hundreds_of_requests_wait_at_once() -> None:
 
 
 async def test_leaving_closes_what_is_still_open() -> None:
-    async with odd_server(hang) as server:
+    async def answer_once(connection: OddConnection) -> None:
+        await connection.request()
+        await connection.send(OK)
+        await hang(connection)
+
+    async with odd_server(answer_once) as server:
         async with client(server.where) as http:
-            request = asyncio.create_task(http.request("GET", "/"))
-            while not server.heads:
+            await http.request("GET", "/1")
+            request = asyncio.create_task(http.request("GET", "/2"))
+            while len(server.heads) < 2:
                 await asyncio.sleep(0)
         await server.closed.wait()
         with pytest.raises(RequestFailed):
             await request
+        with pytest.raises(RequestFailed, match="closed"):
+            await http.request("GET", "/3")
+
+    assert server.targets == ["GET /1", "GET /2"]
 
 
 async def test_a_stream_is_handed_out_as_it_comes() -> None:

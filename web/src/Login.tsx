@@ -1,11 +1,13 @@
 /** Signing in, when the hub doesn't know this browser. Cards and drafts stay where they are, and continue afterwards. */
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { Alert } from "./parts/Alert";
 import { Field, SubmitForm, TextField } from "./parts/Form";
 import { Icon } from "./parts/Icons";
 import { Quoted } from "./parts/Quoted";
 import { standing } from "./store/desk";
 import { explainError, post } from "./store/http";
+import { useLoginLanguage } from "./store/language";
 import { sending } from "./store/sending";
 import { begin } from "./store/stream";
 import { t } from "./texts";
@@ -14,6 +16,7 @@ export function LoginPage() {
   const secret = useSignal("");
   const trouble = useSignal<string | null>(location.pathname === "/login" && location.search.includes("code=") ? t("page.login.expired") : null);
   const queued = [...sending.value.values()].filter((each) => each.state === "queued").length;
+  useEffect(() => void useLoginLanguage().catch(() => undefined), []);
   const submit = async () => {
     trouble.value = null;
     await login(secret.value.trim()).catch((error) => (trouble.value = explainError(error)));

@@ -78,6 +78,10 @@ class LoginRoutes:
     async def me(self, request: ApiRequest) -> Response:
         return self._me(request, request.desk.person.name, request.principal.role, request.desk.source)
 
+    async def look(self, _: ApiRequest) -> Response:
+        known = texts.language() == texts.ENGLISH  # the page has English with it
+        return answer(schemas.LoginPage(texts.language(), {} if known else texts.whole()))
+
     async def texts(self, _: ApiRequest) -> Response:
         return answer(texts.whole())
 
@@ -110,6 +114,15 @@ class LoginRoutes:
                 schemas.Login,
                 schemas.Me,
                 largest=_LARGEST_LOGIN,
+            ),
+            Route(
+                "GET",
+                "/api/login",
+                None,
+                self.look,
+                "Get the language and the texts of the sign-in page",
+                returns=schemas.LoginPage,
+                compress=True,
             ),
             Route("POST", "/api/logout", "viewer", self.leave, "Sign out", returns=schemas.Done),
             Route("GET", "/api/health", None, self.health, "Check that the hub is up", returns=schemas.Health),

@@ -53,6 +53,14 @@ class Health(Struct, frozen=True):
     """Whether Claude runs in a sandbox, away from the hub's files."""
 
 
+class LoginPage(Struct, frozen=True):
+    """What the sign-in page needs to speak the hub's language."""
+
+    language: str
+    texts: dict[str, Any]
+    """The catalogue. Empty in English."""
+
+
 class Me(Struct, frozen=True, omit_defaults=True):
     """Who you are to the hub."""
 

@@ -51,12 +51,14 @@ class HttpClient:
         self._deadline = deadline
         self._connections: set[HttpConnection] = set()
         self._idle: list[HttpConnection] = []
+        self._is_closed = False
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Closes every connection, including those in use."""
+        self._is_closed = True
         connections = list(self._connections)
         for connection in connections:
             connection.abort()
@@ -141,6 +143,9 @@ class HttpClient:
                 tls = self._tls if self._address.is_secure else None
                 address = (self._address.host, self._address.port)
                 _, connection = await loop.create_connection(self._connection, *address, ssl=tls)
+        if self._is_closed:
+            connection.abort()
+            raise ConnectionAbortedError("the client was closed")
         return connection
 
     def _connection(self) -> "HttpConnection":

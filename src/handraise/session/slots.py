@@ -83,9 +83,10 @@ def _named(session: Session, open_asks: Mapping[str, int]) -> str:
 def _way_out(ordered: Sequence[Session], open_asks: Mapping[str, int]) -> str:
     if not ordered:
         return t("sessions.queued.raise")
+    stop = f"handraise stop {ordered[0].id}"
     if open_asks.get(ordered[0].id):
-        return t("sessions.queued.answer", session=ordered[0].id)
-    return t("sessions.queued.stop", session=ordered[0].id)
+        return t("sessions.queued.answer", inbox="handraise inbox", stop=stop)
+    return t("sessions.queued.stop", stop=stop)
 
 
 def _doing(session: Session, open_asks: Mapping[str, int]) -> str:

@@ -6,9 +6,10 @@ from datetime import timedelta
 import pytest
 
 from handraise import texts
+from handraise.inbox.considering import Surroundings, consider
 from handraise.model.actors import Person
 from handraise.model.answers import Allow
-from handraise.model.asks import Answered, Ask, Body, Expired, Withdrawn
+from handraise.model.asks import Answered, Ask, Body, Expired, Permission, Withdrawn
 from handraise.model.items import (
     ActionChanged,
     ActionEnded,
@@ -20,7 +21,12 @@ from handraise.model.items import (
     SessionEnded,
     TurnEnded,
 )
+from handraise.model.projects import Patience
 from handraise.model.sessions import Session
+from handraise.policy.paths import normpath
+from handraise.session.commands import Stop
+from handraise.session.slots import behind
+from handraise.session.translate import advice, translate
 from handraise.store.contents import encode
 from handraise.surfaces.terminal import live, plain
 from handraise.surfaces.terminal.cards import CardFrame, picture
@@ -30,10 +36,15 @@ from handraise.surfaces.terminal.lines import Line, text_of, width_of
 from handraise.surfaces.terminal.timeline import Timeline, settled_line
 from handraise.surfaces.terminal.unattended import lines_of_ask
 from handraise.surfaces.terminal.view import ViewState
+from handraise.wire.frames import ApiRetry, RateLimit
 from present.asked import BODIES, HERE, NOON, NPM, PLAN, TWO, WHICH, ask_of, english_in
 from surfaces.terminal.asked import play
 
 LATER = NOON + timedelta(seconds=90)
+PERMITTED = Permission("Bash", {"command": "7 7 >8"})
+WRITTEN = Permission("Write", {"file_path": f"{HERE}/7", "content": "8\n"})
+with texts.using("en-XA"):
+    WITHDRAWN = Withdrawn(Stop().reason, NOON)
 TERMINAL = {
     "Bash",
     "Write",
@@ -47,6 +58,9 @@ TERMINAL = {
     "path",
     "default",
     "true",
+    "handraise",
+    "stop",
+    "inbox",
 }
 """What a machine said: names of tools, of modes and of the fields of an input."""
 
@@ -75,6 +89,16 @@ def shown(stands: Dialogue, width: int = 200, height: int = 60) -> list[Line]:
 def test_a_card_has_no_english_of_ours(body: Body) -> None:
     assert english(shown(dialogue(body))) == []
     assert english(shown(dialogue(body), height=12)) == []
+
+
+@pytest.mark.parametrize("body", [PERMITTED, WRITTEN, BODIES[-1]], ids=["command", "file", "trust"])
+def test_why_it_is_asked_and_what_can_be_offered_have_no_english_of_ours(body: Body) -> None:
+    around = Surroundings(HERE, "default", Patience(), resolve=normpath, read=lambda _: None)
+    asked = consider(ask_of(body), around, (), NOON)
+    stands = begin(asked, flow_of(asked, HERE))
+    assert asked.why.startswith("⟦")
+    assert english(shown(stands)) == []
+    assert asked.why.removesuffix("⟧")[:20] in "".join(text_of(row) for row in shown(stands))
 
 
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: type(body).__name__)
@@ -127,6 +151,10 @@ def test_the_timeline_has_no_english_of_ours() -> None:
         ActionEnded("1", "command", "7", False, "9"),
         ActionStarted("2", "file_change", "7", "Write", {}),
         Notice("alarm", "7"),
+        *translate(RateLimit({"status": "rejected", "rateLimitType": "7", "resetsAt": "?"}), {}),
+        *translate(ApiRetry(1, 10, error_status=529), {}),
+        behind([Session("7", None, "/8", "9", "8", NOON, NOON, "working")], {"7": 1}),
+        TurnEnded(1, 0.1, 1000, {}, True, advice("7", "none"), ""),
         TurnEnded(1, 0.1, 1000, {}, True, None, ""),
         SessionEnded("lost", "7", None),
         SessionEnded("strange", "7", None),
@@ -148,6 +176,7 @@ def test_the_timeline_has_no_english_of_ours() -> None:
         Expired(NOON),
         Expired(NOON, Answered(Allow(), Person("7"), "9", NOON)),
         Withdrawn("7", NOON),
+        WITHDRAWN,
     ],
 )
 def test_the_line_of_a_settled_card_has_no_english_of_ours(settlement: Answered | Expired | Withdrawn) -> None:

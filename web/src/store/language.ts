@@ -1,4 +1,5 @@
 /** The hub's language: learned from the hub, and loaded before the page is drawn in it. */
+import type { LoginPage } from "../generated/api";
 import type { Messages } from "../messages";
 import { language, showLanguage } from "../texts";
 import { get } from "./http";
@@ -16,4 +17,12 @@ export async function useLanguage(wanted: string): Promise<void> {
 export async function useLastLanguage(): Promise<void> {
   const last = localStorage.getItem(KEY);
   if (last) await useLanguage(last).catch(() => undefined);
+}
+
+/** The hub's language where nobody is signed in. */
+export async function useLoginLanguage(): Promise<void> {
+  const page = await get<LoginPage>("/api/login");
+  if (page.language === language.peek()) return;
+  showLanguage(page.language, page.texts as Record<string, Messages>);
+  localStorage.setItem(KEY, page.language);
 }
