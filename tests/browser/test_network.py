@@ -117,7 +117,7 @@ async def test_a_stream_that_went_dead_in_its_sleep_is_left_and_what_was_missed_
         await armed(page, "permission")
         await page.evaluate("window.notReloaded = true")
         wire.freeze_streams()
-        # Nobody tells it anything, but who answers is told how it stands.
+        # It gets no updates, but an answer shows the current state.
         await hub.up.hub.desk.seat(ANN, "terminal").answer(first.id, Deny("Not today."))
         with screen.trouble_expected():
             await page.keyboard.press("a")
