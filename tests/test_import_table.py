@@ -37,7 +37,7 @@ TABLE: dict[str, set[str]] = {
 COMPOSITION = {"serving", "cli", "__init__", "__main__"}
 # The person's own editor is started at the person's own terminal.
 EDITOR = PurePosixPath("surfaces/terminal/editor.py")
-# Each surface stands alone: none knows another.
+# Each surface is independent: none knows another.
 SURFACES = {"terminal", "telegram", "push"}
 
 # Pure: no await, no clock, no chance, no I/O; time and ids are arguments. Whole stations, and of others what is named.

@@ -225,12 +225,12 @@ async def test_a_token_is_shown_once_and_revoked_at_once_and_the_audit_goes_back
         await main.get_by_role("combobox", name="When", exact=True).select_option("Last 30 days")
         await expect(rows.filter(has_text="p0")).to_have_count(0)
 
-        # Whoever may only look sees projects, rules and numbers, and nothing to press there.
+        # A viewer sees projects, rules and statistics, and nothing to click.
         looker = await screen.stranger(hub.up)
         code = await hub.up.auth.make_code("ann", "viewer", Person("owner"), "test")
         await looker.goto(f"{hub.up.base}/login?code={code}")
         await expect(looker.locator("main").get_by_text("Nothing needs you.")).to_be_visible()
-        # The hub was upgraded, and what the open page would load is not there any more.
+        # The hub was upgraded, and what the open page would load no longer exists.
         await looker.route("**/assets/**", lambda route: route.abort())
         with screen.trouble_expected():
             await looker.get_by_label("Administration").click()

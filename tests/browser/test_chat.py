@@ -119,7 +119,7 @@ async def side_by_side(page: Page) -> None:
     rows = change.locator("table.two tr")
     await expect(rows.nth(0).locator(".line")).to_have_text(["import json", "import json as j"])
     await expect(rows.nth(1).locator(".line")).to_have_text(["import os"])
-    await page.reload()  # which way somebody likes it is remembered
+    await page.reload()  # the preferred layout is remembered
     await unfold(change)
     await expect(change.locator("table.two")).to_be_visible()
     await change.get_by_role("button", name="Unified").click()

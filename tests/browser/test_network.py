@@ -33,7 +33,7 @@ def ask_twice(told: Conversation) -> Script:
 
 
 async def test_an_answer_whose_reply_was_lost_counts_once(tmp_path: Path) -> None:  # lesson 50
-    """And whoever was logged out with a card open goes on after logging in."""
+    """And a person who was signed out with a card open continues after signing in."""
     sent: list[int] = []
 
     async def lose_the_reply(route: Route) -> None:
@@ -102,7 +102,7 @@ async def test_what_happened_while_offline_comes_by_the_cursor_and_the_answer_go
         await expect(page.locator("main .prose")).to_have_count(51)
         assert isinstance((await hub.up.hub.desk.ask(first.id)).settlement, Answered)
         assert [each for each in sent if each.startswith("POST")] == [f"POST /api/asks/{first.id}/answer"]
-        # By its place in the feed, and not by reading everything anew.
+        # From its cursor, not by reading everything again.
         assert any(re.fullmatch(r"GET /api/feed\?after=[1-9]\d*", each) for each in sent)
         assert not [each for each in sent if each.startswith(("GET /api/sessions", "GET /api/asks"))]
 
@@ -117,7 +117,7 @@ async def test_a_stream_that_went_dead_in_its_sleep_is_left_and_what_was_missed_
         await armed(page, "permission")
         await page.evaluate("window.notReloaded = true")
         wire.freeze_streams()
-        # Nobody tells it anything, but who answers is told how it stands.
+        # It gets no updates, but an answer shows the current state.
         await hub.up.hub.desk.seat(ANN, "terminal").answer(first.id, Deny("Not today."))
         with screen.trouble_expected():
             await page.keyboard.press("a")

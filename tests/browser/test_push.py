@@ -162,7 +162,7 @@ async def test_an_ask_is_shown_with_answers_and_the_one_that_is_tapped_reaches_t
         told = (await client.get(f"/api/asks/{ask.id}")).json()["settlement"]
     assert (told["answer"]["allow"], told["answer"]["for"]) == (True, "once")
     assert (told["by"]["name"], told["from"]) == ("ana", "web")
-    # Nobody runs Claude here, so that nobody takes it.
+    # No Claude runs here, so nothing receives it.
     assert await screen.ever_shown() == [
         ["Allowed · waiting for Claude", "Run npm test?"],
         ["Allowed · not yet received by Claude", "Run npm test?"],
@@ -303,7 +303,7 @@ async def test_a_tap_on_the_notification_leads_to_the_card(at: PushDesk) -> None
 
 async def test_a_page_that_is_open_calls_by_the_worker_and_puts_away_what_is_settled(at: PushDesk) -> None:
     async with at.hub.neighbour() as owner:
-        # Nobody looks at the page, so that it calls.
+        # Nobody looks at the page, so it notifies.
         hidden = "Object.defineProperty(document, 'hidden', { get: () => true }); document.hasFocus = () => false;"
         page = await at.on()
         await screen_of(page, at.hub.up.base)  # nothing is shown yet

@@ -79,7 +79,7 @@ async def test_a_session_begins_with_pictures_that_are_pasted_and_dropped(tmp_pa
         await expect(main.locator(".said img")).to_have_count(3)
         await expect(page.locator(".composer figure")).to_have_count(0)
 
-        # A directory that is not there is told in the dialog, and what was written stays.
+        # The dialog reports a missing directory, and keeps what was written.
         await page.get_by_role("button", name="New session").click()
         await field.fill("Elsewhere.")
         await page.get_by_role("combobox", name="Project", exact=True).select_option("Another directory…")
@@ -101,7 +101,7 @@ def tells(told: Conversation) -> Script:
 
 
 async def lose(route: Route) -> None:
-    """It reaches the hub, and nobody hears so."""
+    """It reaches the hub, but the confirmation is lost."""
     await route.fetch()
     await route.abort()
 
@@ -131,7 +131,7 @@ async def test_a_session_is_renamed_stopped_resumed_and_forked(tmp_path: Path) -
         await page.get_by_role("button", name="Resume").click()
         await expect(main.get_by_text("Resumed (process 2)")).to_be_visible()
         await expect(page.locator(".group.idle a.session")).to_be_visible()
-        # What reached the hub and was not confirmed is said once.
+        # A message that reached the hub without confirmation is sent once.
         await page.route("**/say", lose)
         with screen.trouble_expected():
             await field.fill("Two.")
@@ -156,7 +156,7 @@ async def test_a_session_is_renamed_stopped_resumed_and_forked(tmp_path: Path) -
         await page.locator(".session-facts").get_by_role("link", name="Second name").click()
         await expect(page).to_have_url(f"{up.base}/sessions/{session.id}")
 
-        # Saying something to one that has ended resumes it; once, also where somebody else did so meanwhile.
+        # A message to one that has ended resumes it; once, even if someone else did so meanwhile.
         await up.hub.desk.stop(session.id)
         await expect(page.get_by_role("button", name="Resume")).to_be_visible()
         await page.route("**/resume", lose)

@@ -41,7 +41,7 @@ class FifoReader:
         return self
 
     def until(self, count: int) -> list[bytes]:
-        """So many lines, at least."""
+        """At least this many lines."""
         with self._news:
             assert self._news.wait_for(lambda: len(self.lines) >= count, PATIENCE), len(self.lines)
             return list(self.lines)
@@ -87,7 +87,7 @@ def reader(tmp_path: Path, *, reading: bool = True) -> Iterator[FifoReader]:
 
 @asynccontextmanager
 async def ticking() -> AsyncIterator[list[int]]:
-    """Something else that goes on in the event loop; the list grows with each of its steps."""
+    """Something else that runs in the event loop; the list grows with each of its steps."""
     ticks = [0]
 
     async def tick() -> None:

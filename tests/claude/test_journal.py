@@ -12,7 +12,7 @@ from handraise.claude.watch import FileWatch, Polling, watch
 
 
 class JournalWriter:
-    """Writes a journal that somebody follows."""
+    """Writes a journal that is being followed."""
 
     def __init__(self, path: Path, watching: FileWatch) -> None:
         self.path = path

@@ -61,7 +61,7 @@ def test_a_tab_imports_no_command() -> None:
         f"import os\nos.environ.update({environment!r})\nfrom handraise.cli.main import main\n"
         "try: main(prog_name='handraise')\nexcept SystemExit: pass\nprint()"
     )
-    assert set(COMMANDS) <= found  # they were told
+    assert set(COMMANDS) <= found  # they were found
     assert {each for each in found if each.startswith("handraise.")} == {"handraise.cli", "handraise.cli.main"}
 
 

@@ -59,7 +59,7 @@ REFUSALS = (
     ("AskUserQuestion", ["AskUserQuestion", "ExitPlanMode", "Write", "Write", "Bash"], "`/health`"),
     ("Write", ["AskUserQuestion", "ExitPlanMode", "Write", "Write"], "half a change"),
     ("Bash", ["AskUserQuestion", "ExitPlanMode", "Write", "Write", "Bash"], "were not run"),
-    # The last, since Claude goes on planning.
+    # The last, since Claude keeps planning.
     ("ExitPlanMode", ["AskUserQuestion", "ExitPlanMode", "ExitPlanMode"], "Nothing was changed."),
 )
 

@@ -70,11 +70,11 @@ async def test_claude_does_what_the_script_says_turn_after_turn(tmp_path: Path) 
         assert result(frames)["result"] == "You said: hello there"
         assert [block["thinking"] for block in blocks(frames, "thinking")] == ["A greeting."]
 
-        # It uses tools, and the script sees what came of them.
+        # It uses tools, and the script sees their results.
         talk.say("go")
         assert texts(await turn(heard)) == ["heard, True, True"]
 
-        # It tries again after a failure, and goes on after a stream that broke.
+        # It retries after a failure, and continues after a broken stream.
         talk.say("hello")
         frames = await turn(heard)
         assert texts(frames) == ["Better. You said: hello"]

@@ -142,7 +142,7 @@ async def test_an_answer_that_lost_grants_nothing(store: Store) -> None:
 
         with pytest.raises(AlreadySettled):
             await here.inbox.answer("a_1", Allow("always"), ANA, "web")
-        # And what was on its way to the store when somebody else was first:
+        # And an answer that was on its way to the store when someone else was first:
         late = SettleAsk("a_1", Answered(Allow("always"), ANA, "web", NOON), (ALLOW_NPM,))
         applied = await store.apply([late])
         assert applied.took == (False,)

@@ -217,7 +217,7 @@ async def test_in_a_synced_project_the_tool_is_offered_once_and_over_the_pipe(st
     sync(str(work), files_for(Options().over(Options()), str(stay.home.tmp / "elsewhere")))
     session = (await stay.desk.start("synced", str(work))).session
     trust = await next_ask(stay.desk, session)
-    assert trust.kind == "trust"  # what was synced is asked about as all that a directory brings
+    assert trust.kind == "trust"  # synced files need trust like anything else in a directory
     await stay.desk.answer(trust.id, Trusting("exactly"))
     ask = await next_ask(stay.desk, session, {trust.id})
     assert ask.asker == "session"

@@ -53,7 +53,7 @@ async def stopped(hub: Hub, session: Session) -> None:
 
 
 async def counts(home: House, *words: str) -> list[int]:
-    """How often each stands in the first conversation that has all of them."""
+    """How often each occurs in the first conversation that has all of them."""
     conversation = await until_told(home, *words)
     return [conversation.count(each) for each in words]
 

@@ -49,7 +49,7 @@ async def test_a_tool_result_of_many_megabytes_goes_in_and_comes_back_as_one_lin
         text = "many megabytes of it " * (many * MEGABYTE // 21 + 1)
         await tool.reply(request_id, mcp.tool_result(call.id, text))
 
-        # Claude echoes what we told it.
+        # Claude echoes our message.
         talk = tool.talk
         echo = await talk.until(ControlResponse, lambda told: told.response.request_id == request_id)
         assert echo.response.response["mcp_response"]["result"]["content"] == [{"type": "text", "text": text}]
@@ -63,7 +63,7 @@ async def test_a_tool_result_of_many_megabytes_goes_in_and_comes_back_as_one_lin
         assert len(picture) > 3 * WANTED_SIZE
         source = {"type": "base64", "media_type": "image/png", "data": picture}
         await talk.say([{"type": "text", "text": "Look"}, {"type": "image", "source": source}])
-        # Said at once, and yet after the picture: the next line waits until the long one is through.
+        # Sent immediately, but after the image: the next line waits until the long one is written.
         await talk.say("hello")
         assert answered(await talk.until(Result)) == "I see."
         assert answered(await talk.until(Result)) == "And I hear: hello"

@@ -56,7 +56,7 @@ async def test_a_mode_that_is_chosen_during_a_session_holds_from_the_next_tool_o
 
 
 async def change_mode(yard: Yard, session: str, mode: str) -> None:
-    """As somebody types it."""
+    """As a person types it."""
     words = ["mode", session, mode, "--state", str(yard.state)]
     told = await asyncio.to_thread(CliRunner().invoke, main, words)
     assert told.exit_code == 0, told.output

@@ -71,7 +71,7 @@ async def served(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Serv
 
 
 async def handraise(yard: Yard, *words: str) -> Result:
-    """The command, as somebody types it in the project."""
+    """The command, as a person types it in the project."""
     return await asyncio.to_thread(CliRunner().invoke, main, ["project", *words, "--state", str(yard.state)])
 
 

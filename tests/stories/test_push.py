@@ -15,7 +15,7 @@ from stories.serving_house import HubChild, command, desk, serve, settle_in, sur
 from stories.test_serve import QUESTION, next_ask, until
 from surfaces.push.vendor import Phone, Vendor, vendor
 
-# For a push service on loopback; the grace before somebody is called is the real one.
+# For a push service on loopback; the delay before a notification is the real one.
 SETTINGS = "[push]\nprivate_addresses = true\n"
 
 
@@ -30,7 +30,7 @@ def choose(told: Conversation) -> Script:
 
 @asynccontextmanager
 async def browser(hub: HubChild, token: str) -> AsyncIterator[httpx2.AsyncClient]:
-    """Whoever has this token, over HTTP."""
+    """A client with this token, over HTTP."""
     headers = {"authorization": f"Bearer {token}"}
     async with httpx2.AsyncClient(base_url=hub.base, headers=headers, timeout=30) as client:
         yield client
@@ -113,7 +113,7 @@ async def test_asks_reach_the_phone_through_killed_hubs_and_answers_from_elsewhe
             await until(owner, TurnEnded, session, before)
             assert (tmp_path / "work" / "done").exists()
 
-            # Who started a session is told that it has ended.
+            # The person who started a session is notified when it ends.
             await owner.say(session, "Choose again.")
             last = await next_ask(owner, session)
             await hers.until(is_about(last.id))

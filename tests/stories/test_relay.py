@@ -290,7 +290,7 @@ def owner(state: Path) -> httpx2.AsyncClient:
 
 
 async def open_asks(state: Path, many: int) -> list[dict[str, Any]]:
-    """As soon as there are so many."""
+    """As soon as there are this many."""
     async with owner(state) as client, client.stream("GET", "/api/feed", params={"after": 0}) as feed:
         async for line in feed.aiter_lines():
             if '"ask.opened"' in line:

@@ -41,7 +41,7 @@ async def test_from_the_first_word_to_the_price_of_the_turn(tmp_path: Path) -> N
         laid.home.model.release("steered")
         await terminal.until("I heard:", "Use the other file", "idle · ", gone="message queued")
 
-        # Whoever types goes on typing when an ask comes.
+        # A person who is typing keeps typing when an ask appears.
         terminal.type("Now make it", ENTER)
         await terminal.until("One moment.")
         terminal.type("half a sent")

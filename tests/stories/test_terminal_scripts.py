@@ -24,7 +24,7 @@ DOT = bytes.fromhex(
 
 
 def choosing(told: Conversation) -> Script:
-    """Asks and counts whenever it is to choose, and says what it was told to whatever else it hears."""
+    """Asks and counts for each `Choose`, and repeats any other message."""
     while True:
         if "Choose" not in told.text:
             told = yield [say(f"I was told: {told.text} And I see {len(told.images)} picture.")]
@@ -106,7 +106,7 @@ async def until_ended(up: RunningHub, session: str) -> None:
 
 async def test_a_script_runs_a_session_answers_it_goes_on_with_it_and_forks_it(tmp_path: Path) -> None:
     async with desk(tmp_path, choosing) as (laid, up):
-        # It says how to answer, and goes on when somebody has.
+        # It says how to answer, and continues after an answer.
         async with laid.running("run", stdin=b"Choose and count.") as running:
             question = await opened(up, Question)
             await running.until("✋ Which database?")
@@ -121,7 +121,7 @@ async def test_a_script_runs_a_session_answers_it_goes_on_with_it_and_forks_it(t
         assert "\x1b" not in out
         assert "Come back with: handraise attach s_" in err
 
-        # A session that was stopped goes on; a pipe that nobody writes to holds nothing up.
+        # A stopped session continues; a pipe that nobody writes to blocks nothing.
         assert question.session is not None
         await laid.script("stop", question.session)
         await until_ended(up, question.session)
@@ -216,7 +216,7 @@ async def test_ctrl_c_while_the_hub_is_being_started_starts_no_session(tmp_path:
 
 
 def _is_started(state: Path) -> bool:
-    """Whether there is a process that is to be the hub of this folder."""
+    """Whether a process exists that will be the hub of this folder."""
     for each in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
             said = each.read_bytes().split(b"\0")

@@ -29,7 +29,7 @@ class TextUse(Struct, frozen=True):
 
 
 def pattern_of(node: ast.expr) -> list[str]:
-    """The keys that an expression may be; a part that is only known when it runs stands for one name."""
+    """The keys that an expression may be; a part that is only known at run time stands for one name."""
     match node:
         case ast.Constant(value=str() as key):
             return [re.escape(key)]

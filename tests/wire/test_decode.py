@@ -424,7 +424,7 @@ def fuzz(seed: int, count: int) -> None:
         batch.append(text)
         try:
             for frame in decode(text):
-                # Whatever is passed on unread can be read by whoever needs it.
+                # What is passed on undecoded can be decoded by those who need it.
                 plain(frame)
                 msgspec.json.encode(frame)
         except Exception as error:

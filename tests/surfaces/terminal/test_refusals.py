@@ -71,7 +71,7 @@ class UnattendedDesk:
         self._errors = errors
 
     async def end(self) -> tuple[int, bytes]:
-        """Its exit code, and what it told."""
+        """Its exit code and output."""
         told = await asyncio.to_thread(self._read)
         return await self._started.wait(), told
 
