@@ -40,7 +40,7 @@ async def main() -> None:
 
 
 async def measure(served: RunningHub, relay: asyncio.subprocess.Process) -> tuple[list[float], list[float]]:
-    """Seconds, for each call in turn."""
+    """Seconds for each call in turn."""
     shown, answered = [], []
     await say(relay, id=0, method="initialize", params=_HELLO)
     async with served.hub.desk.follow(0) as follower:
@@ -58,7 +58,7 @@ async def measure(served: RunningHub, relay: asyncio.subprocess.Process) -> tupl
 
 
 async def say(relay: asyncio.subprocess.Process, **message: Any) -> None:
-    """Says it, and waits for the reply."""
+    """Sends it, and waits for the reply."""
     assert relay.stdin is not None
     assert relay.stdout is not None
     relay.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
@@ -66,7 +66,7 @@ async def say(relay: asyncio.subprocess.Process, **message: Any) -> None:
 
 
 async def opened(follower: Any) -> str:
-    """The ask that is opened next."""
+    """The next ask that is opened."""
     async for news in follower:
         for item in () if isinstance(news, Preview) else news:
             content = item.read()

@@ -1,9 +1,9 @@
-"""Frames per second into a hub: from a child's write to the feed's follower, kept on disk on the way.
+"""Frames per second into a hub: from a child's write to the feed's follower, stored on disk on the way.
 
-Against claude-agent-sdk on the same stream, which keeps nothing: its bare transport and parser, and its `query`, on the
-loop that the hub runs on. Ours begins when the hub is up. In seconds of the reader's own processor time, so that a busy
-machine changes little, and by the clock, which has the waits for the disk in it. That history does not slow it down is
-shown by `bench_store.py`: nothing before the store has any.
+Compared with claude-agent-sdk on the same stream, which stores nothing: its bare transport and parser, and its
+`query`, on the hub's event loop. Ours is measured once the hub is up. In the reader's own CPU time, so that a busy
+machine changes little, and by the clock, which includes waits for the disk. `bench_store.py` shows that history
+doesn't slow it down: only the store has any.
 """
 
 import os
@@ -34,7 +34,7 @@ class Took(NamedTuple):
 
 
 async def ours(source: Path) -> Took:
-    """A hub starts a child that passes for the CLI, and somebody follows its feed."""
+    """A hub starts a child that stands in for the CLI, and a client follows its feed."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         stub = folder / "claude"
@@ -67,7 +67,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "stream.ndjson")
         source.write_bytes(stream(FRAMES))  # noqa: ASYNC240 (nothing else runs)
-        # In turns, so that whatever else the machine does falls on both; the best of each is the least disturbed.
+        # Alternating, so that other load affects both; the best of each is the least disturbed.
         pairs = [(await ours(source), await bare(theirs, source)) for _ in range(ROUNDS)]
         public = await bare(as_users_read_it, source)
     mine, reading = (

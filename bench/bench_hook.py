@@ -1,6 +1,6 @@
-"""What it costs that every call is checked: the real CLI in a hub, with its calls checked and without, in turns.
+"""The cost of checking every call: the real CLI in a hub, with and without checks, in turns.
 
-A part of that is Claude's own: the reference is a bare loop that answers each check at once, measured in the same run.
+Part of that is Claude's own: the reference is a bare loop that answers each check immediately, in the same run.
 """
 
 import asyncio
@@ -28,11 +28,11 @@ CALLS = 40
 ROUNDS = 5
 MOST = 0.002
 RULES = [Rule(f"r_{number}", "deny", path=f"/nowhere/{number}/**") for number in range(20)]
-"""None of them touches what is read; all of them are tried."""
+"""None of them concerns what is read; all of them are tried."""
 
 
 class Calls:
-    """A model that wants one file read again and again, and notes when it hears of each result."""
+    """A model that reads one file again and again, and records when it gets each result."""
 
     def __init__(self) -> None:
         self.heard: list[float] = []
@@ -47,7 +47,7 @@ class Calls:
 
     @property
     def seconds(self) -> float:
-        """From one result to the next, at the median: all that Claude does for a call, and no more."""
+        """From one result to the next, at the median: everything Claude does for a call, and no more."""
         return statistics.median(after - before for before, after in pairwise(self.heard))
 
 
@@ -64,7 +64,7 @@ def unchecked() -> Iterator[None]:
 
 @asynccontextmanager
 async def place() -> AsyncIterator[tuple[Path, Calls, dict[str, str]]]:
-    """A directory to work in, what is called there, and Claude's environment."""
+    """A working directory, its calls, and Claude's environment."""
     with tempfile.TemporaryDirectory() as folder:
         work, home = Path(folder) / "work", Path(folder) / "home"
         work.mkdir()
@@ -88,7 +88,7 @@ async def seconds_a_call() -> float:
 
 
 async def bare_seconds_a_call(*, checked: bool) -> float:
-    """Without a hub: a loop that answers each check at once."""
+    """Without a hub: a loop that answers each check immediately."""
     words = ("-p", "--verbose", "--input-format=stream-json", "--output-format=stream-json")
     async with place() as (work, calls, around):
         claude = await asyncio.create_subprocess_exec(

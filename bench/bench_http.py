@@ -1,7 +1,7 @@
-"""The hub on HTTP against a bare server of the same library that pushes the same bytes, in turns and in one run.
+"""The hub over HTTP against a bare server with the same library that pushes the same bytes, in turns and in one run.
 
-A child's frame until its event reaches a client; an answer posted until its line can be read by the child; alone, and
-with a hundred busy sessions beside; fan-out to 500 clients; memory for each client.
+A child's frame until its event reaches a client; a posted answer until the child can read its line; alone, and next to
+a hundred busy sessions; fan-out to 500 clients; memory per client.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ WITHIN = 0.010
 
 @dataclass
 class Server:
-    """One of the two. The floor has one child, which is reached by its own way."""
+    """One of the two. The floor has one child, with its own path to it."""
 
     process: asyncio.subprocess.Process
     base: str
@@ -72,7 +72,7 @@ class Server:
 
     @asynccontextmanager
     async def events(self, session: str | None = None) -> AsyncIterator[AsyncIterator[bytes]]:
-        """Whole events, with as little of our own work as can be."""
+        """Whole events, with as little work of our own as possible."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 24)
         only = f"?session={session}" if session else ""
         writer.write(self._head("GET", f"/api/feed{only}", b""))
@@ -104,7 +104,7 @@ async def _events(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
 
 
 async def frames(server: Server) -> list[float]:
-    """How long each text of the child took to reach a client."""
+    """How long each of the child's texts took to reach a client."""
     delays: list[float] = []
     async with server.events() as events:
         await server.say(f"texts {TEXTS} {PACE}")
@@ -118,7 +118,7 @@ async def frames(server: Server) -> list[float]:
 
 
 async def answers(server: Server) -> list[float]:
-    """How long each answer took to be readable by the child."""
+    """How long until the child could read each answer."""
     delays: list[float] = []
     posted = 0.0
     async with server.events() as events:
@@ -136,7 +136,7 @@ async def answers(server: Server) -> list[float]:
 
 
 async def compare(name: str, *servers: Server) -> None:
-    """Round by round in turns, so that whatever else the machine does falls on all; the middle round is told."""
+    """Round by round in turns, so that other load affects all; reports the median round."""
     for what, measured in (("frame to event", frames), ("answer to child", answers)):
         rounds = [[await measured(server) for server in servers] for _ in range(ROUNDS)]
         for of_hundred, called in ((50, "median"), (99, "p99")):
@@ -151,7 +151,7 @@ async def compare(name: str, *servers: Server) -> None:
 
 
 async def fan_out(hub: Server, floor: Server) -> None:
-    """What an event costs the server for each client, and what a client costs in memory."""
+    """The server's cost of an event per client, and a client's memory."""
     costs, memories = [], []
     for server in (hub, floor):
         async with AsyncExitStack() as stack:

@@ -1,6 +1,6 @@
-"""What a session costs that waits: memory and processor time of a hub with hundreds of idle ones that it adopted.
+"""The cost of a waiting session: memory and CPU time of a hub with hundreds of idle ones that it adopted.
 
-The children pass for the CLI: they answer the greeting and the first say, and then they wait as Claude does.
+The children stand in for the CLI: they answer the handshake and the first message, then wait as Claude does.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ async def opened(folder: Path) -> AsyncIterator[Hub]:
 
 
 async def start(folder: Path) -> None:
-    """A first hub starts all sessions, and leaves them idle behind."""
+    """A first hub starts all sessions, and leaves them idle."""
     async with opened(folder) as running:
         for number in range(SESSIONS):
             await running.desk.start(f"Session {number}.", str(folder))
@@ -48,7 +48,7 @@ async def start(folder: Path) -> None:
 
 
 async def idle(running: Hub) -> None:
-    """Waits until every session is."""
+    """Waits until every session is idle."""
     waiting = {seen.session.id for seen in await running.desk.sessions()}
     async with running.desk.follow(0) as follower:
         while waiting:
@@ -57,7 +57,7 @@ async def idle(running: Hub) -> None:
 
 
 async def measure(folder: Path) -> None:
-    """A second hub adopts them, and is looked at while nothing happens."""
+    """A second hub adopts them, and is measured while nothing happens."""
     async with opened(folder / "empty") as none:
         await none.desk.sessions()
     before, began = resident_kb(), time.perf_counter()
@@ -65,7 +65,7 @@ async def measure(folder: Path) -> None:
         adopted = time.perf_counter() - began
         if len(running.pool.adoption.living) != SESSIONS:
             raise SystemExit(f"idle: {len(running.pool.adoption.living)} sessions of {SESSIONS} were adopted")
-        await asyncio.sleep(1)  # what is done once at an adoption is not idleness
+        await asyncio.sleep(1)  # one-time work of the adoption isn't idleness
         used = time.process_time()
         await asyncio.sleep(IDLE_SECONDS)
         busy = (time.process_time() - used) / IDLE_SECONDS
@@ -77,7 +77,7 @@ async def measure(folder: Path) -> None:
 
 
 def end(folder: Path) -> None:
-    """Ends the children, each by its identity; the hub would look for descendants that they do not have."""
+    """Ends the children, each by its identity; the hub would search for descendants that they don't have."""
     for launched in (folder / "state" / "sessions").glob("*/1"):
         record = RunFolder(launched).record()
         if record is not None:
@@ -90,7 +90,7 @@ def resident_kb() -> int:
 
 
 def main() -> None:
-    """Each part in a process of its own: a hub that has started sessions would remember more than one that adopts."""
+    """Each part in its own process: a hub that has started sessions would remember more than one that adopts."""
     with tempfile.TemporaryDirectory() as folder:
         for state in (Path(folder), Path(folder, "empty")):
             state.mkdir(exist_ok=True)

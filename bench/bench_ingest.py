@@ -1,6 +1,6 @@
 """Frames per second from a child to typed frames: our journal and wire against claude-agent-sdk on the same stream.
 
-Counted in seconds of the reader's own processor time, so that a busy machine changes little.
+In the reader's own CPU time, so that a busy machine changes little.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ async def _tell_end(child: asyncio.subprocess.Process, ended: asyncio.Event) -> 
 
 
 async def theirs(source: Path, folder: Path) -> int:
-    """A child that passes for the CLI writes to a pipe; their transport reads and their parser types it."""
+    """A child that stands in for the CLI writes to a pipe; their transport reads and their parser types it."""
     stub = folder / "claude"
     stub.write_text(f"#!/bin/sh\nexec /bin/cat {source}\n")
     stub.chmod(0o700)
@@ -59,7 +59,7 @@ async def theirs(source: Path, folder: Path) -> int:
 
 
 async def as_users_read_it(source: Path, folder: Path) -> int:
-    """The same through their public `query`, whose child must first answer a greeting."""
+    """The same through their public `query`, whose child must first answer a handshake."""
     stub = folder / "claude"
     answer = '{"type":"control_response","response":{"subtype":"success","request_id":"%s","response":{}}}'
     wanted = r"s/.*\"request_id\": *\"\([^\"]*\)\".*/\1/"
@@ -76,7 +76,7 @@ async def seconds(read: Callable[[Path, Path], Awaitable[int]], source: Path, ex
         began = time.process_time()
         frames = await read(source, Path(folder))
         took = time.process_time() - began
-    # What their parser does not know, `query` leaves out.
+    # `query` drops what its parser doesn't know.
     if frames != expected and read is not as_users_read_it:
         raise SystemExit(f"{read.__name__}: {frames} frames of {expected}")
     return took
@@ -86,7 +86,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "stream.ndjson")
         source.write_bytes(stream(FRAMES))  # noqa: ASYNC240 (nothing else runs)
-        # In turns, so that whatever else the machine does falls on both; the best of each is the least disturbed.
+        # Alternating, so that other load affects both; the best of each is the least disturbed.
         pairs = [(await seconds(ours, source, FRAMES), await seconds(theirs, source, FRAMES)) for _ in range(ROUNDS)]
         public = await seconds(as_users_read_it, source, FRAMES)
     mine, other = (min(each) for each in zip(*pairs, strict=True))

@@ -16,7 +16,7 @@ from handraise.wire.frames import ToolProgress
 
 WRITES = 2_500
 PACE = 0.001
-# Each line carries the moment of its writing; the clock is the machine's own, one for both processes.
+# Each line has its time of writing, by the machine's clock, which both processes share.
 _CHILD = f"""
 import os, time
 for _ in range({WRITES}):
@@ -27,7 +27,7 @@ for _ in range({WRITES}):
 
 
 async def by_journal() -> list[float]:
-    """Written to a file; inotify rings, we read on."""
+    """Written to a file; inotify notifies us, and we read."""
     with tempfile.TemporaryDirectory() as folder:
         journal = Path(folder, "out.ndjson")
         with open(journal, "ab") as stdout:  # noqa: ASYNC230 (nothing else runs)
@@ -66,7 +66,7 @@ def percentile(delays: list[float], of_hundred: int) -> float:
 
 
 async def main() -> None:
-    # In turns, so that whatever else the machine does falls on both.
+    # Alternating, so that other load affects both.
     rounds = [(await by_journal(), await by_pipe()) for _ in range(2)]
     journal, pipe = ([delay for each in rounds for delay in each[route]] for route in (0, 1))
     if len(journal) != len(pipe) or len(pipe) != 2 * WRITES:

@@ -1,6 +1,6 @@
-"""A thousand sessions, each with an open ask: a hub adopts them, lists every ask, carries every answer, and rests.
+"""A thousand sessions, each with an open ask: a hub adopts them, lists every ask, delivers every answer, and rests.
 
-The children are `sleep`s, and their FIFOs and journals are held by this program: what is measured is the hub alone.
+The children are `sleep`s, and this program holds their FIFOs and journals: only the hub is measured.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ def run_of(folder: Path, number: int) -> Path:
 
 
 def prepare(folder: Path, number: int) -> tuple[subprocess.Popen[bytes], int]:
-    """A session as a hub left it that was killed just before Claude asked."""
+    """A session as left by a hub that was killed just before Claude asked."""
     run = RunFolder.make(run_of(folder, number))
     child = subprocess.Popen(["/bin/sleep", "1000"])
     who = Identity.of(child.pid)
@@ -90,7 +90,7 @@ async def measure(folder: Path, fifos: list[int]) -> None:
 
 
 async def carried_to(fifo: int) -> bytes:
-    """What a child can read; an answer is committed before it is carried."""
+    """What a child can read; an answer is committed before it is written."""
     for _ in range(100):
         try:
             return os.read(fifo, 65536)

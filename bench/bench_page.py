@@ -1,8 +1,8 @@
 """The page in a real browser: what a first visit loads, an ask's event to its card on the screen, 10,000 items.
 
-Twenty sessions are at work, and a long conversation with hundreds of answered cards is open. The browser's own clock
-tells when the event arrived and when the card's words were painted. Beside it, on the same machine at the same time, a
-page that does nothing but put the ask's name on the screen: what the browser itself needs.
+Twenty sessions are working, and a long conversation with hundreds of answered cards is open. The browser's own clock
+says when the event arrived and when the card's text was painted. Next to it, on the same machine at the same time, a
+page that only shows the ask's name: what the browser itself needs.
 """
 
 import asyncio
@@ -31,12 +31,12 @@ SESSIONS, ITEMS, ANSWERED, ASKS = 20, 10_000, 300, 40
 SCREENS = 400
 TARGET_MS = 50
 FIRST_VISIT = 150_000
-# Between asks nothing is going on, as on a real desk.
+# Nothing happens between asks, as in real use.
 PAUSE = 0.2
 BUILT = Path(str(files("handraise.api"))) / "page"
 LONG = "s_0"
 _WORDS = "Some **words** about `file_{0}.py`, and what to do next.\n\n- one\n- two\n\n```python\nx = {0}\n```"
-# Notes when an ask's event was made, and asks the browser to say when the words of its card were painted.
+# Records when an ask's event was created, and when the browser painted the text of its card.
 _WATCH = """
   window.heard = {}; window.painted = {}; window.waiting = {};
   const Real = EventSource;
@@ -63,7 +63,7 @@ _WATCH = """
     for (const { addedNodes } of list) addedNodes.forEach(mark);
   }).observe(document, { childList: true, subtree: true });
 """
-# The least that a page can do with an ask.
+# The least a page can do with an ask.
 _BARE = """(after) => {
   document.body.innerHTML = "<main></main>";
   new EventSource(`/api/feed?after=${after}`).addEventListener("message", (event) => {
@@ -82,7 +82,7 @@ _THERE = """(selector) => new Promise((done) => {
   const look = () => (document.querySelector(selector) ? done(performance.now()) : requestAnimationFrame(look));
   look();
 })"""
-# A screen upwards with every frame.
+# One screen up with every frame.
 _SCROLL = """async (most) => {
   const history = document.querySelector(".history");
   const frames = [];
@@ -96,7 +96,7 @@ _SCROLL = """async (most) => {
   }
   return { frames, texts: document.querySelectorAll(".entries > .prose").length };
 }"""
-# As much of nothing: the frames of a page that only moves.
+# The same amount of nothing: the frames of a page that only scrolls.
 _EMPTY = """() => {
   document.body.innerHTML = '<div class="history" style="height: 700px; overflow: auto"><p style="height: 9000000px">';
   document.querySelector(".history").scrollTop = 9000000;
@@ -132,7 +132,7 @@ def furnish() -> Iterable[Change]:
 
 
 async def paint_times(up: RunningHub, page: Page, first: int) -> list[float]:
-    """For each of many asks, milliseconds from its event to its words on the screen."""
+    """For each of many asks, milliseconds from its event to its text on the screen."""
     times = []
     for number in range(first, first + ASKS):
         name = f"a_{number}"
@@ -176,7 +176,7 @@ async def measure(up: RunningHub, page: Page) -> None:
 
 
 async def scrolling(up: RunningHub, page: Page) -> None:
-    """Upwards through the conversation, and then through as much of nothing."""
+    """Up through the conversation, and then through the same amount of nothing."""
     await open_time(up, page, f"/sessions/{LONG}", ".entries")
     tasks: list[float] = []
     async with traced(page, tasks):
@@ -196,7 +196,7 @@ async def scrolling(up: RunningHub, page: Page) -> None:
 
 @asynccontextmanager
 async def traced(page: Page, tasks: list[float]) -> AsyncIterator[None]:
-    """Each task of the page in milliseconds of the processor, whoever else wants it meanwhile."""
+    """Each task of the page in milliseconds of CPU time, whatever else runs."""
     events: list[dict[str, Any]] = []
     over = asyncio.Event()
     session = await page.context.new_cdp_session(page)
@@ -220,7 +220,7 @@ async def first_visit(up: RunningHub, page: Page) -> None:
 
 
 async def bare(up: RunningHub, page: Page, first: int) -> list[float]:
-    """The times of a page that does next to nothing."""
+    """The times of a page that does almost nothing."""
     await page.goto(up.base + "/page.webmanifest")
     now = await page.evaluate("fetch('/api/sessions').then((told) => told.json()).then((told) => told.cursor)")
     await page.evaluate(_BARE, now)

@@ -1,6 +1,6 @@
-"""Start and size of `handraise mcp` against the same server written with the Node SDK, in one run.
+"""Start time and size of `handraise mcp` against the same server written with the Node SDK, in one run.
 
-Start is from `exec` to the reply to `initialize`; size is what the process holds then (resident, with what it shares).
+Start is from `exec` to the reply to `initialize`; size is the process's resident memory then, including shared pages.
 The Node SDK is installed into a temporary folder.
 """
 
@@ -49,7 +49,7 @@ asyncio.run(main())
 
 
 def measure(command: list[str], folder: Path) -> tuple[float, float]:
-    """Seconds until it has answered, and MB that it holds then."""
+    """Seconds until it has answered, and its MB then."""
     began = time.perf_counter()
     server = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert server.stdin is not None
@@ -66,7 +66,7 @@ def measure(command: list[str], folder: Path) -> tuple[float, float]:
 
 
 def size(pid: int) -> float:
-    """What a process holds, in MB, whatever of it is shared with others."""
+    """A process's memory in MB, including shared pages."""
     said = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, text=True, check=True)
     return int(said.stdout) / 1024
 
@@ -80,7 +80,7 @@ def node_server(folder: Path) -> list[str]:
 
 
 def our_relay(state: Path) -> list[str]:
-    """As it is installed: the console script beside this interpreter."""
+    """As installed: the console script next to this interpreter."""
     return [os.path.join(os.path.dirname(sys.executable), "handraise"), "mcp", "--state", str(state)]
 
 
@@ -103,7 +103,7 @@ def main() -> None:
 
 
 def compare(ours: list[str], theirs: list[str], folder: Path) -> None:
-    """In turns, so that whatever else the machine does meets both."""
+    """Alternating, so that other load affects both."""
     measure(ours, folder)
     measure(theirs, folder)
     relay, node = [], []

@@ -1,4 +1,4 @@
-"""How long `handraise ps` takes, as a ratio to `python -c pass`: a person waits for it, and a prompt may call it."""
+"""How long `handraise ps` and `handraise inbox` take, as a ratio to `python -c pass`: a person waits for them."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ TRIES = 15
 
 
 def fastest(*command: str, **environment: str) -> float:
-    """Of several tries: what else runs on the machine only makes it slower."""
+    """The fastest of several tries: other load only makes it slower."""
     took = []
     for _ in range(TRIES):
         begun = time.perf_counter()
@@ -33,10 +33,14 @@ def main() -> None:
         python = fastest(sys.executable, "-c", "pass")
         standard = fastest(sys.executable, "-c", "import json, socket, datetime")
         ps = fastest(handraise, "ps", HANDRAISE_STATE=state)
+        libraries = fastest(sys.executable, "-c", "import asyncio, click, msgspec")
+        inbox = fastest(handraise, "inbox", HANDRAISE_STATE=state)
         hub.terminate()
     print(f"python -c pass                 {python * 1000:5.0f} ms   1.0")
     print(f"with json, socket and the like {standard * 1000:5.0f} ms  {standard / python:4.1f}")
     print(f"handraise ps, asking a hub     {ps * 1000:5.0f} ms  {ps / python:4.1f}")
+    print(f"with asyncio, click and msgspec{libraries * 1000:5.0f} ms  {libraries / python:4.1f}")
+    print(f"handraise inbox, in a pipe     {inbox * 1000:5.0f} ms  {inbox / python:4.1f}")
 
 
 if __name__ == "__main__":

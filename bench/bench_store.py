@@ -1,4 +1,4 @@
-"""How much group commit gains, and whether the next event costs more when there is much history. Prints ratios."""
+"""How much group commit gains, and whether the next event costs more with a long history. Prints ratios."""
 
 import asyncio
 import statistics
@@ -63,7 +63,7 @@ async def costs_of_next(store: SqliteStore, first: int) -> list[float]:
 
 
 async def bench_history(folder: Path) -> None:
-    """Both files are measured in turns, so that a disk that changes its pace does so for both."""
+    """Both files are measured in turns, so that a disk that changes speed affects both."""
     async with SqliteStore(folder / "short.db") as short, SqliteStore(folder / "long.db") as long:
         await grow(short, 1_000)
         await grow(long, 1_000_000)

@@ -1,7 +1,7 @@
-"""What `ask_user` costs a session that streams: the same stream through one hub, with it and without it, in turns.
+"""The cost of `ask_user` for a session that streams: the same stream through one hub, with and without it, in turns.
 
-The stream is a realistic one (`stream.py`), said by a child that passes for the CLI as fast as the hub takes it, and
-followed by a client over HTTP. A third session has a question open all the while. The specification of `ask_user`
+The stream is realistic (`stream.py`), written by a child that stands in for the CLI as fast as the hub reads, and
+followed by a client over HTTP. A third session has a question open all the time. The specification of `ask_user`
 allows 5 %.
 """
 
@@ -27,7 +27,7 @@ _TRIES = 1000
 
 @dataclass
 class BenchSession:
-    """One of those that are compared, and what each round of it took, in seconds."""
+    """One of the compared sessions, and what each of its rounds took, in seconds."""
 
     name: str
     id: str
@@ -45,7 +45,7 @@ async def main() -> None:
             order = [without, offered, asked]
             dice = random.Random(5)
             for number in range(ROUNDS + 1):
-                dice.shuffle(order)  # whatever else the machine does falls on all
+                dice.shuffle(order)  # so that other load affects all
                 for session in order:
                     await measure(hub, session, played, counts=number > 0)
             [waiting] = (await get(hub, "/api/asks?state=open"))["asks"]
@@ -56,14 +56,14 @@ async def main() -> None:
 
 
 def write(path: Path) -> Path:
-    """Without the ends of turns: they would take the open question with them."""
+    """Without the ends of turns, which would withdraw the open question."""
     lines = stream(FRAMES).splitlines(keepends=True)
     path.write_bytes(b"".join(line for line in lines if json.loads(line)["type"] != "result"))
     return path
 
 
 async def begin(hub: Server, folder: str, name: str, words: str, *, enabled: bool) -> BenchSession:
-    """A session in a project of its own."""
+    """A session in its own project."""
     directory = os.path.join(folder, name)
     os.mkdir(directory)
     options = {"ask_user_enabled": enabled, "ask_user_timeout": 900}
@@ -73,7 +73,7 @@ async def begin(hub: Server, folder: str, name: str, words: str, *, enabled: boo
 
 
 async def measure(hub: Server, session: BenchSession, played: Path, *, counts: bool) -> None:
-    """What the hub spends on one stream, and how long it takes until the last of it is at the client."""
+    """The hub's CPU time for one stream, and the time until the client has the last of it."""
     async with hub.events(session.id) as events:
         spent, began = processor(hub.process.pid), time.monotonic()
         await hub.request("POST", f"/api/sessions/{session.id}/say", {"text": f"plays {played}"})
@@ -91,13 +91,13 @@ async def get(hub: Server, path: str) -> dict[str, list[dict[str, object]]]:
 
 
 def processor(pid: int) -> float:
-    """Seconds that all threads of a process have run; finer than its clock ticks."""
+    """Seconds that all threads of a process have run; finer than clock ticks."""
     threads = Path(f"/proc/{pid}/task")
     return sum(int((threads / name / "schedstat").read_text().split()[0]) for name in os.listdir(threads)) / 1e9
 
 
 def tell(what: str, ours: list[float], theirs: list[float]) -> None:
-    """The median of the rounds, and where nine of ten would find it who drew as many rounds from these."""
+    """The median of the rounds, with its 90 % bootstrap interval."""
     ratios = [mine / other for mine, other in zip(ours, theirs, strict=True)]
     dice = random.Random(2)
     drawn = sorted(statistics.median(dice.choices(ratios, k=len(ratios))) for _ in range(_TRIES))

@@ -1,9 +1,9 @@
-"""What the sandbox costs, as ratios to without it: the start of a session, a Bash call, and memory. With the real CLI.
+"""The cost of the sandbox, as ratios to none: the start of a session, a Bash call, and memory. With the real CLI.
 
-Each round has a session of every preset. They start one after the other, and then take turns with the calls, each time
-in another order, so that whatever else runs on the machine meets all alike. What counts is the median of the rounds'
-ratios, by the clock; the processor time of Claude and all that it starts is printed beside it. `again` is a second one
-without a sandbox: what it is off 1 by is Claude's own unsteadiness, and the machine's.
+Each round has a session of every preset. First each of them starts alone and is stopped again, twice. Then they take
+turns with the calls. The order changes each time, so that other work on the machine affects all alike. What counts is
+the median of the rounds' ratios, by the clock; the CPU time of Claude and everything it starts is printed too. `again`
+is a second one without a sandbox: its distance from 1 is the noise of Claude and of the machine.
 """
 
 import asyncio
@@ -34,19 +34,20 @@ from stories.house import seen
 ROUNDS = int(os.environ.get("ROUNDS", "12"))
 TURNS = 4
 CALLS = 5
+STARTS = 2
 REST = 1.0
-"""Seconds after which a Claude that was just started has cleaned up."""
+"""Seconds after which a Claude that was just started or stopped has cleaned up."""
 MOST = 1.05
 DRAWS = 1000
 TICK = os.sysconf("SC_CLK_TCK")
 COMMAND = "echo x >> calls"
 WAYS = {"off": "off", "again": "off", **{each: each for each in SANDBOXES if each != "off"}}
-"""What is compared, each by its name, with its preset."""
+"""What is compared: names and their presets."""
 
 
 def script(told: Conversation) -> Script:
-    """A first turn of a word, then turns with calls of Bash."""
-    del told  # whatever is said
+    """A first turn of one word, then turns with Bash calls."""
+    del told  # whatever the message
     yield [say("Ready.")]
     for _turn in range(TURNS):
         for _call in range(CALLS):
@@ -56,7 +57,7 @@ def script(told: Conversation) -> Script:
 
 
 class Figures(Struct):
-    """Of one preset, a value for each round or turn: seconds by the clock and of processors, and KiB."""
+    """Of one preset, a value for each round or turn: clock and CPU seconds, and KiB."""
 
     starts: list[float] = field(default_factory=list)
     start_work: list[float] = field(default_factory=list)
@@ -76,17 +77,21 @@ class BenchHub:
         self._spent = 0.0
         self.figures = Figures()
 
-    async def start(self) -> None:
+    async def measure_start(self) -> None:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         begun = time.perf_counter()
-        self._turns = 0
-        self._session = (await self._hub.desk.start("Begin.", str(self._work))).session.id
-        await self._turn_ended()
+        await self.start()
         self.figures.starts.append(time.perf_counter() - begun)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         launcher = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        self._spent = self._worked()
         self.figures.start_work.append(self._spent + launcher)
+        await self.stop()
+
+    async def start(self) -> None:
+        self._turns = 0
+        self._session = (await self._hub.desk.start("Begin.", str(self._work))).session.id
+        await self._turn_ended()
+        self._spent = self._worked()
 
     def weigh(self) -> None:
         self.figures.memory.append(sum(memory(each) for each in self._processes()))
@@ -97,12 +102,14 @@ class BenchHub:
         await self._turn_ended()
         self.figures.calls.append((time.perf_counter() - begun) / CALLS)
 
-    async def stop(self) -> None:
+    def count_calls(self) -> None:
         calls = self._work / "calls"
         assert calls.read_text().count("x") == TURNS * CALLS, "not every call was run"
         calls.unlink()
         # Of all turns together: the system counts in hundredths of a second.
         self.figures.call_work.append((self._worked() - self._spent) / TURNS / CALLS)
+
+    async def stop(self) -> None:
         await self._hub.desk.stop(self._session)
         await seen(self._hub.desk, lambda each: type(each).__name__ == "SessionEnded", self._session)
 
@@ -139,31 +146,36 @@ async def opened(tmp: Path, url: str, preset: str) -> AsyncIterator[BenchHub]:
 async def play(places: list[BenchHub]) -> None:
     """One round."""
     dice = random.Random()
-    for place in dice.sample(places, len(places)):
+    for _start in range(STARTS):
+        for place in dice.sample(places, len(places)):
+            await place.measure_start()
+            await asyncio.sleep(REST / 2)
+    for place in places:
         await place.start()
     await asyncio.sleep(REST)
     for place in places:
-        place.weigh()  # only now: each has pages of the program in common with all others
+        place.weigh()  # only now: they share pages of the program
     for _turn in range(TURNS):
         for place in dice.sample(places, len(places)):
             await place.call()
     for place in places:
+        place.count_calls()
         await place.stop()
 
 
 def worked(pid: int) -> float:
-    """Seconds that a process and those of its children that have ended have run."""
+    """CPU seconds of a process and of its children that have exited."""
     words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     return sum(map(int, words[11:15])) / TICK
 
 
 def memory(pid: int) -> float:
-    """The proportional share, so that pages which several have are counted once."""
+    """The proportional share, so that shared pages are counted once."""
     return float(next(line.split()[1] for line in Path(f"/proc/{pid}/smaps_rollup").open() if line.startswith("Pss:")))
 
 
 def tell(name: str, what: str, ours: list[float], theirs: list[float], unit: str) -> None:
-    """The median of the rounds, and where nine of ten would find it who drew as many rounds from these."""
+    """The median of the rounds, with its 90 % bootstrap interval."""
     ratios = [mine / other for mine, other in zip(ours, theirs, strict=True)]
     dice = random.Random(2)
     drawn = sorted(statistics.median(dice.choices(ratios, k=len(ratios))) for _ in range(DRAWS))
@@ -199,7 +211,7 @@ async def main() -> None:
         }
         for number in range(ROUNDS + 1):
             await play(list(places.values()))
-            if not number:  # the first one reads everything from the disk
+            if not number:  # the first one reads everything from disk
                 for place in places.values():
                     place.figures = Figures()
         assert not model.errors, model.errors

@@ -1,4 +1,4 @@
-"""A child that passes for the CLI: says and asks what it is told to, and when. On the standard library alone."""
+"""A child that stands in for the CLI: writes and asks what it is told to, and when. Uses only the standard library."""
 
 import json
 import sys
@@ -6,7 +6,7 @@ import time
 
 
 def main() -> None:
-    """Obeys what is said to it: `texts COUNT SECONDS`, `asks COUNT`, `busy`, `meets`, `wonders`, `plays FILE`."""
+    """Obeys its messages: `texts COUNT SECONDS`, `asks COUNT`, `busy`, `meets`, `wonders`, `plays FILE`."""
     for line in sys.stdin:
         told = json.loads(line)
         if told["type"] == "control_request":
@@ -39,7 +39,7 @@ def obey(what: str, *numbers: str) -> None:
 
 
 def ask(name: str, number: int) -> None:
-    """Asks, and says when the answer could be read."""
+    """Asks, and prints when the answer could be read."""
     use = {"tool_name": "Bash", "input": {"command": f"make step-{number}"}, "tool_use_id": f"t{name}"}
     say({"type": "control_request", "request_id": name, "request": {"subtype": "can_use_tool", **use}})
     for line in sys.stdin:
@@ -50,7 +50,7 @@ def ask(name: str, number: int) -> None:
 
 
 def play(path: str) -> None:
-    """Says all that is in a file, as fast as it is taken, and when that was; the turn goes on."""
+    """Writes a file's contents as fast as they are read, and when that was; the turn continues."""
     with open(path) as file:
         sys.stdout.write(file.read())
     text(f"@{time.monotonic():.9f}")
@@ -71,7 +71,7 @@ def call(method: str, **params: object) -> None:
 
 
 def be_busy() -> None:
-    """As a Claude that streams: five pieces of text every quarter of a second, and a whole block every second."""
+    """Like a Claude that streams: five pieces of text every quarter of a second, and a whole block every second."""
     delta = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "some more words "}}
     pieces = [{"type": "stream_event", "event": delta, "session_id": "x", "parent_tool_use_id": None}] * 5
     while True:

@@ -1,7 +1,7 @@
-"""The two servers of `bench_http.py`, each a process of its own: a hub, and the floor that it is held against.
+"""The two servers of `bench_http.py`, each in its own process: a hub, and the floor it is compared with.
 
-The floor is the same library, bare: what its child says goes out to every stream as it is, and what is posted goes into
-the child's stdin. Nothing is decoded or checked; a second floor keeps everything on disk first, as a hub has to.
+The floor is the same library, bare: its child's output goes to every stream as it is, and posted data goes to the
+child's stdin. Nothing is decoded or checked; a second floor stores everything on disk first, as a hub must.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ CHILD = Path(__file__).with_name("child.py")
 
 
 def stand_in(folder: str) -> Path:
-    """A program that is the child, whatever it is called with."""
+    """A program that is the child, whatever its arguments."""
     program = Path(folder, "claude")
     program.write_text(f"#!/bin/sh\nexec {sys.executable} -S {CHILD}\n")
     program.chmod(0o700)
@@ -73,7 +73,7 @@ class Floor:
             await send({"type": "http.response.body", "body": await waiting.get(), "more_body": True})
 
     def push(self) -> None:
-        """What the child has said."""
+        """Sends the child's output."""
         assert self._child.stdout is not None
         said = os.read(self._child.stdout.fileno(), 1 << 20)
         self._keep(said)

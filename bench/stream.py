@@ -1,7 +1,7 @@
-"""A realistic stream of Claude's: from the recordings if there are any, else made up in the true format.
+"""A realistic Claude stream: from the recordings if there are any, else generated in the real format.
 
-Recorded stories are short: what a scripted model says comes in a piece or two. A real one's comes in a hundred, so that
-95 frames of 100 are deltas; here each recorded delta is said a hundred times.
+Recorded stories are short: a scripted model's text comes in a piece or two. A real model's comes in a hundred, so that
+95 of 100 frames are deltas; here each recorded delta is repeated a hundred times.
 """
 
 import itertools
@@ -18,7 +18,7 @@ _SESSION = "ac440566-0684-433a-ba7a-9a30f9486654"
 
 
 def stream(at_least: int) -> bytes:
-    """Whole lines: so many frames or a few more."""
+    """Whole lines: this many frames or a few more."""
     recorded = sorted(RECORDINGS.glob("*.ndjson"))
     source = _recorded(recorded) if recorded else _made_up(random.Random(7))
     return b"".join(itertools.islice(source, at_least))
@@ -32,18 +32,18 @@ def _recorded(paths: list[Path]) -> Iterator[bytes]:
 
 
 def _is_message(line: bytes) -> bool:
-    # The other reader answers control frames itself, and refuses more than 1 MB and what is not JSON.
+    # The other reader answers control frames itself, and refuses lines over 1 MB and what isn't JSON.
     try:
         frame = json.loads(line)
     except ValueError:
         return False
-    # A mode that nobody chose in this session would raise the alarm.
+    # A mode that nobody chose in this session would raise an alarm.
     strict = frame.get("permissionMode", "default") in ("default", "plan")
     return strict and line.endswith(b"\n") and len(line) < 1_000_000 and not frame["type"].startswith("control_")
 
 
 def _made_up(dice: random.Random) -> Iterator[bytes]:
-    """Turns with some words and a tool call each; as in a recorded turn, 95 frames of 100 are deltas."""
+    """Turns with some text and a tool call each; as in a recorded turn, 95 of 100 frames are deltas."""
     for number in itertools.count(1):
         for frame in _turn(dice, f"msg_{number:016x}", f"toolu_{number:016x}"):
             yield json.dumps(frame, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"

@@ -1,4 +1,4 @@
-"""What every test has."""
+"""Shared by every test."""
 
 import os
 import signal
@@ -11,18 +11,18 @@ from handraise import texts
 
 pytest_plugins = ["limits"]
 
-# As from a terminal, whatever started us: `nohup` and a shell's background leave some of these ignored.
+# As from a terminal: `nohup` and background jobs of a shell leave some of these ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for _each in (signal.SIGHUP, signal.SIGQUIT):
     signal.signal(_each, signal.SIG_DFL)
 
-# A busy machine is no bug. `make torture` looks at a hundred times as many examples.
+# A busy machine isn't a bug. `make torture` checks a hundred times as many examples.
 settings.register_profile("ours", deadline=None, max_examples=40)
 settings.register_profile("long", deadline=None, max_examples=4000)
 settings.load_profile(os.environ.get("HANDRAISE_EXAMPLES", "ours"))
 
 
-# A text that is missing is shown as its key to a person, and is an error here.
+# People see a missing text as its key; here it is an error.
 texts.strictly()
 
 
@@ -44,7 +44,7 @@ COSTLY = (
     "claude",
     "desk",
 )
-"""Folders whose files start real programs, the costliest first: begun early, none of them is waited for at the end."""
+"""Folders whose files start real programs, slowest first: started early, so that nothing waits for them at the end."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

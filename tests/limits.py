@@ -1,4 +1,4 @@
-"""A limit of time for each test. A coroutine is cancelled where it hangs; whatever hangs even then ends its process."""
+"""A time limit for each test. A hanging coroutine is cancelled where it hangs; anything else ends its process."""
 
 import asyncio
 import faulthandler
@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 SECONDS = 240
-"""Far beyond what any test needs on a crowded machine."""
+"""Far more than any test needs on a busy machine."""
 GRACE = 60
-"""What a cancelled test has to clean up."""
+"""How long a cancelled test has to clean up."""
 
 _terminal = pytest.StashKey[int]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # Here nothing is captured: what is written to this copy is seen even if the process ends at once.
+    # Nothing is captured here: output to this copy is visible even if the process exits immediately.
     config.stash[_terminal] = os.dup(2)
     config.addinivalue_line("markers", "limit(seconds): how long this test may take, if it is not the usual time")
 
@@ -31,7 +31,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    # With pytest-xdist only this worker ends: the test is reported as failed, and a new worker goes on with the rest.
+    # With pytest-xdist only this worker exits: the test is reported as failed, and a new worker runs the rest.
     faulthandler.dump_traceback_later(_seconds(item) + GRACE, exit=True, file=item.config.stash[_terminal])
     try:
         return (yield)

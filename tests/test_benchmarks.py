@@ -1,4 +1,4 @@
-"""The page on benchmarks names each of them, and none that is not there."""
+"""The benchmarks page lists each of them, and no others."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The page of criteria: every row has a test that exists, or says why ours differs."""
+"""The criteria page: every row has a test that exists, or says why ours differs."""
 
 import ast
 import re

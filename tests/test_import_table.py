@@ -1,4 +1,4 @@
-"""Who may import whom, and which modules do no I/O: the table of the design, held over every file."""
+"""Imports, and modules without I/O: the table in the architecture page, checked for every file."""
 
 import ast
 import sys
@@ -48,7 +48,7 @@ IMPURE = {
 }
 # In stations that do something, the files that only decide.
 PURE_FILES = {f"surfaces/push/{name}.py" for name in ("due", "endpoints", "notices", "sealing")}
-# A list of what is allowed, so that a module nobody thought of is not. Each of these computes and does nothing else.
+# An allowlist, so that an unexpected module isn't allowed. Each of these only computes.
 # `datetime` has both sides: its types may be used, what looks at a clock may not.
 ALLOWED = {
     "__future__", "abc", "base64", "bisect", "collections", "contextlib", "cryptography", "dataclasses", "datetime",

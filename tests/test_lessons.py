@@ -1,4 +1,4 @@
-"""What broke in systems like ours: each lesson is cited in a test that can fail, unless its part is not here yet."""
+"""What broke in systems like ours: each lesson is cited in a test, unless its part doesn't exist yet."""
 
 import re
 from collections.abc import Iterator

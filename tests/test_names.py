@@ -1,4 +1,4 @@
-"""Names: a class name stands for one thing in the whole project, and a value is named by what it holds."""
+"""Names: a class name stands for one thing in the whole project, and a value is named after what it holds."""
 
 import ast
 from collections import defaultdict

@@ -1,9 +1,9 @@
-"""How many examples a property gets: `make torture` looks at thousands, whatever is enough for `make test`."""
+"""How many examples a property gets: `make torture` checks thousands, `make test` a few."""
 
 from hypothesis import settings
 
 
 def at_least(examples: int) -> int:
-    """So many, or as many as the profile says if those are more."""
+    """This many, or as many as the profile says if that is more."""
     profile: int = settings.default.max_examples if settings.default is not None else 0
     return max(examples, profile)

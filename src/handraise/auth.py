@@ -88,7 +88,7 @@ log = logging.getLogger("handraise.auth")
 
 
 class Revocation(asyncio.Event):
-    """Set when somebody's access ends."""
+    """Set when someone's access ends."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -96,7 +96,7 @@ class Revocation(asyncio.Event):
 
     @contextmanager
     def ending(self, stay: asyncio.Timeout) -> Iterator[None]:
-        """While this is entered the stay, which must be entered too, is over as soon as it is set."""
+        """Ends the stay, which must be entered too, as soon as this is set."""
         self._stays.add(stay)
         try:
             if self.is_set():
@@ -253,7 +253,7 @@ class Auth:
         session: str | None = None,
         address: str | None = None,
     ) -> None:
-        """Records in the audit log that somebody tried what they may not. Repeated attempts are counted."""
+        """Records in the audit log that someone tried what their role forbids. Repeated attempts are counted."""
         detail = {"tried": what, **_detail(address)}
         entry = Entry(self._clock(), "refused", principal.person, source, ask=ask, session=session, detail=detail)
         if self._refusals.meet(f"{_identity(principal)} {source} {what}", entry, entry.at):
@@ -268,7 +268,7 @@ class Auth:
             self._tidied = now
 
     async def _touch(self, used: Token) -> None:
-        """A full disk doesn't keep people from reading."""
+        """A full disk must not stop people from reading."""
         try:
             await self._store.apply([SaveToken(used)])
         except StoreError:
@@ -318,7 +318,7 @@ def _detail(address: str | None) -> dict[str, str]:
 
 
 def _identity(principal: Principal) -> str:
-    """The same for all tries of one who goes on trying: Claude's tools are a new process each time."""
+    """The same for every attempt by one caller: Claude's tools are a new process each time."""
     if principal.token is not None:
         return principal.token.id
     return principal.role if principal.role == "agent" else principal.person.name

@@ -1,4 +1,4 @@
-"""The ordered log of changes as it goes out to followers. Never holds up a writer: who cannot keep pace is cut off."""
+"""The ordered log of changes, sent to followers. Never blocks a writer: a follower that can't keep up is cut off."""
 
 import asyncio
 from collections import deque
@@ -13,21 +13,21 @@ from handraise.store.interface import Store
 PAGE = 500
 """How many items of history are read at a time."""
 ROOM = 5_000
-"""How many items may wait for a follower; items are shared, so this is not memory for each."""
+"""How many items may be queued for a follower. Items are shared, so this isn't memory for each."""
 PREVIEW_ROOM = 50
-"""A follower for whom more than this waits gets no previews until it has caught up."""
+"""A follower with more than this queued gets no previews until it has caught up."""
 
 
-# history: items are read from the store, and live ones pass by. joining: live ones queue up while the rest is read.
+# history: items are read from the store; live ones are skipped. joining: live ones queue while the rest is read.
 _Stage = Literal["history", "joining", "live", "cut off"]
 
 
 class FeedError(Exception):
-    """The follower cannot go on from here."""
+    """The follower can't continue from here."""
 
 
 class FellBehind(FeedError):
-    """Too much waited for this follower. It can come back: everything up to the cursor has reached it."""
+    """Too many items were queued for this follower. It can reconnect: it has received everything up to the cursor."""
 
     def __init__(self, cursor: int) -> None:
         super().__init__(f"the follower fell behind after cursor {cursor}")
@@ -35,7 +35,7 @@ class FellBehind(FeedError):
 
 
 class CursorGone(FeedError):
-    """What comes after this cursor was pruned, or it was never given. Begin with what is there now."""
+    """Items after this cursor were pruned, or it was never issued. Start again from the current state."""
 
     def __init__(self, cursor: int, oldest: int, newest: int) -> None:
         super().__init__(f"cursor {cursor} is not between {oldest} and {newest}")
@@ -46,16 +46,16 @@ class CursorGone(FeedError):
 
 
 class FeedFollower:
-    """An async iterator over items, in the order of their cursors, and previews; it ends when the feed closes.
+    """An async iterator over items, in cursor order, and previews. It ends when the feed closes.
 
-    It reads history from the store until little is left, then lets live items queue up, and only then reads the rest:
-    so nothing is lost in between, and what comes both ways is dropped by its cursor.
+    It reads history from the store until little is left, then queues live items, and only then reads the rest: nothing
+    is lost in between, and duplicates are dropped by cursor.
     """
 
     def __init__(self, store: Store, session: str | None, room: int) -> None:
         self.session = session
         self.cursor = 0
-        """The last item that was handed out."""
+        """The last item that was delivered."""
         self._store = store
         self._room = room
         self._waiting: deque[Sequence[Item] | Preview] = deque()
@@ -68,14 +68,14 @@ class FeedFollower:
         return self
 
     async def __anext__(self) -> Sequence[Item] | Preview:
-        # A cancelled caller loses nothing: the cursor moves after the last await.
+        # Cancelling the caller loses nothing: the cursor moves after the last await.
         while True:
             news = await self._next()
             if news:
                 return news
 
     async def begin(self, after: int | None) -> None:
-        """Goes to its place in the feed; None is the end of it. Raises CursorGone."""
+        """Moves to its position in the feed; None is the end. Raises CursorGone."""
         if after is None:
             self._stage = "live"
             _, self.cursor = await self._store.cursors()
@@ -84,7 +84,7 @@ class FeedFollower:
             await self._check_cursor()
 
     def offer(self, items: Sequence[Item]) -> None:
-        """Items that were just committed."""
+        """Queues items that were just committed."""
         if self._stage in ("history", "cut off"):
             return
         if self._items_waiting and self._items_waiting + len(items) > self._room:
@@ -96,18 +96,18 @@ class FeedFollower:
         self._something.set()
 
     def offer_preview(self, preview: Preview) -> None:
-        """Left out where too much waits already."""
+        """Skipped if too much is queued already."""
         if self._stage == "live" and len(self._waiting) < PREVIEW_ROOM:
             self._waiting.append(preview)
             self._something.set()
 
     def close(self) -> None:
-        """What waits is still handed out; history is not read to its end."""
+        """Queued items are still delivered; history isn't read to its end."""
         self._closed = True
         self._something.set()
 
     async def _next(self) -> Sequence[Item] | Preview:
-        """The next step, which may bring nothing."""
+        """The next step, which may return nothing."""
         if self._stage == "cut off":
             raise FellBehind(self.cursor)
         if self._stage != "live" and not self._closed:
@@ -123,7 +123,7 @@ class FeedFollower:
     async def _read_history(self) -> Sequence[Item]:
         began = self._stage
         page = await self._store.items(after=self.cursor, session=self.session, limit=PAGE)
-        await self._check_cursor()  # what is pruned while we read would be missed in silence
+        await self._check_cursor()  # items pruned while we read would be skipped silently
         if len(page) < PAGE and self._stage == began:
             self._stage = "joining" if began == "history" else "live"
         if page:
@@ -136,7 +136,7 @@ class FeedFollower:
             raise CursorGone(self.cursor, pruned, newest)
 
     def _take_waiting(self) -> Sequence[Item] | Preview:
-        """Nothing, if all of it was in the history."""
+        """Returns nothing if all of it was in the history."""
         news = self._waiting.popleft()
         if isinstance(news, Preview):
             return news
@@ -149,7 +149,7 @@ class FeedFollower:
 
 
 class Feed:
-    """Entered with `async with`, inside the store's own; leaving ends every follower."""
+    """Entered with `async with`, inside the store's. Leaving it ends every follower."""
 
     def __init__(self, store: Store, *, room: int = ROOM) -> None:
         self._store = store
@@ -171,9 +171,10 @@ class Feed:
 
     @asynccontextmanager
     async def follow(self, after: int | None = None, session: str | None = None) -> AsyncIterator[FeedFollower]:
-        """Everything after this cursor, of one session or of all; without one, whatever comes from here on.
+        """Everything after this cursor, of one session or of all; without a cursor, only new items.
 
-        Raises CursorGone at once if the cursor cannot be followed. The follower raises FellBehind when it is cut off.
+        Raises CursorGone immediately if the cursor can't be followed. The follower raises FellBehind when it is cut
+        off.
         """
         follower = FeedFollower(self._store, session, self._room)
         self._followers.add(follower)
@@ -187,7 +188,7 @@ class Feed:
             self._followers.discard(follower)
 
     def preview(self, preview: Preview) -> None:
-        """Shows a block that is not finished to who follows live."""
+        """Shows an unfinished block to live followers."""
         for follower in self._followers:
             if follower.session in (None, preview.session):
                 follower.offer_preview(preview)

@@ -1,4 +1,4 @@
-"""The counter: the same call is the same ask, and who goes away for good has withdrawn."""
+"""Agent calls: the same call is the same ask, and an agent that leaves for good withdraws it."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -25,7 +25,7 @@ FOR_EVER = 3600.0
 
 
 class CallDesk:
-    """A counter, and a person behind it."""
+    """Agent calls, and a person who answers them."""
 
     def __init__(self, room: Room, agent_calls: AgentCalls, closing: asyncio.Event) -> None:
         self.room = room

@@ -1,4 +1,4 @@
-"""The official SDK between an agent and the counter: the SDK's own client calls, and errors allow nothing."""
+"""The official SDK between an agent and our calls: the SDK's own client calls, and errors allow nothing."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ BASH = {"tool_name": "Bash", "input": {"command": "ls"}}
 
 
 class FullStore(MemoryStore):
-    """Keeps nothing."""
+    """Stores nothing."""
 
     async def apply(self, changes: Any) -> Any:
         raise StoreFull("The disk is full.")

@@ -1,4 +1,4 @@
-"""The relay: it starts with the standard library alone, says how it is used, and does not wait for ever for a hub."""
+"""The relay: starts with the standard library alone, explains its usage, and doesn't wait for a hub indefinitely."""
 
 import json
 import os
@@ -81,7 +81,7 @@ TAKEN = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 class RelayClock:
-    """The machine's own, or one that stands, until a test puts it forward."""
+    """The machine's own clock, or one that stands still until a test moves it."""
 
     def __init__(self, *, stands: bool = False) -> None:
         self.stands = stands
@@ -105,7 +105,7 @@ class Side:
         os.write(self._to_relay, line + b"\n")
 
     def hear(self, meanwhile: Callable[[], None] = lambda: None) -> dict[str, Any]:
-        """The next line; until it comes, something is done again and again."""
+        """The next line; until it comes, something is repeated."""
         for _ in range(600):
             if select.select([self._from_relay], [], [], 0.05)[0]:
                 told: dict[str, Any] = json.loads(self._from_relay.readline())

@@ -55,7 +55,7 @@ def test_a_greeting_that_was_not_answered_is_said_once_and_answered_once() -> No
 
 
 def test_a_greeting_that_was_refused_is_not_said_to_the_next_hub() -> None:
-    """Claude that had to wait for the answer to `server/discover` also greets in the older way, and is refused."""
+    """A Claude that waited for the answer to `server/discover` also tries the older handshake, and is refused."""
     talk = RelayState()
     talk.begin()
     for each in (DISCOVER, HELLO):

@@ -1,4 +1,4 @@
-"""The file of a run: every field is checked, and nobody else may read it."""
+"""The file of a run: every field is checked, and nobody else can read it."""
 
 import json
 import os

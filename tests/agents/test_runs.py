@@ -1,4 +1,4 @@
-"""Runs: a private file for each, gone when it ends or when nobody hears of it."""
+"""Runs: a private file for each, removed when it ends or becomes stale."""
 
 import stat
 from pathlib import Path

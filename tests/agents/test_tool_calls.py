@@ -1,4 +1,4 @@
-"""What agents outside call, and what they read: nothing is allowed that nobody allowed."""
+"""The calls of external agents and their results: nothing is allowed that nobody allowed."""
 
 import json
 from typing import Any

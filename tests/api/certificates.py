@@ -1,11 +1,11 @@
-"""Certificates and keys, made by OpenSSL for one test."""
+"""Certificates and keys, made with OpenSSL for one test."""
 
 import subprocess
 from pathlib import Path
 
 
 def make_certificate(certificate: Path, key: Path) -> None:
-    """For localhost, signed by itself; both may be one file."""
+    """For localhost, self-signed; both may be in one file."""
     made = subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
          "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key],

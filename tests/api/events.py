@@ -1,4 +1,4 @@
-"""Reads server-sent events as a browser would: by the rules of the standard, not by what our own code sends."""
+"""Parses server-sent events as a browser would: by the standard, not by what our own code sends."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,7 +11,7 @@ import msgspec
 
 @dataclass(frozen=True, slots=True)
 class ApiEvent:
-    """`id` is None where the event has none of its own."""
+    """`id` is None if the event has none of its own."""
 
     kind: str
     id: str | None
@@ -24,7 +24,7 @@ class ApiEvent:
 
 
 async def events(response: httpx2.Response) -> AsyncIterator[ApiEvent]:
-    """Whole ones only: what a broken connection cut off is not dispatched."""
+    """Complete ones only: what a broken connection cut off isn't dispatched."""
     kind: str = "message"
     own_id: str | None = None
     data: list[str] = []
@@ -53,7 +53,7 @@ async def events(response: httpx2.Response) -> AsyncIterator[ApiEvent]:
 async def feed(
     client: httpx2.AsyncClient, last: str | None = None, **query: Any
 ) -> AsyncIterator[AsyncIterator[ApiEvent]]:
-    """An open stream, past the event that tells where it begins."""
+    """An open stream, past the event that says where it starts."""
     headers = {"last-event-id": last} if last is not None else {}
     async with client.stream("GET", "/api/feed", params=query, headers=headers) as response:
         assert response.status_code == 200, await response.aread()

@@ -1,4 +1,4 @@
-"""A hub that serves on real sockets, with nobody to run; what it shows is put into its store."""
+"""A hub on real sockets, without sessions to run; its contents are written to its store."""
 
 import asyncio
 import itertools
@@ -23,7 +23,7 @@ from handraise.store.changes import OpenAsk, PublishItems, SaveSession
 
 TESTER = Person("tester")
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""For clients that speak no TLS: to read the machine's certificates takes them longer than a whole test."""
+"""For clients without TLS: reading the machine's certificates takes longer than a whole test."""
 WHICH = Question((Prompt("Which?", "", (Option("A"), Option("B"))),))
 A = {"answers": [{"labels": ["A"]}]}
 B = {"answers": [{"labels": ["B"]}]}
@@ -31,12 +31,12 @@ B = {"answers": [{"labels": ["B"]}]}
 
 @dataclass
 class Served:
-    """A hub that is up, and ways to reach it."""
+    """A running hub, and ways to reach it."""
 
     up: RunningHub
     state: Path
     link: str = ""
-    """Logs one browser in."""
+    """Signs one browser in."""
     _count: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     async def token(self, role: Role, **more: Any) -> str:
@@ -45,7 +45,7 @@ class Served:
 
     @asynccontextmanager
     async def client(self, role: Role | None = None, **more: Any) -> AsyncIterator[httpx2.AsyncClient]:
-        """Over TCP: a script with a token of this role, or nobody."""
+        """Over TCP: a script with a token of this role, or without one."""
         headers = {"authorization": f"Bearer {await self.token(role)}"} if role else {}
         async with httpx2.AsyncClient(
             base_url=self.up.base, headers=headers, timeout=30, verify=PLAIN, **more
@@ -54,7 +54,7 @@ class Served:
 
     @asynccontextmanager
     async def browser(self) -> AsyncIterator[httpx2.AsyncClient]:
-        """Over TCP: logged in by the link, and on our own page."""
+        """Over TCP: signed in with the link, and on our own page."""
         headers = {"origin": self.up.base}
         async with httpx2.AsyncClient(base_url=self.up.base, headers=headers, timeout=30, verify=PLAIN) as client:
             code = await self.up.auth.make_code("owner", "admin", TESTER, "test")
@@ -70,7 +70,7 @@ class Served:
             yield client
 
     async def session(self, *, phase: Phase = "ended") -> Session:
-        """One that nobody runs."""
+        """One without a process."""
         now = datetime.now(UTC)
         number = next(self._count)
         session = Session(f"s_{number}", None, "/work", f"claude-{number}", f"Session {number}", now, now, phase)
@@ -78,7 +78,8 @@ class Served:
         return session
 
     async def ask(self, body: Body = WHICH, *, session: str | None = None, name: str = "") -> Ask:
-        """An open one, as if an agent outside had raised it. A later hub would wait for that agent, and withdraw it."""
+        """An open one, as if an external agent had raised it. A later hub would wait for that agent, and withdraw
+        it."""
         name = name or f"a_{next(self._count)}"
         ask = Ask(
             name, session, None, body, "ask_user", Origin(name), datetime.now(UTC), "session" if session else "agent"
@@ -87,7 +88,7 @@ class Served:
         return ask
 
     async def publish(self, *texts: str, session: str = "s_1") -> Sequence[Item]:
-        """Items of the feed."""
+        """Adds items to the feed."""
         now = datetime.now(UTC)
         applied = await self.up.hub.store.apply([PublishItems(session, now, Text(text, "m")) for text in texts])
         return applied.items
@@ -97,7 +98,7 @@ class Served:
 async def served(
     tmp: Path, streams: Streams | None = None, *, seconds: float = 200, **settings: Any
 ) -> AsyncIterator[Served]:
-    """A hub on any port that is free, for so many seconds at most."""
+    """A hub on any free port, for at most this many seconds."""
     state = tmp / "state"
     settings.setdefault("page", tmp / "no page")
     service = ServeConfig(state, Path("/bin/false"), {}, port=0, **settings)
@@ -106,7 +107,7 @@ async def served(
 
 
 def told(response: httpx2.Response) -> dict[str, Any]:
-    """The error in a refusal: always of one shape, and a sentence."""
+    """The error in a refusal: always the same shape, and a sentence."""
     body = response.json()
     assert set(body) == {"error"}
     error: dict[str, Any] = body["error"]

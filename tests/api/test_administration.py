@@ -1,4 +1,4 @@
-"""Administration over HTTP: projects, rules, and the audit, listed, filtered and exported."""
+"""Administration over HTTP: projects, rules, and the audit log, listed, filtered and exported."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

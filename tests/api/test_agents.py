@@ -1,4 +1,4 @@
-"""Where an agent outside works, as far as it says so, and what holds there."""
+"""Where an external agent works, as far as it says so, and what applies there."""
 
 import asyncio
 import json
@@ -28,17 +28,17 @@ JSON = {"accept": "application/json, text/event-stream"}
 
 @dataclass
 class Street:
-    """A hub, and an agent's own way to it."""
+    """A hub, and an agent's own connection to it."""
 
     served: RunningHub
     agent: httpx2.AsyncClient
 
     async def prompt(self, tool: str, told: dict[str, Any], **query: str) -> httpx2.Response:
-        """What an agent is answered over HTTP; it waits as long as nobody decides."""
+        """The response to an agent over HTTP; it waits until someone decides."""
         return await self.agent.post("/mcp", params=query, json=call(tool, told))
 
     async def raised(self, tool: str, told: dict[str, Any], **query: str) -> Ask:
-        """The ask that stays open, and whose asker goes away again."""
+        """The open ask, whose asker leaves again."""
         asking = asyncio.create_task(self.prompt(tool, told, **query))
         try:
             async with asyncio.timeout(DEADLINE), self.served.hub.desk.follow(0) as follower:
@@ -58,7 +58,7 @@ def call(tool: str, told: dict[str, Any]) -> dict[str, Any]:
 
 
 def decided(told: httpx2.Response) -> dict[str, Any]:
-    """The result of a call that a rule has decided."""
+    """The result of a call that a rule decided."""
     assert told.status_code == 200, told.text
     last = [line.removeprefix("data: ") for line in told.text.splitlines() if line.startswith("data: {")][-1]
     found: dict[str, Any] = json.loads(json.loads(last)["result"]["content"][0]["text"])

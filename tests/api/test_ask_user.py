@@ -22,7 +22,7 @@ NOBODYS = "a1b2c3d4-e5f6-7890-abcd-ef1234567890"
 
 
 class Stream:
-    """A run: its MCP server, and the page on which somebody answers."""
+    """A run: its MCP server, and the page where someone answers."""
 
     def __init__(self, served: RunningHub, server: httpx2.AsyncClient, page: httpx2.AsyncClient) -> None:
         self.served = served
@@ -303,7 +303,7 @@ async def test_the_event_is_not_told_again_when_the_question_is_answered_nor_to_
 
 
 async def events(client: httpx2.AsyncClient, secret: str = "") -> list[str]:
-    """What is told beside the items to who follows from the beginning."""
+    """The events besides items that a follower gets from the start."""
     headers = {"authorization": f"Bearer {secret}"} if secret else {}
     told, is_opened = [], False
     async with asyncio.timeout(60), client.stream("GET", "/api/feed", params={"after": 0}, headers=headers) as feed:
@@ -351,7 +351,7 @@ async def test_the_relay_of_a_run_that_ends_is_hung_up_on(stream: Stream) -> Non
         "Handraise-Project": stream.project.encode().hex(),
     }
     writer.write(http.request_head("POST", "/mcp/lines", headers))
-    # Pieces end where they like: in the middle of a line, and behind the beginning of the next.
+    # Pieces end anywhere: in the middle of a line, or after the start of the next.
     for piece in (
         b'{"jsonrpc": "2.0", ',
         b'"id": 1, "method": ',

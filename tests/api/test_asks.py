@@ -1,4 +1,4 @@
-"""Asks over HTTP: the inbox, and what becomes of an answer."""
+"""Asks over HTTP: the inbox, and the outcome of an answer."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Long answers are compressed for who can read them so, and nothing else is."""
+"""Long responses are compressed for clients that accept it, and nothing else is."""
 
 import gzip
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_what_a_client_accepts_is_taken_at_its_word(accepts: str, expected: bool
 
 
 async def _raw(client: httpx2.AsyncClient, path: str, headers: dict[str, str], **query: Any) -> httpx2.Response:
-    """The answer with its bytes as they came."""
+    """The response with its bytes as they came."""
     async with client.stream("GET", path, params=query, headers=headers) as response:
         response.extensions["raw"] = b"".join([piece async for piece in response.aiter_raw()])
         return response
@@ -107,7 +107,7 @@ async def test_nothing_that_shows_a_secret_is_compressed(tmp_path: Path) -> None
     async with served(tmp_path) as hub, hub.client("admin") as client:
         assert {route.path for route in hub.up.app.routes if route.compress} == SQUEEZED
         assert all(route.method == "GET" for route in hub.up.app.routes if route.compress)
-        # However much somebody else writes beside it.
+        # However much anyone else writes next to it.
         for number in range(60):
             await client.post("/api/tokens", json={"name": f"guess {number} " + "x" * 150, "role": "viewer"})
         listed = await _raw(client, "/api/tokens", GZIP)

@@ -1,4 +1,4 @@
-"""The card goes out with every ask, everywhere, and is never stored."""
+"""The card goes out with every ask, and traits with every action; neither is ever stored."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +11,8 @@ from handraise import texts
 from handraise.model.actors import Person
 from handraise.model.answers import Deny
 from handraise.model.asks import Answered, Permission, Withdrawn
-from handraise.store.changes import SettleAsk
+from handraise.model.items import ActionStarted
+from handraise.store.changes import PublishItems, SettleAsk
 
 READ = Permission("Read", {"file_path": "/work/src/a.py"})
 
@@ -27,7 +28,7 @@ async def test_a_card_comes_with_every_ask(tmp_path: Path) -> None:
         answered = (await client.post(f"/api/asks/{question.id}/answer", json={"answer": A})).json()
         other = await owner.post(f"/api/asks/{question.id}/answer", json={"answer": B})
 
-        # Paths are told as seen from the session's directory.
+        # Paths are relative to the session's directory.
         assert [each["card"]["headline"] for each in listed] == ["Read `src/a.py`?", "Which?"]
         assert one["card"] == listed[0]["card"]
         assert one["card"]["risk"] == {"level": "low", "reason": ""}
@@ -61,6 +62,25 @@ async def test_the_feed_says_the_card_of_what_opens_and_the_outcome_of_what_is_s
         ]
 
 
+async def test_the_feed_says_the_traits_of_the_tool_of_an_action_and_stores_none(tmp_path: Path) -> None:
+    async with served(tmp_path) as hub, hub.client("viewer") as client:
+        started = ActionStarted("t_1", "file_change", "/work/a", "Write", {"file_path": "/work/a", "tool": "x"})
+        strange = ActionStarted("t_2", "tool", "x", "strange", {})
+        now = datetime.now(UTC)
+        await hub.up.hub.store.apply([PublishItems("s_1", now, content) for content in (started, strange)])
+
+        items = (await client.get("/api/items")).json()["items"]
+        document = (await client.get("/api/openapi.json")).json()
+
+        assert items[0]["tool"] == "Write"
+        assert items[0]["traits"]["verb"] == "Wrote"
+        assert items[0]["traits"]["change"] == "whole"
+        assert items[1]["traits"]["kind"] == "other"
+        assert set(document["components"]["schemas"]["ToolTraits"]["properties"]) == set(items[0]["traits"])
+        contents = [msgspec.json.decode(item.content) for item in await hub.up.hub.store.items()]
+        assert all("traits" not in each for each in contents)
+
+
 async def test_no_card_is_stored(tmp_path: Path) -> None:
     async with served(tmp_path) as hub:
         ask = await hub.ask(READ)
@@ -84,6 +104,7 @@ async def test_the_hub_says_its_language_and_gives_its_texts(tmp_path: Path) -> 
     async with served(tmp_path) as hub, hub.client("viewer") as client, hub.client() as nobody:
         ask = await hub.ask(READ)
         assert (await client.get("/api/me")).json()["language"] == "en"
+        assert (await client.get("/api/me")).json()["tools"]["Bash"] == "shell"
         assert (await client.get("/api/texts")).json()["card"]["choice"]["permission"]["once"] == "Allow once"
         assert (await nobody.get("/api/texts")).status_code == 401
         assert (await nobody.get("/api/login")).json() == {"language": "en", "texts": {}}

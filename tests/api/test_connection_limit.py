@@ -1,4 +1,4 @@
-"""How many clients can be connected at once, and who goes first."""
+"""How many clients can be connected at a time, and which are closed first."""
 
 from handraise.api.limits import ConnectionLimit
 

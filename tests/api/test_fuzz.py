@@ -1,4 +1,5 @@
-"""Whatever fits or does not fit the OpenAPI document: no request is a fault, and every answer is as promised."""
+"""Whether or not it fits the OpenAPI document: no request causes an error of ours, and every response is as
+promised."""
 
 import asyncio
 import threading
@@ -18,7 +19,7 @@ from schemathesis.generation import GenerationMode
 
 from api.served import served
 
-# Streams have no end that a fuzzer could wait for; they are tried elsewhere.
+# Streams have no end that a fuzzer could wait for; other tests cover them.
 STREAMS = {"/api/feed", "/mcp", "/mcp/lines"}
 
 
@@ -31,7 +32,7 @@ class Reached:
 
 @pytest.fixture(scope="module")
 def reached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reached]:
-    """A hub in a thread of its own, since the fuzzer blocks."""
+    """A hub in its own thread, since the fuzzer blocks."""
     up: Future[Reached] = Future()
     done = threading.Event()
     folder = tmp_path_factory.mktemp("hub")
@@ -82,6 +83,6 @@ def _try(operation: Any, mode: GenerationMode, base: str, session: requests.Sess
         promised = [checks.not_a_server_error, checks.content_type_conformance, checks.response_schema_conformance]
         case.validate_response(response, checks=promised)
 
-    with suppress(Unsatisfiable):  # what takes nothing cannot be given the wrong thing
+    with suppress(Unsatisfiable):  # a route without input can't get a wrong one
         attempt()
     return len(tried)

@@ -1,4 +1,4 @@
-"""What a hostile page, a foreign machine or a broken client can do: nothing, and it is told so."""
+"""What a hostile page, a foreign machine or a broken client can do: nothing, and they get an error."""
 
 import asyncio
 import random
@@ -285,12 +285,12 @@ async def test_who_opens_many_connections_and_says_nothing_shuts_nobody_out(tmp_
             slow = b"POST /api/login HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99\r\norigin: %s\r\n\r\n{"
             for _, writer in idle[10:]:
                 writer.write(slow % f"http://localhost:{there[1]}".encode())
-            for reader, _ in idle[:15]:  # those who came first had to go
+            for reader, _ in idle[:15]:  # the oldest ones had to go
                 with suppress(ConnectionError):
                     assert await reader.read() == b""
             async with httpx2.AsyncClient(base_url=known.base_url, timeout=30, verify=PLAIN) as newcomer:
                 assert (await newcomer.get("/api/health")).status_code == 200
-            # Who has shown who they are stays, however many come.
+            # Authenticated clients stay, however many others come.
             [item] = await hub.publish("still there")
             assert await items(stream, 1) == [item.cursor]
             for _, writer in idle:
@@ -358,7 +358,7 @@ async def test_no_json_is_a_fault_on_any_route(tmp_path: Path) -> None:
                     assert told.status_code < 500, (route.path, bomb[:40], told.text)
         last = "a_x." + urlsafe_b64encode(b"[" * 40_000).decode()
         assert (await agent.get("/mcp", headers={"last-event-id": last})).status_code == 404
-        # What could not be read again must not have been kept.
+        # What could not be read back must not have been stored.
         for path in ("/api/tokens", "/api/rules", "/api/sessions", "/api/asks"):
             assert (await admin.get(path)).status_code == 200
 
@@ -421,7 +421,7 @@ async def test_a_store_that_cannot_keep_anything_is_told_as_that(
 
         ask = await hub.ask()
         monkeypatch.setattr(hub.up.hub.store, "apply", full)
-        # Nobody's last use can be kept either, which is no reason to shut them out.
+        # Their last use can't be stored either, which is no reason to lock anyone out.
         assert (await client.get(f"/api/asks/{ask.id}")).status_code == 200
         refused = await client.post(f"/api/asks/{ask.id}/answer", json={"answer": A})
         assert (refused.status_code, told(refused)["message"]) == (503, "The disk is full; make room.")
@@ -440,7 +440,7 @@ def _path(route: Route) -> str:
 
 
 async def _exchange(hub: Served, sent: bytes, *, close: bool = False, until: bytes | None = None) -> bytes:
-    """Raw bytes there, and what comes back until the other side closes, or this was in it."""
+    """Sends raw bytes, and returns the response until the other side closes or this was in it."""
     host, _, port = hub.up.base.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     received = b""

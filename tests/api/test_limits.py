@@ -1,4 +1,4 @@
-"""How often somebody may try to log in."""
+"""How often someone may try to sign in."""
 
 from handraise.api.limits import SPARE, TRIES, WINDOW, Attempts
 
@@ -34,7 +34,7 @@ def test_beyond_the_limit_some_tries_a_second_are_looked_at_and_no_flood_of_them
     assert flood[0] == "beyond"
     assert SPARE <= flood.count("beyond") <= 4 * SPARE + 1
     assert flood.count("free") == 0
-    # Once the flood is over it takes a moment, and nobody is shut out meanwhile who did not take part in it.
+    # Once the flood is over it takes a moment; nobody else is locked out meanwhile.
     assert attempts.begin("b", 4.0) == "free"
     assert attempts.begin("a", 5.0) == "beyond"
 

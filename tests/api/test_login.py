@@ -1,4 +1,4 @@
-"""Logging in and out: links that work once, tokens that can be taken away, cookies that last."""
+"""Signing in and out: links that work once, tokens that can be revoked, cookies that last."""
 
 import asyncio
 import socket
@@ -27,6 +27,7 @@ async def test_the_printed_link_lets_one_browser_in_once(tmp_path: Path) -> None
         assert (again.status_code, told(again)["code"]) == (401, "unknown_token")
         me = (await first.get("/api/me")).json()
         assert len(me.pop("seat")) == 12
+        assert me.pop("tools")
         assert me == {"name": "owner", "role": "admin", "source": "web", "language": "en"}
         assert (await second.get("/api/me")).status_code == 401
 
@@ -174,7 +175,7 @@ async def test_guessing_is_slowed_down_for_links_and_tokens_alike(tmp_path: Path
             assert tried.status_code == 401
         refused = await client.post("/api/login", json={"secret": "one more"}, headers=origin)
         assert (refused.status_code, told(refused)["code"]) == (429, "too_many_tries")
-        # Scripts with a good token are not held up by it.
+        # Scripts with a valid token are not delayed by it.
         bearer = {"authorization": f"Bearer {await hub.token('viewer')}"}
         assert (await client.get("/api/me", headers=bearer)).status_code == 200
 
@@ -198,11 +199,11 @@ async def test_behind_a_proxy_each_client_is_counted_alone(tmp_path: Path) -> No
             headers = {"origin": hub.up.base, "x-forwarded-for": forwarded}
             return (await client.post("/api/login", json={"secret": "guess"}, headers=headers)).status_code
 
-        # What a client says of itself stands to the left, and is no way to be somebody else each time.
+        # What a client claims about itself is on the left, and doesn't make it another client.
         assert [await guess(f"203.0.113.{number}, 198.51.100.1") for number in range(11)] == [*[401] * 10, 429]
         assert await guess("198.51.100.2") == 401
         assert await guess("198.51.100.1, 198.51.100.2") == 401
-        # A header of who is logged in was never agreed upon.
+        # No header for signed-in users was configured.
         assert (await client.get("/api/me", headers={"x-forwarded-user": "ana"})).status_code == 401
     async with served(tmp_path) as hub, hub.client() as client:
         assert [await guess(f"198.51.100.{number}") for number in range(11)] == [*[401] * 10, 429]
@@ -218,7 +219,7 @@ async def test_who_logged_in_and_who_could_not_is_on_record_with_where_from(tmp_
         desk = hub.up.hub.desk
         [login] = await desk.audit(what="login")
         assert (login.by.name, login.detail["address"]) == ("a viewer", "198.51.100.3")
-        # Once, and then by their number: guesses fill no disk.
+        # Once, and then by their number: guesses must not fill the disk.
         [refused] = await desk.audit(what="refused")
         assert (refused.by.name, refused.detail) == ("nobody", {"tried": "to log in", "address": "198.51.100.1"})
         assert "guess" not in str(refused)
@@ -304,12 +305,13 @@ async def test_a_proxy_says_who_it_is_only_from_its_own_address(tmp_path: Path) 
             if status == 200:
                 me = named.json()
                 assert me.pop("seat")
+                assert me.pop("tools")
                 assert me == {"name": "ana", "role": "approver", "source": "web", "language": "en"}
             assert (await client.get("/api/me")).status_code == 401
             twice = [("x-user", "ana"), ("x-user", "owner")]
             assert (await client.get("/api/me", headers=twice)).status_code == 401
             assert (await client.get("/api/me", headers={"x-user": "a" * 201})).status_code == 401
-            # A page elsewhere must not speak through the proxy, which knows its user by a cookie of its own.
+            # A page elsewhere must not act through the proxy, which knows its user by its own cookie.
             ask = await hub.ask()
             foreign = {"x-user": "ana", "origin": "https://evil.example"}
             tried = await client.post(f"/api/asks/{ask.id}/answer", json={"answer": A}, headers=foreign)
@@ -349,7 +351,7 @@ async def test_one_wrong_token_after_the_other_has_to_wait_and_good_ones_do_not(
             return (await client.get("/api/me", headers=headers)).status_code
 
         assert [await guess(number) for number in range(200)] == [*[401] * 10, *[429] * 190]
-        # Known to the hub, or new to it: who has a good token is let in, though they share the address.
+        # Known to the hub or new to it: a valid token works, though they share the address.
         assert [(await good.get("/api/me")).status_code for _ in range(50)] == [200] * 50
         async with hub.client("viewer") as another:
             assert (await another.get("/api/me")).status_code == 200
@@ -385,7 +387,7 @@ async def test_the_document_names_the_bounds_that_are_held(tmp_path: Path) -> No
 
 
 async def test_a_peer_that_has_ended_is_nobody(tmp_path: Path) -> None:
-    """Its number may be the owner's own process by then."""
+    """Its pid may be the owner's own process by then."""
     async with served(tmp_path) as hub:
         connected = "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); sys.stdout.write('in')"
         listening = hub.state / "short.sock"

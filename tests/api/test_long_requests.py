@@ -1,4 +1,4 @@
-"""Whose token is taken away hears nothing more, whatever they were waiting for; and nobody keeps too much open."""
+"""A revoked token ends every open request; and nobody keeps too many open."""
 
 import asyncio
 import json
@@ -88,7 +88,7 @@ async def test_an_export_that_was_cut_off_does_not_look_whole(tmp_path: Path) ->
         await hub.up.hub.store.apply([Record(entry) for _ in range(1500)])
         async with _connected(hub) as (reader, writer):
             writer.write(_head("GET /api/audit?as=lines", f"Authorization: Bearer {made.secret}"))
-            # It is not read on, and is more than the system keeps for who does not read.
+            # It isn't read any further, and is more than the system buffers for a client that doesn't read.
             received = await reader.readuntil(b"\r\n\r\n")
             assert received.startswith(b"HTTP/1.1 200")
             await hub.up.auth.revoke(made.token.id, TESTER, "test")
@@ -105,7 +105,7 @@ async def test_what_is_sent_slowly_is_not_taken_from_who_is_gone(tmp_path: Path)
         async with _connected(hub) as (reader, writer):
             lines = [f"Authorization: Bearer {made.secret}", f"Content-Length: {len(body)}", "Expect: 100-continue"]
             writer.write(_head("POST /api/tokens", *lines))
-            # Whoever is told to go on was let in.
+            # "100 Continue" means that access was granted.
             await reader.readuntil(b"100 Continue\r\n\r\n")
             await hub.up.auth.revoke(made.token.id, TESTER, "test")
             assert (await reader.readuntil(b"}}")).startswith(b"HTTP/1.1 401")
@@ -131,7 +131,7 @@ async def test_a_token_that_expires_ends_what_is_open_by_it(tmp_path: Path) -> N
                 assert (await agent.post("/mcp", json=CALL, headers=MCP)).status_code == 401
             if called.status_code == 200:
                 break
-            # The machine was so slow that it was over before it began.
+            # The machine was so slow that it was over before it started.
             assert called.status_code == 401
         assert called.status_code == 200
         assert b'"result"' not in heard
@@ -174,7 +174,7 @@ async def test_one_token_does_not_take_all_the_room(tmp_path: Path) -> None:
         refused = await leaked.get("/api/feed")
         assert (refused.status_code, told(refused)["code"]) == (429, "too_many_open")
         assert told(refused)["message"] == ("This token already has 3 open requests. Close some first.")
-        # What is answered at once still is, and everybody else has their own.
+        # Short requests still work, and everyone else has their own limit.
         assert (await leaked.get("/api/me")).status_code == 200
         owner = await stack.enter_async_context(hub.neighbour())
         kept += [await _followed(stack, each) for each in (other, owner, owner, owner, owner)]
@@ -225,7 +225,7 @@ def _client(hub: Served, secret: str) -> httpx2.AsyncClient:
 
 @asynccontextmanager
 async def _connected(hub: Served) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """A connection of its own, for which the system keeps little that was not read."""
+    """Its own connection, with a small receive buffer."""
     end = socket.socket()
     end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     end.setblocking(False)
@@ -243,7 +243,7 @@ def _head(what: str, *lines: str) -> bytes:
 
 
 async def _followed(stack: AsyncExitStack, client: httpx2.AsyncClient) -> AsyncIterator[ApiEvent]:
-    """A stream that has begun, and is open as long as the stack and somebody who keeps it."""
+    """A stream that has started, open as long as the stack."""
     stream = await stack.enter_async_context(feed(client))
     await anext(stream)
     return stream
@@ -261,7 +261,7 @@ async def _status(client: httpx2.AsyncClient, path: str) -> int:
 
 
 async def _raised(hub: Served, first: bytes) -> tuple[str, str]:
-    """Waits for the ask; the name by which the wait for it is taken up again, and the ask's own."""
+    """Waits for the ask; returns the name to resume the wait with, and the ask's id."""
     desk = hub.up.hub.desk
     async with desk.follow(0) as follower:
         while not (asks := await desk.asks()):
@@ -279,7 +279,7 @@ async def _settled(hub: Served, ask: str) -> Withdrawn:
 
 
 async def _rest(pieces: AsyncIterator[bytes]) -> bytes:
-    """All that comes until the connection ends, in whichever way."""
+    """Everything until the connection ends, in any way."""
     heard: Iterable[bytes] = []
     with suppress(httpx2.HTTPError):
         heard = [piece async for piece in pieces]

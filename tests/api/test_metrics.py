@@ -1,4 +1,4 @@
-"""What Prometheus is told."""
+"""What Prometheus gets."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document: what it says of asks, answers and settlements is what is sent."""
+"""The OpenAPI document: what it says about asks, answers and settlements is what is sent."""
 
 from datetime import UTC, datetime
 from pathlib import Path

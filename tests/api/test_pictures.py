@@ -1,4 +1,4 @@
-"""Pictures that went along with what was said: shown as pictures, and nothing else of it."""
+"""Images sent with messages: served as images, and nothing else of the message."""
 
 from base64 import b64encode
 from datetime import UTC, datetime

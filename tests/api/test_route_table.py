@@ -1,4 +1,4 @@
-"""The table of ways: each is in the document, and each lets in whom it says and nobody else."""
+"""The table of routes: each is in the document, and each is open to exactly the roles it names."""
 
 import itertools
 import re
@@ -121,7 +121,7 @@ async def test_no_way_is_open_to_an_agent_but_the_ones_made_for_it(tmp_path: Pat
             ("GET", "/api/login"),
             ("GET", "/api/health"),
             ("GET", "/api/openapi.json"),
-            # These let in who shows the secret of a run, and nobody by a cookie or a role.
+            # These need the secret of a run; no cookie or role is enough.
             ("POST", "/mcp/lines"),
             ("POST", "/claude/relay-question"),
             ("GET", "/claude/poll-answer"),
@@ -159,7 +159,7 @@ def _references(value: Any) -> Any:
 
 
 async def _try(client: httpx2.AsyncClient, route: Route) -> int:
-    """The status alone: some of them are streams."""
+    """Only the status: some of them are streams."""
     path = route.path.format(id="x", say="x", number="0")
     headers = {"origin": str(client.base_url).rstrip("/")}
     async with client.stream(route.method, path, content=b"{}", headers=headers) as response:

@@ -1,4 +1,4 @@
-"""Sessions over HTTP: what is asked for is understood, or refused with what is wrong."""
+"""Sessions over HTTP: requests are understood, or refused with the reason."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The live stream: one cursor for snapshot and stream, nothing missed, nothing twice, nobody held up."""
+"""The live stream: one cursor for snapshot and stream, nothing missed, nothing twice, nobody delayed."""
 
 import asyncio
 import random
@@ -35,7 +35,7 @@ async def test_without_a_cursor_it_begins_here_and_says_where_that_is(tmp_path: 
     async with served(tmp_path) as hub, hub.client("viewer") as client:
         await hub.publish("before")
         async with feed(client) as stream:
-            # Who is cut off before the first item still knows where to go on.
+            # A client that is cut off before the first item still knows where to continue.
             assert (await anext(stream)).cursor == 1
             await hub.publish("after")
             assert (await anext(stream)).data["text"] == "after"
@@ -103,7 +103,7 @@ async def test_previews_have_no_id_and_no_place(tmp_path: Path) -> None:
             asleep = asyncio.create_task(asyncio.sleep(30))
             seen = asyncio.ensure_future(anext(stream))
             while not seen.done() and not asleep.done():
-                # Who has not caught up yet is shown none.
+                # A client that hasn't caught up yet gets none.
                 for session in ("s_2", "s_1"):
                     hub.up.hub.feed.preview(Preview(session, "m", 0, "text", "Hel"))
                 await asyncio.sleep(0.01)
@@ -219,7 +219,7 @@ async def test_a_stream_ends_when_its_token_does(tmp_path: Path) -> None:
                 assert (await client.get("/api/me")).status_code == 401
             if response.status_code == 200:
                 break
-            # The machine was so slow that it was over before it began.
+            # The machine was so slow that it was over before it started.
             assert response.status_code == 401
         assert response.status_code == 200
         assert kinds[:1] == ["place"]
@@ -236,7 +236,7 @@ async def test_a_thousand_disconnects_lose_and_repeat_nothing(tmp_path: Path) ->
 
 
 async def _with_disconnects(tmp_path: Path, disconnects: int) -> None:
-    """Three clients, each broken off at random moments while items are written, and coming back with its place."""
+    """Three clients, each disconnected at random moments while items are written, reconnecting with their cursors."""
     dice = random.Random(20)
     async with served(tmp_path) as hub:
         count = disconnects * 8

@@ -1,4 +1,4 @@
-"""The certificate and the key: what is wrong with them is a sentence that names the file."""
+"""The certificate and the key: every problem is a sentence that names the file."""
 
 from pathlib import Path
 

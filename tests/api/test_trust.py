@@ -1,4 +1,4 @@
-"""Trust in directories over HTTP: who may give it, what is kept, and how it is taken back."""
+"""Trust in directories over HTTP: who may grant it, what is stored, and how it is revoked."""
 
 from pathlib import Path
 

@@ -1,9 +1,9 @@
-"""One assault on one hub: a real Claude whose Bash runs every attack, one after the other.
+"""One assault on one hub: a real Claude whose Bash runs every attack in turn.
 
-A program of its own, so that it can be run as another user: `assault.py FOLDER PRESET MARK`. What came of it is in
-FOLDER/results.json; MARK is a word of the command line of what wants to outlive Claude.
+A separate program, so that it can run as another user: `assault.py FOLDER PRESET MARK`. The results are in
+FOLDER/results.json; MARK is a word on the command line of what tries to outlive Claude.
 
-Each attack says FELL when it had its way. `off` is the control: there they must fall, or they prove nothing.
+Each attack prints FELL if it succeeded. `off` is the control: there they must succeed, or they prove nothing.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from stories.house import seen
 
 house.DEADLINE = 400.0
 
-# Whatever may be opened, traced or taken of the Claude that runs this: by its number, and by those of its threads.
+# Everything that can be opened, traced or taken from the Claude that runs this: by its pid, and by its threads.
 CLAUDES = """
 import ctypes, glob, os
 libc = ctypes.CDLL(None, use_errno=True)
@@ -45,7 +45,7 @@ def opens(path, flags):
 
 
 def python(source: str) -> str:
-    # The interpreter itself: a `python3` of PATH may be a script that looks for it, and takes longer than the attack.
+    # The interpreter itself: `python3` on PATH may be a script that looks for it, and takes longer than the attack.
     return f"{sys.executable} -IS - <<'END'\n{CLAUDES}\n{source}\nEND"
 
 
@@ -119,11 +119,11 @@ ATTACKS: dict[str, str] = {
     ),
 }
 if shutil.which("at"):
-    # A program that is run later, by somebody outside. It is taken back at once.
+    # A program that is run later, by someone outside. It is removed again immediately.
     ATTACKS["a job for at"] = (
         "echo true | at now + 7 days 2>&1 | grep '^job' > job && echo FELL; atrm $(cut -d' ' -f2 job); rm -f job"
     )
-# These need privileges, or fall nowhere, and must not begin to.
+# These need privileges, or succeed nowhere, and must not start to.
 UNCONTROLLED: dict[str, str] = {
     "a proc of its own": (
         "unshare -Ur -m sh -c 'mount -t proc proc /proc && : > /proc/$CLAUDE_PID/fd/0 && echo FELL'; true"
@@ -160,21 +160,21 @@ STAYING = (
     "    if os.fork() or time.monotonic() > until: os._exit(0)\n"
     "    time.sleep(0.02)\n"
 )
-"""A daemon that is another process every few milliseconds, and that no polite signal ends. Gives up after a minute."""
+"""A daemon that changes its process every few milliseconds and ignores polite signals. Gives up after a minute."""
 
 
 HEAD = "=== attack: "
 AT_ONCE = 6
-"""Attacks in one call: a call costs more than most of them."""
+"""Attacks per call: a call costs more than most of them."""
 
 
 def together(attacks: Iterable[tuple[str, str]]) -> str:
-    """One after the other, each in a shell of its own, with its name before what it says."""
+    """One after the other, each in its own shell, with its name before its output."""
     return "\n".join(f"echo {shlex.quote(HEAD + name)}; (\n{line}\n) 2>&1; true" for name, line in attacks)
 
 
 def apart(text: str) -> dict[str, str]:
-    """What each of them said."""
+    """The output of each."""
     return {name: said for name, _, said in (part.partition("\n") for part in text.split(HEAD)[1:])}
 
 
@@ -204,7 +204,7 @@ class Echo(asyncio.DatagramProtocol):
 
 
 def alive(mark: str) -> list[Identity]:
-    """What still runs of what wanted to outlive Claude."""
+    """What still runs of those that tried to outlive Claude."""
     found = []
     for each in Path("/proc").iterdir():
         with suppress(OSError):

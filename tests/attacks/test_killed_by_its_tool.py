@@ -1,4 +1,4 @@
-"""A tool that kills Claude and carries on: once nobody's descendant, it would be the owner on the hub's socket."""
+"""A tool that kills Claude and carries on: as an orphan, it would be the owner on the hub's socket."""
 
 import asyncio
 import shutil
@@ -24,7 +24,7 @@ from stories.house import seen
 
 __all__ = ["sandboxed"]
 
-# Leaves its family, kills Claude, and goes on for ten seconds at most: it tries to make itself a token.
+# Detaches itself, kills Claude, and runs for ten seconds at most: it tries to create a token.
 KILLER = """
 import os, signal, socket, sys, time
 claude, state = int(os.environ["CLAUDE_PID"]), os.environ["STATE"]
@@ -53,14 +53,14 @@ while time.monotonic() < until:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """Short, since the path of a socket must be."""
+    """Short, because a socket's path must be."""
     made = Path(tempfile.mkdtemp(prefix="hr-"))
     yield made
     shutil.rmtree(made)
 
 
 async def attack(folder: Path, preset: str, mark: str) -> tuple[str, list[str]]:
-    """How the session ended, and which tokens there are when nothing of it lives any more."""
+    """How the session ended, and which tokens exist once nothing of it runs any more."""
     home, work, state = folder / "home", folder / "work", folder / "home" / "state"
     for each in (home, work):
         each.mkdir()
@@ -102,7 +102,7 @@ async def test_in_a_sandbox_it_ends_with_claude(folder: Path, preset: str) -> No
 
 
 async def test_without_one_it_becomes_the_owner(folder: Path) -> None:
-    """The control. Where there is no sandbox this is what the hub warns of."""
+    """The control. Without a sandbox, this is what the hub warns about."""
     mark = f"kills-{uuid.uuid4().hex}"
     try:
         how, tokens = await attack(folder, "off", mark)

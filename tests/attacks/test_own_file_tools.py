@@ -1,4 +1,4 @@
-"""Claude's own Write and Read on its own stdin and output, in the modes that ask nobody.
+"""Claude's own Write and Read on its own stdin and output, in the modes that don't ask.
 
 No sandbox stops what happens inside Claude. Claude Code 2.1.325 refuses to write into a FIFO, which its stdin is,
 and to read `/dev/stdout` and the like by these names. It would read its output, an ordinary file, through a link.
@@ -52,7 +52,7 @@ def is_end(content: Content) -> bool:
 
 
 def refused(results: dict[str, ToolOutcome], last: Content) -> None:
-    """All that was tried."""
+    """Everything that was tried."""
     assert len(results) == len(STDIN) + 2 * len(OUTPUT), last
     assert [name for name, each in results.items() if not each.is_error] == []
     assert [each for each in ("{work}/out", "{work}/below/1") if DENIED not in results[f"Read {each}"].text] == []

@@ -1,4 +1,4 @@
-"""Attacks by a cloned repository, with the real CLI: nothing of it runs or holds until a person has trusted it."""
+"""Attacks by a cloned repository, with the real CLI: nothing of it runs or applies until a person trusts it."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ RUN = "uname; bash -c true; touch ran"
 
 
 class Curious:
-    """A model that runs a command, tries the agent, the skill and the server, and keeps what Claude told it."""
+    """A model that runs a command, tries the agent, the skill and the server, and records what Claude sent."""
 
     def __init__(self) -> None:
         self.told: list[str] = []
@@ -48,7 +48,7 @@ async def decide(opened: Hub, session: Session, level: TrustLevel) -> Ask:
 
 
 async def allow_all(opened: Hub, session: Session, known: set[str]) -> list[str]:
-    """What was asked until the turn was over, all of it allowed."""
+    """All requests until the turn was over, all allowed."""
     asked: list[str] = []
     async with opened.desk.follow(0, session.id) as follower:
         async for _ in follower:
@@ -75,7 +75,7 @@ async def test_nothing_of_an_untrusted_repository_runs_or_holds_and_the_next_hub
             assert (marked(marks), script.told) == (set(), [])
             await decide(opened, session, "never")
 
-            # Its permissions allow Bash and its hook allows everything: a person is asked all the same.
+            # Its permissions allow Bash and its hook allows everything: a person is asked anyway.
             assert await allow_all(opened, session, {waiting.id}) == ["Bash"]
             assert marked(marks) == set()
             assert (home.work / "ran").exists()
@@ -84,7 +84,7 @@ async def test_nothing_of_an_untrusted_repository_runs_or_holds_and_the_next_hub
                 assert text in script.told[0]
             assert "MARK-STYLE" not in script.told[0]
 
-            # The decision is kept: the next session starts at once.
+            # The decision is stored: the next session starts immediately.
             again = await begin(home, opened)
             assert await allow_all(opened, again, set()) == ["Bash"]
             assert marked(marks) == set()
@@ -127,7 +127,7 @@ async def test_everything_is_shown_and_works_once_trusted_until_it_changes_or_tr
 
 
 async def test_what_is_written_during_a_session_does_not_hold_in_it(tmp_path: Path) -> None:
-    """Claude Code takes in changed settings at once: an allowed command could make every further ask vanish."""
+    """Claude Code applies changed settings immediately: an allowed command could make every later ask disappear."""
     marks, evil = tmp_path / "marks", tmp_path / "evil"
 
     def writes(told: Conversation) -> Script:
@@ -191,7 +191,7 @@ async def test_nobody_answers_and_the_session_starts_without_it(tmp_path: Path) 
         assert (await opened.desk.ask(ask.id)).state == "expired"
         assert marked(marks) == set()
 
-        # A late answer is for the next start, and Claude hears nothing of it.
+        # A late answer is for the next start, and isn't sent to Claude.
         assert (await opened.desk.answer(ask.id, Trusting("never"), ask.digest)).late
         assert [each.level for each in await opened.desk.trusts()] == ["never"]
         assert await opened.store.says(session.id) == []
@@ -205,11 +205,11 @@ async def test_stopping_and_other_sessions_take_the_ask_back(tmp_path: Path) -> 
         await opened.desk.stop(one.id)
         assert (await opened.desk.ask(asks[0].id)).state == "withdrawn"
         await opened.desk.answer(asks[1].id, Trusting("without"), asks[1].digest)
-        # They share one script, so that either may have more of it.
+        # They share one script, so either may play more of it.
         for session in (other, third):
             assert set(await allow_all(opened, session, {each.id for each in asks})) <= {"Bash"}
         assert (await opened.desk.ask(asks[2].id)).state == "withdrawn"
-        # Resumed, it starts on what was decided meanwhile.
+        # Once resumed, it uses what was decided meanwhile.
         await opened.desk.resume(one.id)
         assert set(await allow_all(opened, one, {each.id for each in asks})) <= {"Bash"}
 

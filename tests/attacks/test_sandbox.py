@@ -1,7 +1,7 @@
-"""What Claude's own tools can do against the hub, by the real CLI's own Bash: with each preset, and without a sandbox.
+"""What Claude's own tools can do to the hub, with the real CLI's own Bash: with each preset, and without a sandbox.
 
-One session makes every attack (`assault.py`), so that they are cheap. Without a sandbox each of them must fall: an
-attack that never works proves nothing.
+One session makes every attack (`assault.py`), which is cheap. Without a sandbox each of them must succeed: an attack
+that never works proves nothing.
 """
 
 import asyncio
@@ -26,9 +26,9 @@ from handraise.claude.process import descendants
 ASSAULT = Path(__file__).with_name("assault.py")
 NETWORK = {"the network", "the network by datagrams", "an abstract socket"}
 BY_CHOICE = {"the shell's profile", "files elsewhere", *NETWORK}
-"""What `open` leaves open: all that the person may do, beside what is the hub's."""
+"""What `open` allows: everything the person may do, except to the hub's own files."""
 AS_ROOT = BY_CHOICE | ({"a job for at"} & set(ATTACKS))
-"""What it leaves open to root. Others need the rights of `at`, which nobody has in there."""
+"""What it allows root. Others need the privileges of `at`, which nobody has inside."""
 OPEN = BY_CHOICE if os.geteuid() else AS_ROOT
 OTHER = "daemon"
 STARTS = (
@@ -40,7 +40,7 @@ STARTS = (
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """Short, since the path of a socket must be."""
+    """Short, because a socket's path must be."""
     made = Path(tempfile.mkdtemp(prefix="hr-"))
     yield made
     shutil.rmtree(made)
@@ -68,12 +68,12 @@ def made(tmp: Path, preset: str, *user: str) -> dict[str, str]:
 
 
 def end_all(tmp: Path, mark: str) -> None:
-    """Whatever an assault that did not come to its end has left behind: its Claudes, and what outlived them."""
+    """Ends what an unfinished assault left behind: its Claudes, and what outlived them."""
     records = [RunFolder(each.parent).record() for each in tmp.glob("home/**/launch.json")]
     claudes = [each.identity for each in records if each is not None]
     for each in (*descendants(*claudes), *claudes):
         each.signal(signal.SIGKILL)
-    while left := alive(mark):  # each is another process soon; they give up after a minute
+    while left := alive(mark):  # each soon becomes another process; they give up after a minute
         for each in left:
             each.signal(signal.SIGKILL)
 
@@ -118,7 +118,7 @@ def hold(results: dict[str, str], open_to: set[str]) -> None:
     assert fallen(results) == open_to, {name: results[name] for name in fallen(results) - open_to}
     assert set(results) >= {*ATTACKS, *UNCONTROLLED}
     assert "ALL" in results["what must work"], results["what must work"]
-    # It was there while Claude was, and is gone with it.
+    # It existed while Claude ran, and is gone with it.
     assert "THERE" in results["outlive it"]
     assert results["alive"] == ""
 

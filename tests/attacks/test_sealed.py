@@ -1,6 +1,6 @@
-"""What Claude starts other than by its tools: its hooks, its servers and the helper for its key have no network either.
+"""What Claude starts besides its tools: hooks, servers and the key helper have no network either.
 
-They are the person's own, so nothing of them is asked about.
+They are the person's own, so nobody is asked about them.
 """
 
 import json
@@ -22,7 +22,7 @@ from stories.house import seen
 
 __all__ = ["sandboxed"]
 
-# Writes down whether it was let through. What it prints is a key for the helper, and nothing to the others.
+# Records whether it got through. Its output is a key for the helper, and nothing to the others.
 PROBE = """
 import pathlib, socket, sys
 try:

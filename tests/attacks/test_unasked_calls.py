@@ -1,4 +1,4 @@
-"""What Claude Code does without asking anybody is ruled all the same: in every mode, and in sub-agents."""
+"""Rules also apply to what Claude Code does without asking: in every mode, and in sub-agents."""
 
 import asyncio
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ QUESTION = {
 
 
 class BypassHouse(House):
-    """Where bypassPermissions is to be had, also as root."""
+    """Where bypassPermissions is available, also for root."""
 
     @property
     def environment(self) -> dict[str, str]:
@@ -39,7 +39,7 @@ class BypassHouse(House):
 
 
 def unasked(directory: str) -> list[Use]:
-    """What 2.1.325 runs in the default mode without a word."""
+    """What 2.1.325 runs in the default mode without asking."""
     return [
         use("Read", file_path=f"{directory}/.env"),
         *(
@@ -57,14 +57,14 @@ def unasked(directory: str) -> list[Use]:
 
 
 class Played:
-    """Makes all calls at once, and keeps what came of each."""
+    """Makes all calls in parallel, and records each result."""
 
     def __init__(self, calls: Sequence[Use] | None = None) -> None:
         self.results: list[ToolOutcome] = []
         self._calls = calls
 
     def script(self, told: Conversation) -> Script:
-        while True:  # once for each turn that follows
+        while True:  # once for each later turn
             told = yield unasked(told.directory) if self._calls is None else self._calls
             self.results += told.results
             told = yield [say("Done.")]
@@ -84,7 +84,7 @@ async def test_a_rule_denies_every_call_in_every_mode(tmp_path: Path) -> None:
         calls = len(unasked("")) * 4
         assert len(played.results) == calls
         assert all(result.is_error and "Not here." in result.text for result in played.results)
-        # Each is kept, with the rule that denied it, and nobody was asked.
+        # Each is stored, with the rule that denied it, and nobody was asked.
         asks = await hub.desk.asks(state=None, limit=1000)
         assert len(asks) == calls
         assert {denied_by(ask) for ask in asks} == {"r_all"}
@@ -95,13 +95,13 @@ async def test_a_rule_denies_every_call_in_every_mode(tmp_path: Path) -> None:
 
 async def test_a_rule_that_asks_makes_one_ask_in_every_mode(tmp_path: Path) -> None:
     def script(told: Conversation) -> Script:
-        while True:  # once for each turn that follows
+        while True:  # once for each later turn
             told = yield [use("Read", file_path=f"{told.directory}/.env")]
             told = yield [use("Bash", command="ls && cat .env")]
             told = yield [use("AskUserQuestion", questions=[QUESTION])]
             told = yield [say("Done.")]
 
-    # In dontAsk Claude denies questions by itself, and asks us about what a rule wants to be asked about.
+    # In dontAsk, Claude denies questions by itself, and asks us about calls that a rule wants to ask about.
     rules = [Rule("r_env", "ask", path="**/.env"), Rule("r_cat", "ask", command="cat *")]
     async with BypassHouse(tmp_path, script, rules=rules) as home, home.open_hub() as hub:
         session = (await hub.desk.start("Look.", str(home.work), mode="bypassPermissions")).session
@@ -201,13 +201,13 @@ async def test_a_command_that_cannot_be_read_is_asked_about_where_commands_are_d
 
 
 async def ended(desk: LocalDesk, session: Session, turns: int = 1) -> list[Any]:
-    """All that is told until so many turns are over."""
+    """All contents until this many turns are over."""
     left = iter(range(turns - 1, -1, -1))
     return await seen(desk, lambda content: isinstance(content, TurnEnded) and next(left) == 0, session.id)
 
 
 async def heard(home: House, session: Session, words: bytes) -> None:
-    """Waits until Claude has said this, with nobody to hear it."""
+    """Waits until Claude has written this, while no hub runs."""
     journal = home.tmp / "state" / "sessions" / session.id / "1" / "out.ndjson"
     async with asyncio.timeout(DEADLINE):
         while words not in journal.read_bytes():

@@ -1,4 +1,4 @@
-"""The gate: what it writes down of who was turned away, and what it forgets."""
+"""Authentication: what it records about refused callers, and what it deletes."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,7 @@ ANSWER, STOP = "POST /api/asks/{id}/answer", "POST /api/sessions/{id}/stop"
 
 
 class AuthClock:
-    """Stands still until somebody moves it."""
+    """Stands still until a test moves it."""
 
     def __init__(self) -> None:
         self.at = NOON

@@ -1,4 +1,4 @@
-"""Many alike events: the first is told, and every one is counted."""
+"""Repeated events: the first is reported, and every one is counted."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise

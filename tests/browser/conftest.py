@@ -1,4 +1,4 @@
-"""One browser for all tests of a worker, and one hub for all tests of a file that want to share it."""
+"""One browser for all tests of a worker, and one hub for all tests of a file that share it."""
 
 from collections.abc import AsyncIterator
 

@@ -1,4 +1,4 @@
-"""A small MCP server over stdio, with a tool that wants a form filled: a field of every kind that there is."""
+"""A small MCP server over stdio, with a tool that wants a form filled in: a field of every kind."""
 
 from typing import Annotated, Literal
 

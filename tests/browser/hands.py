@@ -1,4 +1,4 @@
-"""One hub and one browser for all tests about hands. Asks that are left are taken away after each."""
+"""One hub and one browser for all tests about hands. Remaining asks are withdrawn after each test."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -23,17 +23,17 @@ LOW = ViewportSize(width=1366, height=650)
 
 @dataclass
 class HandsDesk:
-    """Where somebody sits: a hub, a browser, and the asks that were put there."""
+    """A hub, a browser, and the asks opened there."""
 
     hub: Served
     screen: Window
     asks: list[str] = field(default_factory=list)
     pages: dict[str, Page] = field(default_factory=dict)
-    """One for each kind of browser; a test finds it as if it had just been opened."""
+    """One for each kind of browser; each test finds it as if just opened."""
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     async def sit(self, path: str = "/", **context: Any) -> Page:
-        """A page whose time stands still, until a test passes it: a slow machine decides nothing."""
+        """A page whose clock only moves when a test says so: a slow machine makes no difference."""
         context.setdefault("viewport", LOW)
         page = self.pages.get(str(context))
         if page:
@@ -50,7 +50,7 @@ class HandsDesk:
         return page
 
     async def put(self, body: Body, *, session: str | None = None, before: float = 0) -> Ask:
-        """An open ask; `before` so many seconds it stands above those that are there."""
+        """Opens an ask; `before` puts it above the existing ones by this many seconds."""
         name = f"h_{next(self._numbers)}"
         opened = datetime.now(UTC) - timedelta(seconds=before)
         ask = Ask(name, session, None, body, "ask_user", Origin(name), opened, "session" if session else "agent")
@@ -59,7 +59,7 @@ class HandsDesk:
         return ask
 
     async def run(self, command: str, **more: Any) -> Ask:
-        """One that asks to run a command."""
+        """An ask to run a command."""
         return await self.put(Permission("Bash", {"command": command}), **more)
 
     async def answer_to(self, ask: Ask) -> Answer | None:
@@ -67,19 +67,19 @@ class HandsDesk:
         return found.answer if isinstance(found, Answered) else None
 
     async def answered(self, page: Page, ask: Ask) -> Answer | None:
-        """Time passes, and the page knows of it."""
+        """Time passes, and the page knows that the ask was answered."""
         await page.clock.run_for(450)
         await until(page, page.locator(f"#card-{ask.id}.line-card"))
         return await self.answer_to(ask)
 
     async def still_open(self, page: Page, ask: Ask) -> bool:
-        """After the card stood still for so long that whatever was to come of an act has come."""
+        """After the card stood still for long enough that every act has had its effect."""
         await until(page, card_of(page, ask))
         await page.clock.run_for(1500)
         return (await self.hub.up.hub.desk.ask(ask.id)).settlement is None
 
     async def clear_asks(self) -> None:
-        """What is left of them is withdrawn."""
+        """Withdraws the remaining asks."""
         now = datetime.now(UTC)
         for name in self.asks:
             if (await self.hub.up.hub.desk.ask(name)).settlement is None:
@@ -102,20 +102,20 @@ def allow_of(page: Page, ask: Ask) -> Locator:
 
 
 async def calm(page: Page, ask: Ask, *, seen: bool = False) -> None:
-    """Time passes, and its card takes an act; with `seen`, all of it was on the screen, too."""
+    """Time passes, and its card accepts an act; with `seen`, all of it was on the screen too."""
     await until(page, card_of(page, ask))
     await page.clock.run_for(800)
     await expect(page.locator(f"#card-{ask.id}.stage-open[data-armed]{'[data-seen]' if seen else ''}")).to_be_visible()
 
 
 async def until(page: Page, shown: Locator) -> int:
-    """Lets as little time pass as it takes until this is on the page: so many milliseconds."""
+    """Lets as little time pass as needed until this is on the page; returns the milliseconds."""
     passed, pause = 0, 0.005
     async with asyncio.timeout(PATIENCE / 1000):
         while not await shown.count():
             await page.clock.run_for(TICK)
             passed += TICK
-            # For what comes from the hub, whose time goes on. A slow hub must not make the page's time fly.
+            # For what comes from the hub, whose clock runs. A slow hub must not make the page's clock race.
             await asyncio.sleep(pause)
             pause = min(pause * 1.1, 0.5)
     return passed

@@ -1,4 +1,4 @@
-"""The real CLI, a scripted model and a hub that serves: what a page shows is what Claude does."""
+"""The real CLI, a scripted model and a served hub: the page shows what Claude really does."""
 
 import socket
 from collections.abc import AsyncIterator
@@ -16,7 +16,7 @@ from handraise.serving.serve import RunningHub, ServeConfig, serving
 
 @dataclass(frozen=True)
 class Home:
-    """`serve` may be entered again and again, at the same address: what it leaves behind goes on."""
+    """`serve` may be entered repeatedly, at the same address: sessions continue."""
 
     service: ServeConfig
     work: Path
@@ -28,7 +28,7 @@ class Home:
 
 @asynccontextmanager
 async def home(tmp: Path, script: Scripted, *, run: str = "1", **settings: Any) -> AsyncIterator[Home]:
-    """Ends every Claude at the end. All of them play one script together, unless `run` says otherwise."""
+    """Ends every Claude at the end. All of them share one script, unless `run` says otherwise."""
     work = tmp / "work"
     work.mkdir()
     for name, text in SERVICE_FILES.items():
@@ -46,7 +46,7 @@ async def home(tmp: Path, script: Scripted, *, run: str = "1", **settings: Any) 
 
 
 def free_port() -> int:
-    """One that nobody listens on."""
+    """A port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

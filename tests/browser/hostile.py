@@ -1,4 +1,4 @@
-"""Texts that tried to become something else in systems like ours."""
+"""Texts that passed for something else in systems like ours."""
 
 TEXTS = (
     "<script>alert(1)</script>",

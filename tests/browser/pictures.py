@@ -1,4 +1,4 @@
-"""Pictures of every view, in both themes and sizes, for people to look at: `dev/pictures FOLDER [VIEW...]`."""
+"""Pictures of every view, in both themes and sizes, for review: `dev/pictures FOLDER [VIEW...]`."""
 
 import asyncio
 import sys
@@ -66,7 +66,7 @@ async def whole_inbox(page: Page) -> None:
     await page.locator("main .over").last.scroll_into_view_if_needed()
 
 
-# Name: address, and what is done there before the picture is taken.
+# Name: URL, and what to do there before the picture is taken.
 VIEWS: dict[str, tuple[str, Act]] = {
     **{f"card{number}": ("/", press(*("j",) * number)) for number in range(CARDS)},
     "missed": ("/", whole_inbox),
@@ -105,7 +105,7 @@ async def take(
         await page.wait_for_timeout(300)
         try:
             await act(page)
-        except Exception as error:  # One view less is no reason to have no pictures at all.
+        except Exception as error:  # one missing view is no reason to have no pictures
             sys.stderr.write(f"{name}: {str(error).splitlines()[0]}\n")
         await page.wait_for_timeout(300)
         await page.screenshot(path=shoot(name))
@@ -138,7 +138,7 @@ async def main(folder: Path, only: set[str]) -> None:
 
 
 class Silent(list[str]):
-    """Here nobody minds what a page complains about."""
+    """Ignores what a page complains about."""
 
     def append(self, _: str) -> None:
         pass

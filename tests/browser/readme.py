@@ -1,4 +1,4 @@
-"""The pictures in README, from the demo with the real CLI: `dev/pictures --readme` makes them anew."""
+"""The pictures in the README, from the demo with the real CLI: `dev/pictures --readme` retakes them."""
 
 import asyncio
 import os
@@ -47,7 +47,7 @@ async def shoot(page: Page, name: str, kind: str) -> None:
 
 
 async def press(page: Page, kind: str, *keys: str) -> None:
-    """Answers the card of this kind, as a person does who has read it."""
+    """Answers the card of this kind, like a person who has read it."""
     await expect(page.locator(f".card.{kind}.current[data-armed]")).to_be_visible()
     for key in keys:
         await page.keyboard.press(key)
@@ -59,7 +59,7 @@ async def open_page(screen: Window, up: RunningHub, path: str, **kind: Any) -> P
 
 
 async def terminal(state: Path, environment: Mapping[str, str]) -> pyte.Screen:
-    """`handraise inbox` as a person has it before them, at the permission to write a file."""
+    """`handraise inbox` in a terminal, at the permission to write a file."""
     command = handraise("inbox", "--state", str(state))
     async with Pseudo(*command, environment=environment, cwd=str(state.parent), rows=ROWS) as shown:
         await shown.until("Form", "Esc to postpone")
@@ -70,7 +70,7 @@ async def terminal(state: Path, environment: Mapping[str, str]) -> pyte.Screen:
 
 @contextmanager
 def place() -> Iterator[Path]:
-    """A folder with a short name, since it can be read in the pictures."""
+    """A folder with a short name, since the pictures show it."""
     folder = Path(tempfile.gettempdir()) / "handraise-demo"
     folder.mkdir()
     try:

@@ -1,4 +1,4 @@
-"""A wire between a browser and a hub, on which a connection can go dead without a word, as after a laptop's sleep."""
+"""A relay between a browser and a hub whose connections can go dead silently, as after a laptop sleeps."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 
 class TcpRelay:
-    """Passes bytes on, both ways. `base` is where a browser finds the hub."""
+    """Forwards bytes in both directions. `base` is where a browser finds the hub."""
 
     def __init__(self, hub: str) -> None:
         self.base = ""
@@ -15,7 +15,7 @@ class TcpRelay:
         self._streams: set[asyncio.Event] = set()
 
     def freeze_streams(self) -> None:
-        """Not a byte comes by the streams that are open now, and nobody hears that they are dead."""
+        """Open streams get no more bytes, and nobody learns that they are dead."""
         for each in self._streams:
             each.set()
 

@@ -1,4 +1,4 @@
-"""A desk on a busy day: sessions in every state, a card of every kind, a conversation. Only put into the store."""
+"""A hub on a busy day: sessions in every state, a card of every kind, a conversation. Written to the store only."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -34,7 +34,7 @@ _RULES = (
 
 
 class Showroom:
-    """Fills the store of a hub that is up. Everything is dated before `NOW`."""
+    """Fills the store of a running hub. Everything is dated before `NOW`."""
 
     def __init__(self, up: RunningHub) -> None:
         self._up = up
@@ -47,13 +47,13 @@ class Showroom:
         await self._up.hub.store.apply([each for day in range(14) for each in self._day(day, made[0])])
 
     async def ask(self, body: Body, session: str | None, minutes: float = 0, **more: Any) -> Ask:
-        """One more that is open."""
+        """Adds an open ask."""
         ask = self._ask(body, session, minutes, **more)
         await self._up.hub.store.apply([OpenAsk(ask)])
         return ask
 
     def settled(self, body: Body, session: str, minutes: float, settlement: Settlement) -> list[Change]:
-        """One that is over."""
+        """Adds a settled ask."""
         ask = self._ask(body, session, minutes)
         delivered = [DeliverAsk(ask.id, settlement.at)] if isinstance(settlement, Answered) else []
         return [OpenAsk(ask), SettleAsk(ask.id, settlement), *delivered]

@@ -38,7 +38,7 @@ Settled = Callable[[Body, str, float, Settlement], Iterable[Change]]
 
 
 def conversation(settled: Settled) -> Iterable[Change]:
-    """`settled` makes asks that are over."""
+    """`settled` creates settled asks."""
     yield PublishItems(LONG, ago(55), SessionStarted(TITLE, None, SHOP, "default", None, 1))
     yield from _said("s1", "The limiter lets too much through. Find out why, and make it right.", 54)
     yield from _told(53, [Thinking("Start with the code that counts, then the tests.", "m1"), *_reads()])

@@ -1,4 +1,4 @@
-"""An alarm on the page: in red, above the inbox and in the session's head, without a reload and after one."""
+"""An alarm on the page: in red, above the inbox and in the session's header, without a reload and after one."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`ask_user` in the chat: asked by the real CLI, answered in the browser, and what Claude makes of it."""
+"""`ask_user` in the chat: asked by the real CLI, answered in the browser, and received by Claude."""
 
 from contextlib import suppress
 from pathlib import Path

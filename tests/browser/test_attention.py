@@ -1,4 +1,4 @@
-"""How an open page calls: a notification and a sound when the card is not before somebody's eyes, and not otherwise."""
+"""How an open page notifies: a notification and a sound when the card isn't visible, and not otherwise."""
 
 from pathlib import Path
 

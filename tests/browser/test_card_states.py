@@ -1,4 +1,4 @@
-"""Cards in the states that are rare: forms of every field, answers from elsewhere; and over reloads."""
+"""Cards in rare states: forms with every field, answers from elsewhere; and across reloads."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Every kind of card, asked by the real CLI, answered by mouse and by keyboard."""
+"""Every kind of card, raised by the real CLI, answered by mouse and by keyboard."""
 
 from pathlib import Path
 

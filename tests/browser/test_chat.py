@@ -1,4 +1,4 @@
-"""A conversation of the real CLI: words as they come, code, thoughts, actions, changes, sub-agents and pictures."""
+"""A conversation with the real CLI: streaming text, code, thinking, actions, changes, sub-agents and images."""
 
 from base64 import b64decode
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Nobody allows by accident: what a hand does to a card that it did not mean, with real clicks, taps and keys."""
+"""Nobody allows by accident: unintended acts on a card, with real clicks, taps and keys."""
 
 import asyncio
 import re

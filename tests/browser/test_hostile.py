@@ -1,4 +1,4 @@
-"""Whatever Claude, a tool, a file or a stranger says stays text, in every place where the page shows it."""
+"""Whatever Claude, a tool, a file or a stranger writes stays text, everywhere on the page."""
 
 from contextlib import suppress
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The inbox across all sessions: oldest first, one open, identical asks together, and the truth about each."""
+"""The inbox across all sessions: oldest first, one open, identical asks grouped, and the truth about each."""
 
 import re
 from pathlib import Path

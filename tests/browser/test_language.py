@@ -1,4 +1,4 @@
-"""The page of a hub that speaks another language: nothing of ours stays English, and everything still fits."""
+"""The page of a hub in another language: nothing of ours stays English, and everything still fits."""
 
 import re
 from collections.abc import AsyncIterator, Iterator

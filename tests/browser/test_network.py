@@ -1,4 +1,4 @@
-"""The page is honest about the network: what is not sent says so, what was missed comes, and nothing is sent twice."""
+"""The page is honest about the network: it shows what isn't sent, catches up, and sends nothing twice."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Push in a real browser: switched on by a click, shown by the real worker, answered there, and taken back."""
+"""Push in a real browser: turned on with a click, shown by the real worker, answered there, and removed."""
 
 import asyncio
 import re

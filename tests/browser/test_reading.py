@@ -1,4 +1,4 @@
-"""Nothing is allowed unread by accident: long evidence says so, is read to its end, or passed over on purpose."""
+"""Nothing is allowed unread by accident: long evidence says so, and is read to its end or skipped on purpose."""
 
 import asyncio
 

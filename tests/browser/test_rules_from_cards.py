@@ -1,4 +1,4 @@
-"""Standing answers made where somebody is asked: spelled out before, kept, and holding for the next time."""
+"""Standing answers made on a card: spelled out first, stored, and applied the next time."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Sessions: the list and its filters, a new one with pictures, the queue, and what can be done with one."""
+"""Sessions: the list and its filters, a new one with images, the queue, and the actions of one."""
 
 from pathlib import Path
 
@@ -219,7 +219,7 @@ async def test_the_list_is_in_groups_and_is_searched_and_narrowed(tmp_path: Path
         await expect(first).to_contain_text("Move orders to PostgreSQL")
         await expect(first).to_contain_text("Claude has a plan.")
         await expect(rows.filter(has_text="Check the invoices")).to_contain_text("The API key was refused (401).")
-        await expect(rows.filter(has_text="Draw the architecture")).to_contain_text("lost; can be resumed")
+        await expect(rows.filter(has_text="Draw the architecture")).to_contain_text("lost")
         await expect(rows.filter(has_text="Rename the customer table")).to_contain_text("no response from Claude for")
         await expect(rows.filter(has_text="Rebuild the search index")).to_contain_text("never asks")
 

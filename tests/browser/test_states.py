@@ -1,4 +1,4 @@
-"""Every state of a card, over reloads, restarts and time."""
+"""Every state of a card, across reloads, restarts and time."""
 
 import os
 import signal

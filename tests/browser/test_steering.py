@@ -1,4 +1,4 @@
-"""Steering: what is said during a turn, interrupts, modes and models, and what went wrong, by the real CLI."""
+"""Steering: messages during a turn, interrupts, modes and models, and errors, with the real CLI."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Many tabs of one browser: one stream for all, whoever of them comes and goes."""
+"""Many tabs of one browser: one stream for all, as tabs come and go."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the showroom shows: one body of every kind of ask, as real work would ask."""
+"""The contents of the showroom: one body for every kind of ask, as in real work."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""A real browser before a real hub. Whatever the page complains about fails the test."""
+"""A real browser on a real hub. Anything the page complains about fails the test."""
 
 import shutil
 from collections.abc import AsyncIterator, Iterator
@@ -28,7 +28,7 @@ PROGRAM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
 )
 SHELL = shutil.which("chromium-headless-shell")
-"""The same engine without the browser around it: it takes half the time, and shows no notifications."""
+"""The same engine without the browser around it: twice as fast, but without notifications."""
 PAGE = Path(str(files("handraise.api"))) / "page"
 WIDE = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=390, height=844)
@@ -69,11 +69,11 @@ READ = """
 
 
 PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20))))"
-"""Returns when the page has been painted, and has looked where its cards stand."""
+"""Returns when the page was painted, and has checked where its cards are."""
 
 
 async def armed(page: Page, kind: str) -> None:
-    """A card of this kind is there, all that it shows was on the screen, and it takes keys and clicks."""
+    """A card of this kind exists, all of it was on the screen, and it accepts keys and clicks."""
     card = page.locator(f".card.{kind}.stage-open")
     await expect(card).to_have_count(1)
     if kind != "question":
@@ -87,14 +87,14 @@ async def nothing_waits(page: Page) -> None:
 
 
 async def log_in(page: Page, up: RunningHub, name: str = "owner", role: Role = "admin") -> None:
-    """By a link, as a browser would follow it, but without drawing the page that it leads to."""
+    """With a link, as a browser would follow it, but without drawing the page behind it."""
     code = await up.auth.make_code(name, role, TheHub(), "test")
     entered = await page.context.request.get(f"{up.base}/login?code={code}", max_redirects=0)
     assert entered.status == 303
 
 
 class Reachable(Protocol):
-    """Somewhere that a hub is up."""
+    """Something that knows a running hub."""
 
     @property
     def base(self) -> str: ...
@@ -111,7 +111,7 @@ class Window:
     _quiet: bool = False
 
     async def open(self, up: RunningHub, path: str = "/", *, script: str | None = None, **context: Any) -> Page:
-        """A page that is logged in, at this address."""
+        """A signed-in page at this URL."""
         page = await self.stranger(up, script=script, **context)
         await log_in(page, up)
         await page.goto(up.base + path)
@@ -119,7 +119,7 @@ class Window:
         return page
 
     async def stranger(self, up: Reachable, *, script: str | None = None, **context: Any) -> Page:
-        """A page of a browser that the hub does not know."""
+        """A page of a browser that the hub doesn't know."""
         context.setdefault("viewport", WIDE)
         made = await self.browser.new_context(base_url=up.base, **context)
         self.contexts.append(made)
@@ -129,7 +129,7 @@ class Window:
         return self.listen(await made.new_page())
 
     def listen(self, page: Page) -> Page:
-        """To what it complains about, and asks for."""
+        """Records what it complains about and requests."""
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("console", self._hear)
         page.on("request", lambda request: self.requested.add(request.url))
@@ -137,7 +137,7 @@ class Window:
 
     @contextmanager
     def trouble_expected(self) -> Iterator[None]:
-        """While the hub is away, or refuses, a browser says so by itself."""
+        """While the hub is away or refuses, the browser itself reports errors."""
         self._quiet = True
         try:
             yield
@@ -150,12 +150,12 @@ class Window:
 
 
 _running: dict[str, Browser] = {}
-"""By program: the browsers that all tests of this process share. Each window has contexts of its own."""
+"""Browsers by program, shared by all tests of this process. Each window has its own contexts."""
 
 
 @asynccontextmanager
 async def shared_browsers() -> AsyncIterator[None]:
-    """While this is entered, windows are opened in browsers that are started once."""
+    """While this is entered, windows share browsers that are started once."""
     async with async_playwright() as playwright:
         _drivers.append(playwright)
         try:
@@ -185,7 +185,7 @@ async def window(*, notifying: bool = False) -> AsyncIterator[Window]:
     try:
         yield opened
     finally:
-        with opened.trouble_expected():  # what a page says while it is taken away is no complaint
+        with opened.trouble_expected():  # complaints of a page that is being closed don't count
             for context in opened.contexts:
                 await context.close()
     assert opened.complaints == [], opened.complaints

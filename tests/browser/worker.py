@@ -1,4 +1,4 @@
-"""The page's worker in a real browser: pushes are handed to it as the browser would, and its notifications are read."""
+"""The page's worker in a real browser: delivers pushes to it as the browser would, and reads its notifications."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ from surfaces.push.vendor import Phone, b64
 DEADLINE = 60.0
 AGAIN = 150
 
-# Chromium has no push service to reach here, so that this browser gets its address and keys from the test.
+# Chromium can't reach a push service here, so the test provides its endpoint and keys.
 SUBSCRIBING = """
   const keep = "test.subscription";
   const told = %s;
@@ -38,7 +38,7 @@ READ = """
 """
 PUT_AWAY = "self.registration.getNotifications().then((all) => all.forEach((each) => each.close()))"
 PAGES = "self.clients.matchAll({ type: 'window', includeUncontrolled: true }).then((all) => all.length)"
-# An event that a script makes cannot be waited for; whoever made it waits for what it was given.
+# A synthetic event can't be waited for; wait for the promise it was given.
 CLICK = """
   async ([tag, action, calm]) => {
     const [notification] = await self.registration.getNotifications({ tag });
@@ -54,7 +54,7 @@ CLICK = """
     return "done";
   }
 """
-# Everything that was ever shown: what says how it went is gone after a moment.
+# Everything ever shown: a notification about the outcome disappears after a moment.
 WATCH = """
   () => {
     self.everShown = [];
@@ -75,7 +75,7 @@ def subscribing(phone: Phone) -> str:
 
 @dataclass
 class NotificationScreen:
-    """What a person sees of a browser of which no page is open."""
+    """What a person sees of a browser without an open page."""
 
     context: BrowserContext
     base: str
@@ -84,7 +84,7 @@ class NotificationScreen:
     pushed: str = ""
 
     async def push(self, notice: dict[str, Any] | str) -> None:
-        """Hands a message to the worker, as the browser does after it has opened it."""
+        """Delivers a message to the worker, as the browser does after decrypting it."""
         self.pushed = notice if isinstance(notice, str) else json.dumps(notice)
         await self.cdp.send(
             "ServiceWorker.deliverPushMessage",
@@ -96,9 +96,9 @@ class NotificationScreen:
         return shown
 
     async def until(self, **wanted: Any) -> dict[str, Any]:
-        """The notification of which all of this is true, as soon as there is one.
+        """The first notification that matches all of this.
 
-        A worker that had just been started may have missed the push: it comes again, as from any push service.
+        A worker that was just started may have missed the push: it is sent again, as any push service would.
         """
         async with asyncio.timeout(DEADLINE):
             for tries in count(1):
@@ -116,7 +116,7 @@ class NotificationScreen:
                 await asyncio.sleep(0.05)
 
     async def click(self, tag: str, action: str = "", *, calm: int = 1000) -> None:
-        """A tap, once it was shown for so many milliseconds."""
+        """A tap, after it was shown for this many milliseconds."""
         assert await self._worker.evaluate(CLICK, [tag, action, calm]) == "done"
 
     async def watch(self) -> None:
@@ -135,7 +135,7 @@ class NotificationScreen:
 
 
 async def screen_of(page: Page, base: str) -> NotificationScreen:
-    """Leaves the page for an empty one, and goes on with its worker. Nothing is shown yet."""
+    """Replaces the page with an empty one, and continues with its worker. Nothing is shown yet."""
     context = page.context
     await page.evaluate("navigator.serviceWorker.ready.then(() => true)")
     await page.goto("about:blank")
@@ -151,7 +151,7 @@ async def screen_of(page: Page, base: str) -> NotificationScreen:
     await cdp.send("ServiceWorker.enable")
     async with asyncio.timeout(DEADLINE):
         screen = NotificationScreen(context, base, cdp, await found)
-        # While somebody looks at the page, nothing is shown beside it.
+        # While someone looks at the page, no notification is shown.
         while await screen.evaluate(PAGES):
             await asyncio.sleep(0.05)
     await screen.evaluate(PUT_AWAY)

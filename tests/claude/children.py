@@ -1,4 +1,4 @@
-"""Processes for tests: started by us, told by their pid, gone at the end."""
+"""Processes for tests: started by us, identified by pid, gone at the end."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ PATIENCE = 60.0
 
 @contextmanager
 def child(source: str, *words: object, **how: object) -> Iterator[subprocess.Popen[bytes]]:
-    """A Python process that runs `source` and has said one line; it is killed at the end if it still lives."""
+    """A Python process that runs `source` and has printed one line; killed at the end if it still runs."""
     command = [sys.executable, "-u", "-c", source, *map(str, words)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, **how)  # type: ignore[call-overload]
     try:
@@ -30,7 +30,7 @@ def child(source: str, *words: object, **how: object) -> Iterator[subprocess.Pop
 
 
 def pids(process: subprocess.Popen[bytes]) -> list[int]:
-    """The numbers in the line that the child said."""
+    """The pids in the line that the child printed."""
     return [int(word) for word in process.first_line.split()]  # type: ignore[attr-defined]
 
 
@@ -46,7 +46,7 @@ def end(*family: Identity) -> None:
 
 
 async def until(path: Path) -> str:
-    """What a child wrote into this file, once it did so with a newline."""
+    """What a child wrote to this file, once it ends with a newline."""
     async with asyncio.timeout(PATIENCE):
         while True:
             text = path.read_text() if path.exists() else ""

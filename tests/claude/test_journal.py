@@ -172,7 +172,7 @@ async def test_a_journal_that_gave_back_is_followed_and_written_as_before(tmp_pa
 
 
 @pytest.mark.parametrize("polled", [False, True], ids=["inotify", "polling"])
-@pytest.mark.parametrize("damage", ["deleted", "replaced", "cut short"])
+@pytest.mark.parametrize("damage", ["deleted", "replaced", "truncated"])
 async def test_a_journal_that_is_tampered_with_is_noticed_at_once(tmp_path: Path, damage: str, polled: bool) -> None:
     kind = Polling(0.001, 0.005) if polled else watch()
     path = tmp_path / "out.ndjson"
@@ -182,7 +182,7 @@ async def test_a_journal_that_is_tampered_with_is_noticed_at_once(tmp_path: Path
         assert await anext(chunks) == b"one\n"
         waiting = asyncio.ensure_future(anext(chunks))
         await asyncio.sleep(0)
-        if damage == "cut short":
+        if damage == "truncated":
             os.truncate(path, 0)
         elif damage == "deleted":
             path.unlink()
@@ -196,7 +196,7 @@ async def test_a_journal_that_is_tampered_with_is_noticed_at_once(tmp_path: Path
 async def test_a_journal_that_is_too_short_for_its_offset_was_cut(tmp_path: Path) -> None:
     async with writing(tmp_path) as writer:
         writer.write(b"one\n")
-        with pytest.raises(JournalLost, match="cut short"):
+        with pytest.raises(JournalLost, match="truncated"):
             await anext(writer.follow(5))
 
 

@@ -1,5 +1,5 @@
-"""A program of ours in Claude's place, in a sandbox: the first process in there starts it, cleans up after it and ends
-with it, and cannot be kept from that."""
+"""A program of ours in Claude's place, in a sandbox: process 1 starts it, cleans up after it, ends with it, and
+can't be stopped from doing so."""
 
 import asyncio
 import os
@@ -127,7 +127,7 @@ async def test_the_first_process_holds_nothing_and_can_do_nothing(tmp_path: Path
 
 
 async def test_signals_from_inside_do_not_end_it_before_the_program(tmp_path: Path) -> None:
-    """Nor can it be traced: whoever could, could keep it there when Claude has ended."""
+    """Nor can it be traced: a tracer could keep it alive when Claude has exited."""
     source = """
 import ctypes, os, signal
 for number in (signal.SIGKILL, signal.SIGSTOP, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):

@@ -1,4 +1,4 @@
-"""Reading what a directory brings: everything that Claude Code would find, within bounds, and nothing is followed."""
+"""Reading what a directory brings: everything Claude Code would find, within limits, and nothing is followed."""
 
 import json
 import os
@@ -120,7 +120,7 @@ def test_folders_that_lead_back_to_themselves_end(tmp_path: Path) -> None:
     found = repository.read(str(tmp_path))
 
     assert found.problems
-    assert all("nested too deep" in each for each in found.problems)
+    assert all("nested too deeply" in each for each in found.problems)
 
 
 def test_scripts_are_read_only_inside_the_directory(tmp_path: Path) -> None:

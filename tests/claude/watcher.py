@@ -1,4 +1,4 @@
-"""A process that watches one file and says how: for tests in which inotify is used up."""
+"""A process that watches one file and reports how: for tests in which inotify is used up."""
 
 import asyncio
 import logging

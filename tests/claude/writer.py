@@ -1,4 +1,4 @@
-"""A writer that can be killed: writes numbered lines of all sizes into a FIFO until its death, or a number of them."""
+"""A writer that can be killed: writes numbered lines of all sizes to a FIFO until it dies, or a number of them."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ SIZES = [1, 20, 300, 4095, 4096, 4097, 20_000, 65_536, 200_000, 1_000_000, 1_048
 
 
 def line(writer: str, number: int, size: int) -> bytes:
-    """`writer number size xxx…`: whoever reads it can tell whether it is whole."""
+    """`writer number size xxx…`: a reader can tell whether it is complete."""
     head = b"%s %d %d " % (writer.encode(), number, size)
     return head + b"x" * size + b"\n"
 

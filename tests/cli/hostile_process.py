@@ -1,7 +1,7 @@
-"""Runs commands in hostile surroundings, each in a child of its own: the imports are paid for once.
+"""Runs commands in hostile environments, each in its own child: imports happen only once.
 
-Reads lines from stdin, each a JSON list of cases; for each writes a line, a list of `[code, stdout, stderr]`. A case
-names the words, and how its surroundings differ: `env` (None removes), `cwd`, `stdin` (base64), and for
+Reads lines from stdin, each a JSON list of cases; writes a line for each, a list of `[code, stdout, stderr]`. A case
+has the words, and how its environment differs: `env` (None removes), `cwd`, `stdin` (base64), and for
 `stdout`/`stderr` a file, or `closed`.
 """
 
@@ -26,7 +26,7 @@ Tried = list[tuple[dict[str, Any], int, str, str]]
 
 
 class HostileStage:
-    """The process, from outside: tries whatever it is given."""
+    """The process, from outside: runs the cases it is given."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
@@ -123,7 +123,7 @@ def be(case: dict[str, Any], folder: str) -> None:
             if stream is not None:
                 stream.flush()
     except OSError:
-        os._exit(120)  # as Python ends where it cannot flush
+        os._exit(120)  # as Python exits when it can't flush
     os._exit(code if isinstance(code, int) else 0 if code is None else 1)
 
 

@@ -1,4 +1,4 @@
-"""The options of `handraise answer`: all that was typed becomes the answer, or nothing is sent."""
+"""The options of `handraise answer`: everything typed becomes the answer, or nothing is sent."""
 
 from itertools import combinations
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a command that stayed with a session ends with: true, whatever happened."""
+"""The exit code of a command that followed a session: correct, whatever happened."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Commands as a person or a script types them: what they say, and the code they end with."""
+"""Commands as a person or a script types them: their output and exit codes."""
 
 import asyncio
 import json

@@ -79,4 +79,4 @@ async def test_commands_sessions_and_asks_are_completed_no_title_does_harm_and_w
 
         # What no hub can tell is not completed.
         terminal.type(CTRL_U, "handraise stop s", TAB, "_typed", ENTER)
-        await terminal.until("stop s_typed", "No hub answers here.")
+        await terminal.until("stop s_typed", "No hub is running.")

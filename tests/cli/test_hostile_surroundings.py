@@ -1,4 +1,4 @@
-"""Every command in surroundings that are out to get it: a sentence and a code, never a traceback."""
+"""Every command in hostile environments: a sentence and an exit code, never a traceback."""
 
 import base64
 import socket
@@ -34,7 +34,7 @@ WORDS: dict[str, list[list[str]]] = {
     "completion": [["completion", "bash"]],
 }
 ENDLESS = ("serve", "demo")
-"""They would go on: what keeps them from coming up is tried one by one below."""
+"""They run until stopped: what keeps them from starting is tested one by one below."""
 STARTS_A_HUB = ("run",)
 EACH = [words for name, many in WORDS.items() if name not in ENDLESS for words in many]
 WITHOUT_A_HUB = [words for words in EACH if words[0] not in STARTS_A_HUB]

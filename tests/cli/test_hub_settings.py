@@ -1,4 +1,4 @@
-"""What the settings make of a hub."""
+"""The hub that the settings describe."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The options that a project can have: all of them can be set, and all are documented."""
+"""The options of a project: all of them can be set, and all are documented."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A link is opened where somebody sees it, and nothing is said about it where nobody does."""
+"""A link is opened if someone can see it, and not mentioned if nobody can."""
 
 import os
 import subprocess

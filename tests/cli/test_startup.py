@@ -1,4 +1,4 @@
-"""A command starts at once: it imports what it needs, and `ps` next to nothing."""
+"""Commands start fast: they import only what they need, and `ps` almost nothing."""
 
 import subprocess
 import sys
@@ -75,6 +75,11 @@ def test_a_command_is_listed_with_the_first_sentence_of_its_own_help(name: str) 
 def test_staying_without_a_terminal_draws_nothing_and_imports_nothing_that_draws() -> None:
     found = imported_by("import handraise.cli.interactive_session, handraise.surfaces.terminal.unattended")
     assert not found & {"prompt_toolkit", "rich", "markdown_it", "pygments", "platformdirs"}
+
+
+def test_talking_to_a_hub_takes_nothing_but_our_own_client() -> None:
+    found = imported_by("import handraise.cli.interactive_session")
+    assert not found & {"httpx2", "httpcore2", "h11", "anyio", "http.client", "urllib.request"}
 
 
 def test_a_hub_imports_what_few_hubs_need_when_they_need_it() -> None:

@@ -1,4 +1,4 @@
-"""Server-sent events out of bytes."""
+"""Server-sent events from bytes."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""HTTP on the standard library: whatever the pieces, the body comes whole."""
+"""HTTP on the standard library: however it is split, the body is complete."""
 
 import pytest
 from hypothesis import given
@@ -39,7 +39,55 @@ def test_a_body_without_a_length_lasts_as_long_as_the_connection() -> None:
     response.close()
 
 
-@pytest.mark.parametrize("piece", [b"SSH-2.0\r\n\r\n", HEAD + b"what\r\nis this\r\n", HEAD + b"-1\r\n\r\n"])
+@pytest.mark.parametrize(
+    ("response", "can_continue"),
+    [
+        (HEAD + b"2\r\nok\r\n0\r\n\r\n", True),
+        (HEAD + b"2;x=y\r\nok\r\n0\r\nTrailer: x\r\n\r\n", True),
+        (HEAD + b"2\r\nok\r\n0\r\n\r\nmore", False),
+        (b"HTTP/1.1 204 No Content\r\n\r\n", True),
+        (b"HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", True),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", True),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: Close\r\n\r\n", False),
+        (b"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", False),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nmore", False),
+        (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", True),
+    ],
+)
+def test_it_knows_whether_the_connection_can_carry_another_request(response: bytes, can_continue: bool) -> None:
+    parser = ResponseParser()
+    for at in range(len(response)):
+        assert not (parser.has_ended and can_continue)
+        parser.receive(response[at : at + 1])
+
+    assert parser.has_ended
+    assert parser.can_continue == can_continue
+
+
+def test_a_head_is_bounded() -> None:
+    response = ResponseParser()
+    response.receive(b"HTTP/1.1 200 OK\r\nX: " + b"x" * (http.LARGEST_HEAD - 20))
+
+    with pytest.raises(BadResponse, match="too large"):
+        response.receive(b"x")
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        b"SSH-2.0\r\n\r\n",
+        HEAD + b"what\r\nis this\r\n",
+        HEAD + b"-1\r\n\r\n",
+        HEAD + b"0x1\r\na\r\n",
+        HEAD + b"1\r\nab\r\n",
+        HEAD + b"1" * 2000,
+        HEAD + b"0\r\n" + b"x" * 200_000,
+        b"HTTP/1.1 101 Switching Protocols\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 1_0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
+    ],
+)
 def test_somebody_else_is_not_mistaken_for_a_hub(piece: bytes) -> None:
     with pytest.raises(BadResponse):
         ResponseParser().receive(piece)

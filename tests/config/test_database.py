@@ -1,4 +1,4 @@
-"""Where the database is: what is understood, and what is refused with what would be."""
+"""The database's location: what is accepted, and what is refused with a hint."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The files that hold settings: where they are, and which ones are refused."""
+"""The settings files: where they are, and which ones are refused."""
 
 import os
 from pathlib import Path

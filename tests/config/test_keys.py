@@ -1,4 +1,4 @@
-"""The keys: docs/settings.md says each with its default and its variable, and none that there is not."""
+"""The keys: docs/settings.md lists each with its default and its variable, and no others."""
 
 import re
 from collections.abc import Iterator

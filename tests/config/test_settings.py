@@ -1,4 +1,4 @@
-"""What the settings mean, and what they cannot mean together."""
+"""What the settings mean, and which ones contradict each other."""
 
 import pytest
 

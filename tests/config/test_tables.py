@@ -1,4 +1,4 @@
-"""Which keys, values and variables there are, and with which words others are refused."""
+"""The known keys, values and variables, and how others are refused."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Runs the real Claude Code against the scripted model, in a home of its own."""
+"""Runs the real Claude Code against the scripted model, with its own home."""
 
 import asyncio
 import json
@@ -19,9 +19,9 @@ Frame = Mapping[str, Any]
 
 
 async def run_claude(url: str, home: Path, prompt: str, *options: str) -> list[Frame]:
-    """One `claude -p`, until it ends: what it said."""
+    """Runs one `claude -p` to its end; returns its output."""
     options = ("-p", "--output-format", "stream-json", "--verbose", *options, prompt)
-    # With a pipe for stdin, `-p` first waits three seconds for something to be piped in.
+    # With a pipe as stdin, `-p` first waits three seconds for input.
     async with _started(url, home, *options, stdin=asyncio.subprocess.DEVNULL) as claude:
         said, _ = await claude.communicate()
     return [json.loads(line) for line in said.splitlines()]
@@ -94,7 +94,7 @@ async def _started(
 
 
 def blocks(frames: list[Frame], kind: str) -> list[Frame]:
-    """What Claude's main loop said, of one kind of content."""
+    """The main loop's content blocks of one kind."""
     return [
         block
         for frame in frames

@@ -1,4 +1,4 @@
-"""Requests as Claude Code 2.1.325 makes them, short."""
+"""Short requests in the format of Claude Code 2.1.325."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The kinds of desk that the contract suite holds: each a way to seat people at a hub."""
+"""The kinds of desk that the contract suite tests: each a way to seat people at a hub."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -28,7 +28,7 @@ async def _local(opened: Hub) -> AsyncIterator[Sit]:
 
 @asynccontextmanager
 async def _remote(opened: Hub) -> AsyncIterator[Sit]:
-    """Over HTTP, each with a token of their name."""
+    """Over HTTP, each with their own token."""
     with TemporaryDirectory() as folder:
         service = ServeConfig(Path(folder), Path("/bin/false"), {}, port=0)
         async with reachable(opened, service) as up, AsyncExitStack() as desks:

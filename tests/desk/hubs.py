@@ -1,4 +1,4 @@
-"""A hub for the tests of desks, with sessions and asks put straight into its store: no Claude is started for them."""
+"""A hub for desk tests, with sessions and asks written straight to its store: no Claude is started for them."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -23,7 +23,7 @@ BASH = Permission("Bash", {"command": "npm test"})
 
 @asynccontextmanager
 async def quiet_hub(tmp: Path, **settings: Any) -> AsyncIterator[Hub]:
-    """A whole hub that finds nobody to adopt."""
+    """A whole hub that finds nothing to adopt."""
     async with hub(HubConfig(tmp / "state", tmp / "no-claude", {}, **settings)) as opened:
         yield opened
 

@@ -1,4 +1,4 @@
-"""What every desk promises, whichever way it reaches the hub."""
+"""What every desk promises, however it reaches the hub."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

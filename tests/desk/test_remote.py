@@ -1,4 +1,4 @@
-"""The desk from elsewhere: on the Unix socket and by an address, and what it does when the hub goes away."""
+"""The remote desk: on the Unix socket and by address, and what it does when the hub goes away."""
 
 import asyncio
 import subprocess
@@ -11,6 +11,7 @@ import pytest
 
 import handraise
 from api.served import TESTER, served
+from client.odd_server import CLOSE, odd_server, responding
 from handraise.desk.interface import DeskError, Follower, LostPlace, NotLetIn, Unreached
 from handraise.desk.remote import NO_TIMEOUT, RemoteDesk
 from handraise.model.answers import Allow
@@ -49,6 +50,25 @@ async def test_who_is_not_let_in_is_told_so(tmp_path: Path) -> None:
             ask = await hub.ask(Permission("Bash", {"command": "ls"}))
             with pytest.raises(NotLetIn, match="you are a viewer"):
                 await desk.answer(ask.id, Allow())
+
+
+@pytest.mark.parametrize("page", [b"<html>Welcome</html>", b""], ids=["a page", "nothing"])
+@pytest.mark.parametrize("status", [b"200 OK", b"302 Found", b"404 Not Found"])
+async def test_another_web_server_is_not_mistaken_for_a_hub(status: bytes, page: bytes) -> None:
+    response = b"HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s" % (status, len(page), page)
+    async with odd_server(responding(response)) as server:
+        with pytest.raises(Unreached, match="not a Handraise hub"):
+            await RemoteDesk(server.where).__aenter__()
+
+
+async def test_an_answer_whose_response_is_lost_is_not_sent_again() -> None:
+    me = b'{"name":"ana","source":"terminal"}'
+    response = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(me), me)
+    async with odd_server(responding(response, CLOSE)) as server, RemoteDesk(server.where) as desk:
+        with pytest.raises(Unreached):
+            await desk.answer("a_1", Allow())
+
+    assert server.targets == ["GET /api/me", "POST /api/asks/a_1/answer"]
 
 
 async def test_names_that_are_no_names_are_not_found_and_nothing_else(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Each thing that the doctor looks at, when it is well and when it is not."""
+"""Each check of the doctor, when all is well and when it isn't."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""The whole examination of a machine with a made-up home, and its report as text and JSON."""
+"""The whole examination with a made-up home, and its report as text and JSON."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Followers: they miss nothing, repeat nothing, and hold nobody up."""
+"""Followers: they miss nothing, repeat nothing, and delay no one."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

@@ -1,4 +1,4 @@
-"""What a hub keeps is its own: private folders, and one hub for each of them."""
+"""A hub's state is its own: private folders, and one hub for each of them."""
 
 import os
 from pathlib import Path

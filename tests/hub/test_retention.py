@@ -1,4 +1,4 @@
-"""What is old or too much goes; what somebody waits for, the audit, and what runs stay."""
+"""Old and excess data is removed; open asks, the audit log, and running sessions stay."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The stores that an inbox may stand on."""
+"""The stores that an inbox is tested with."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""When patience ends: the next one first, and what is gone is skipped."""
+"""Deadlines: the next one first, and removed ones are skipped."""
 
 from hypothesis import given
 from hypothesis import strategies as st

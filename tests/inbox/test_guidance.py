@@ -1,4 +1,4 @@
-"""What Claude reads of an answer that came too late for the request itself."""
+"""What Claude reads about an answer that came too late for the request itself."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The inbox: every ask is settled once, whoever comes when, and everybody is told the truth."""
+"""The inbox: every ask is settled once, in any order of events, and everyone is told the truth."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Standing answers: what a rule decides, what "for longer" keeps, and that both are on record."""
+"""Standing answers: what a rule decides, what "for longer" stores, and that both are recorded."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""The rules among a project's options: where they hold, and what comes before and after them."""
+"""The rules among a project's options: where they apply, and what comes before and after them."""
 
 import pytest
 from msgspec.structs import replace

@@ -1,4 +1,4 @@
-"""An inbox with a clock that a test sets, asks to put into it, and surroundings without a disk."""
+"""An inbox with a clock that the test sets, asks for it, and surroundings without a disk."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -37,7 +37,7 @@ class Clock:
 
 
 class Room:
-    """What a test needs of an inbox, in one place."""
+    """Everything a test needs of an inbox."""
 
     def __init__(self, store: Store, inbox: Inbox, clock: Clock) -> None:
         self.store = store

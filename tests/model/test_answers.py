@@ -1,4 +1,4 @@
-"""Answers as JSON: what the API says is read back to the letter, and nothing passes for consent that is not."""
+"""Answers as JSON: they round-trip exactly, and nothing but consent counts as consent."""
 
 from contextlib import suppress
 from typing import Any

@@ -1,4 +1,4 @@
-"""Ids: a letter for the noun, then sixteen characters that nobody mistakes for others."""
+"""IDs: a letter for the noun, then sixteen unambiguous characters."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""The rule of what was meant: the cases that every surface passes, and what must hold whatever happens."""
+"""The rule of intent: the cases that every surface passes, and what must always hold."""
 
 import json
 from pathlib import Path
@@ -79,7 +79,7 @@ def test_a_repeated_act_is_never_meant(surface: Surface, history: list[Any], at:
 
 @given(surfaces, histories)
 def test_a_person_who_looks_is_not_held_up(surface: Surface, history: list[Any]) -> None:
-    """Fifty cards in a row: each counts at once, when it was looked at for the time of the calm."""
+    """Fifty cards in a row: each counts immediately once it was looked at for the calm period."""
     card = after(surface, [(0, "appear"), *history]).see()
 
     assert card.judge(Act("grant", card.calm_at())) == "meant"

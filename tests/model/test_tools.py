@@ -1,16 +1,30 @@
 """The table of tools: each name once, and what matters in its input."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from handraise.model.tools import TOOLS, names_of, of_server, tool_named
+
+PAGE = Path(__file__).parents[2] / "web" / "src"
 
 
 def test_the_kinds_that_rules_and_cards_tell_apart() -> None:
     assert names_of("shell") == {"Bash"}
     assert names_of("read", "find") == {"Read", "NotebookRead", "Glob", "Grep", "LS"}
     assert names_of("write", "edit") == {"Write", "Edit", "MultiEdit", "NotebookEdit"}
+    assert {name for name, tool in TOOLS.items() if tool.only_reads} == names_of("read", "find") | {"ToolSearch"}
     assert names_of("question", "plan") == {"AskUserQuestion", "ExitPlanMode"}
     assert {name for name, tool in TOOLS.items() if tool.inward} == {"TodoWrite", "TodoRead", "BashOutput"}
+
+
+def test_the_page_knows_no_tool_by_its_name() -> None:
+    """What it has to know comes with each ask and action."""
+    names = re.compile(rf"\b({'|'.join(TOOLS)})\b")
+    files = [path for path in PAGE.rglob("*.ts*") if "generated" not in path.parts]
+    assert files
+    assert [f"{path.name}: {name}" for path in files for name in names.findall(path.read_text("utf-8"))] == []
 
 
 def test_a_tool_that_nobody_knows_is_other() -> None:

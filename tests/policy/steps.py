@@ -1,4 +1,4 @@
-"""Counts the lines of the policy that run: a measure of work that does not depend on the machine."""
+"""Counts the lines of the policy that run: a measure of work that doesn't depend on the machine."""
 
 import sys
 from collections.abc import Callable

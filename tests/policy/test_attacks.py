@@ -1,4 +1,4 @@
-"""Ways by which an allowed command runs another program or writes a file: each asks, whatever the pattern."""
+"""Ways for an allowed command to run another program or write a file: each asks, whatever the pattern."""
 
 from datetime import UTC, datetime
 from pathlib import Path

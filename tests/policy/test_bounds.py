@@ -1,4 +1,4 @@
-"""Nothing that Claude or a repository writes takes a ruling long: what is too long is not read, and asks."""
+"""Nothing that Claude or a repository writes makes a ruling slow: what is too long is not parsed, and asks."""
 
 from datetime import UTC, datetime
 

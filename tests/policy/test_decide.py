@@ -1,4 +1,4 @@
-"""What the rules say to calls: allowing wants every part, denying wants any, and a doubt asks."""
+"""What the rules decide about calls: allowing needs every part, denying needs any, and a doubt asks."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""What the rules say to file tools and others, and what passes without any rule."""
+"""What the rules decide about file tools and others, and what passes without any rule."""
 
 from datetime import UTC, datetime
 

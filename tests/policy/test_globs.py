@@ -1,4 +1,4 @@
-"""Globs mean what they always meant, and no text makes them slow."""
+"""Globs have their usual meaning, and no text makes them slow."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Cells are found by id or by place."""
+"""Cells are found by id or by position."""
 
 import pytest
 

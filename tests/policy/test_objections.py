@@ -1,4 +1,4 @@
-"""What the rules have against a call that Claude makes without asking."""
+"""The rules' objections to a call that Claude makes without asking."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Patterns are compared with whole words, and read back what was spelled."""
+"""Patterns are compared with whole words, and round-trip."""
 
 import pytest
 from hypothesis import given

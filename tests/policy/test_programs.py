@@ -1,4 +1,4 @@
-"""What is known of programs."""
+"""What we know about programs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Commands taken apart: what runs is seen, wherever it stands."""
+"""Parsed commands: everything that runs is seen, wherever it is."""
 
 import pytest
 

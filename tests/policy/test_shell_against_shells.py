@@ -1,5 +1,5 @@
-"""Real shells as witnesses: whatever bash or zsh tries to run was seen by our reading, word for word, and nothing runs
-that the rules did not allow."""
+"""Real shells as witnesses: our parser saw everything that bash or zsh tries to run, word for word, and nothing
+runs that the rules did not allow."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""File tools on what is no file: Claude that writes into its own stdin answers for a person."""
+"""File tools on what isn't a file: a Claude that writes to its own stdin would answer for a person."""
 
 import pytest
 

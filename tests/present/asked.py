@@ -1,4 +1,4 @@
-"""Asks of every kind, and what finds our own plain English in a text."""
+"""Asks of every kind, and a check for our own plain English in a text."""
 
 import re
 from datetime import UTC, datetime
@@ -53,5 +53,5 @@ def bash(command: str, **more: Any) -> Permission:
 
 
 def english_in(text: str) -> list[str]:
-    """Every plain word outside of quotes."""
+    """Every plain word outside quotes."""
     return _WORD.findall(_QUOTE.sub(" ", text))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from handraise.model.tools import TOOLS
-from handraise.present.actions import doing, name_action
+from handraise.present.actions import ToolTraits, doing, name_action, traits_of
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,23 @@ def test_every_tool_of_the_table_has_its_texts(tool: str) -> None:
 )
 def test_the_line_of_an_action_says_what_is_done(tool: str, line: str) -> None:
     assert doing(tool, "x") == line
+
+
+@pytest.mark.parametrize(
+    ("tool", "traits"),
+    [
+        ("Bash", ToolTraits("shell", "Ran", (), "", "command", "", only_reads=False)),
+        ("Write", ToolTraits("write", "Wrote", (), "file_path", "content", "whole", only_reads=False)),
+        ("MultiEdit", ToolTraits("edit", "Changed", (), "file_path", "", "replacements", only_reads=False)),
+        ("Grep", ToolTraits("find", "Searched for", ("pattern",), "path", "", "", only_reads=True)),
+        ("ToolSearch", ToolTraits("lookup", "", (), "", "", "", only_reads=True)),
+        ("mcp__a__b", ToolTraits("other", "", (), "", "", "", only_reads=False)),
+    ],
+)
+def test_the_traits_of_a_tool_say_how_a_call_is_shown(tool: str, traits: ToolTraits) -> None:
+    assert traits_of(tool) == traits
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_every_tool_has_traits(tool: str) -> None:
+    assert traits_of(tool).kind == TOOLS[tool].kind

@@ -1,4 +1,4 @@
-"""The card: all that people read about an ask, in every kind and state, and in the language of the hub."""
+"""The card: everything people read about an ask, in every kind and state, and in the hub's language."""
 
 from typing import Any
 
@@ -25,8 +25,10 @@ from handraise.model.asks import (
 )
 from handraise.model.names import has_hidden
 from handraise.model.trust import Brought, Trust
-from handraise.present.cards import Card, card_as_json, card_of
-from present.asked import BODIES, FORM, HERE, NOON, NPM, PLAN, TRUST, WHICH, ask_of, bash, english_in
+from handraise.present.actions import traits_of
+from handraise.present.cards import Card, Risk, card_as_json, card_of, risk
+from handraise.present.evidence import hides
+from present.asked import BODIES, FORM, HERE, NOON, NPM, PLAN, TRUST, WHICH, WRITE, ask_of, bash, english_in
 
 
 def read(card: Card) -> list[str]:
@@ -140,3 +142,39 @@ def test_whatever_is_asked_a_card_hides_nothing(body: Body, why: str) -> None:  
     assert not any(has_hidden(text) for text in shown)
     assert not any(has_hidden(each.text) for each in card.evidence)
     assert card.headline.strip()
+
+
+def risk_of(body: Body, session: str | None = "s_1") -> Risk:
+    return risk(ask_of(body, session), hidden=hides(body))
+
+
+@pytest.mark.parametrize(
+    ("body", "level", "reason"),
+    [
+        (bash("rm \u202e/"), "high", "Contains hidden characters"),
+        (Permission("Read", {"file_path": "/\u200b"}), "high", "Contains hidden characters"),
+        (Permission("Read", {"file_path": "/etc"}, blocked_path="/etc"), "high", "Outside the allowed directories"),
+        (TRUST, "high", "Runs code from this directory without asking"),
+        (bash("curl x | sh"), "high", "This command can only be allowed once"),
+        (Permission("Read", {"file_path": "/etc"}), "low", ""),
+        (Permission("Grep", {"pattern": "x"}), "low", ""),
+        (WHICH, "low", ""),
+        (FORM, "low", ""),
+        (NPM, "medium", ""),
+        (WRITE, "medium", ""),
+        (PLAN, "medium", ""),
+        (Permission("mcp__a__b", {}), "medium", ""),
+    ],
+)
+def test_how_risky_an_ask_is(body: Body, level: str, reason: str) -> None:
+    found = risk_of(body)
+    assert (found.level, found.reason) == (level, reason)
+
+
+def test_where_nothing_can_be_offered_at_all_a_command_is_like_any_other() -> None:
+    assert risk_of(bash("npm test"), session=None).level == "medium"
+
+
+def test_the_card_of_a_permission_has_the_traits_of_its_tool() -> None:
+    assert card_of(ask_of(WRITE), HERE).traits == traits_of("Write")
+    assert card_of(ask_of(WHICH), HERE).traits is None

@@ -1,4 +1,4 @@
-"""The evidence: whole, marked, and in the order in which to read it."""
+"""The evidence: complete, marked, and in reading order."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 from handraise.model.asks import Body, Form, Permission, Plan
 from handraise.model.trust import Brought, Trust
 from handraise.present.evidence import brought_in_words, evidence, hides
-from present.asked import CHANGE, FORM, TRUST, TWO, WHICH, ask_of, bash
+from present.asked import CHANGE, FORM, NEW, TRUST, TWO, WHICH, ask_of, bash
 
 
 def seen(body: Body) -> list[tuple[str, str, str]]:
@@ -31,6 +31,23 @@ def test_a_long_command_is_not_cut() -> None:  # lesson 38
 def test_a_change_is_its_diff_with_its_note() -> None:
     body = Permission("Edit", {"file_path": "/a"}, diff=CHANGE, diff_note="It will fail.", reason="Not allowed yet")
     assert seen(body) == [("diff", CHANGE, ""), ("note", "It will fail.", ""), ("note", "Not allowed yet", "")]
+
+
+def test_an_empty_file_is_its_note_alone() -> None:
+    body = Permission("Write", {"file_path": "/a", "content": ""}, diff="", diff_note="New, empty file.")
+    assert seen(body) == [("note", "New, empty file.", "")]
+
+
+def test_only_what_claude_itself_describes_is_what_claude_says() -> None:
+    # Claude Code fills the description of a request with the name of its file.
+    new = Permission("Write", {"file_path": "/src/a.py", "content": "1\n2\n"}, description="a.py", diff=NEW)
+    assert seen(new) == [("diff", NEW, "")]
+    issue = {"title": "A", "description": "What went wrong"}
+    assert [kind for kind, _, _ in seen(Permission("mcp__github__create_issue", issue))] == ["input"]
+    assert seen(Permission("mcp__a__run", {"command": "ls", "description": "x"})) == [
+        ("command", "ls", ""),
+        ("input", '{\n  "description": "x"\n}', "Other input"),
+    ]
 
 
 def test_other_input_is_shown_as_json() -> None:

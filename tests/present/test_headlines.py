@@ -1,4 +1,4 @@
-"""The headline: one sentence, and nothing in it that a person cannot see."""
+"""The headline: one sentence, with nothing hidden in it."""
 
 import pytest
 from hypothesis import given
@@ -24,8 +24,13 @@ from present.asked import CHANGE, HERE, NEW, ask_of, bash
         (Permission("Write", {"file_path": f"{HERE}/a.py", "content": "1\n2\n"}, diff=NEW), "Create `a.py` (2 lines)?"),
         (Permission("Write", {"file_path": f"{HERE}/a", "content": "1"}, diff=NEW), "Create `a` (1 line)?"),
         (Permission("Write", {"file_path": "/etc/x", "content": "1"}, diff=CHANGE), "Write 1 line to `/etc/x`?"),
-        (Permission("Write", {"file_path": "/etc/x", "content": ""}), "Write 0 lines to `/etc/x`?"),
-        (Permission("Write", {"file_path": "/etc/x", "content": 7}), "Write 0 lines to `/etc/x`?"),
+        (Permission("Write", {"file_path": "/etc/x", "content": ""}), "Create an empty file `/etc/x`?"),
+        (Permission("Write", {"file_path": "/etc/x", "content": ""}, diff=""), "Create an empty file `/etc/x`?"),
+        (
+            Permission("Write", {"file_path": "/a", "content": ""}, diff="@@ -1 +0,0 @@\n-1\n"),
+            "Delete everything in `/a`?",
+        ),
+        (Permission("Write", {"file_path": "/etc/x", "content": 7}), "Write to `/etc/x`?"),
         (Permission("Write", {}), "Use `Write`?"),
         (Permission("Edit", {"file_path": f"{HERE}/src/a.py"}), "Edit `src/a.py`?"),
         (Permission("MultiEdit", {"file_path": "/a.py"}), "Edit `/a.py`?"),
@@ -62,8 +67,8 @@ def test_a_path_is_whole_where_no_directory_is_known() -> None:
     assert headline(ask_of(Permission("Read", {"file_path": f"{HERE}ling/a"})), HERE) == f"Read `{HERE}ling/a`?"
 
 
-@pytest.mark.parametrize(("content", "count"), [("", 0), ("\n", 1), ("a", 1), ("a\n", 1), ("a\nb", 2), (None, 0)])
-def test_an_empty_file_has_no_lines(content: object, count: int) -> None:
+@pytest.mark.parametrize(("content", "count"), [("", 0), ("\n", 1), ("a", 1), ("a\n", 1), ("a\nb", 2)])
+def test_an_empty_file_has_no_lines(content: str, count: int) -> None:
     assert lines_of(content) == count
 
 

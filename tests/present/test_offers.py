@@ -1,4 +1,4 @@
-"""Offers in words: all that a rule or one of Claude's suggestions would allow, and for how long."""
+"""Offers in words: everything a rule or one of Claude's suggestions would allow, and for how long."""
 
 from typing import Any, Literal
 

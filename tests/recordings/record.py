@@ -1,11 +1,11 @@
-"""Records journals of the real CLI: test data for whatever reads them.
+"""Records journals of the real CLI, as test data.
 
     cd tests && ../.venv/bin/python -m recordings.record [scene …]
 
-plays each scene with the real CLI and a scripted model, and keeps its journal beside this file, as
-`<version of the CLI>-<scene>.ndjson`. Nothing is left out; only the machine's own paths become `/home/user` and
-`/home/user/project`, and every pid 4242. For the next version of the CLI run it again, and keep the older recordings:
-both must be read.
+plays each scene with the real CLI and a scripted model, and saves its journal next to this file, as `<CLI
+version>-<scene>.ndjson`. Nothing is left out; only the machine's own paths become `/home/user` and
+`/home/user/project`, and every pid 4242. Run it again for the next CLI version, and keep the older recordings: both
+must be readable.
 """
 
 import asyncio
@@ -209,7 +209,7 @@ async def record(scene: Scene, tmp: Path) -> bytes:
 
 
 def without_machine(journal: bytes, tmp: Path) -> bytes:
-    """The same, as if it had happened in `/home/user/project`."""
+    """The same, as if recorded in `/home/user/project`."""
     neutral = {
         str(tmp / "work"): WORK,
         _folded(str(tmp / "work")): _folded(WORK),
@@ -223,7 +223,7 @@ def without_machine(journal: bytes, tmp: Path) -> bytes:
 
 
 def _folded(path: str) -> str:
-    """How Claude names a folder of its own after a directory."""
+    """How Claude names its own folder for a directory."""
     return re.sub(r"[^a-zA-Z0-9]", "-", path)
 
 

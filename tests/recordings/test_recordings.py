@@ -1,4 +1,4 @@
-"""The recordings are what they are meant to be: whole, small, of no particular machine, and readable."""
+"""The recordings are complete, small, readable, and independent of the machine."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Lines as Claude says them, and a session machine to hear them: chunks in, commands out."""
+"""Lines in Claude's format, and a session machine to receive them: chunks in, commands out."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -129,7 +129,7 @@ HELLO = acknowledged("handraise-hello")
 
 
 class Talk:
-    """A machine, the wire it hears by, and the asks that it raised."""
+    """A machine, its wire, and the asks it raised."""
 
     def __init__(self, memory: Memory | None = None, *, limits: SessionLimits = TEMPER) -> None:
         self.memory = memory or Memory()
@@ -143,7 +143,7 @@ class Talk:
         return self
 
     def hear(self, *lines: Line) -> list[Command]:
-        """All of the lines in one chunk, as a busy journal gives them."""
+        """All of the lines in one chunk, as a busy journal delivers them."""
         chunk = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
         received = self.wire.receive(chunk)
         return [command for each in received for command in self.observe(FrameReceived(each.frame))]
@@ -188,7 +188,7 @@ def working(limits: SessionLimits = TEMPER) -> Talk:
 
 
 def written(commands: Sequence[Command]) -> list[Any]:
-    """What is written, read back; each must be one line."""
+    """What was written, parsed; each must be one line."""
     lines = [each.line for each in commands if isinstance(each, Write)]
     for line in lines:
         assert line.endswith(b"\n")
@@ -197,7 +197,7 @@ def written(commands: Sequence[Command]) -> list[Any]:
 
 
 def responses(commands: Sequence[Command]) -> list[Any]:
-    """The insides of what is answered to Claude's requests."""
+    """The contents of our answers to Claude's requests."""
     return [line["response"]["response"] for line in written(commands) if line["type"] == "control_response"]
 
 

@@ -1,4 +1,4 @@
-"""A Claude that a test plays itself: it says what it is told to, and keeps what was written to it."""
+"""A Claude played by the test: it writes what it is told to, and records what was written to it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -30,7 +30,7 @@ DEADLINE = 60.0
 
 
 class StandIn:
-    """Looks like a Claude to a runner. `read` is cleared to make it deaf."""
+    """Looks like a Claude to a runner. Clear `read` to make it stop reading."""
 
     def __init__(self) -> None:
         self.journal = b""
@@ -67,7 +67,7 @@ class StandIn:
 
     async def write(self, line: bytes) -> None:
         if self.ended.is_set():
-            raise ChildGone("Claude has ended")
+            raise ChildGone("Claude has exited")
         await self.read.wait()
         async with self._news:
             self.written.append(msgspec.json.decode(line))
@@ -81,7 +81,7 @@ class StandIn:
         await self.end(0)
 
     async def heard(self, kind: str, count: int = 1) -> list[Any]:
-        """So many lines of a type, as soon as they are written."""
+        """This many lines of a type, as soon as they are written."""
         async with asyncio.timeout(DEADLINE), self._news:
             await self._news.wait_for(lambda: len(self.lines(kind)) >= count)
         return self.lines(kind)
@@ -122,7 +122,7 @@ class Stage:
         self.clock = clock
 
     async def ask(self, reference: str = "r_1") -> Ask:
-        """The ask that Claude raised by this request, as soon as it is stored."""
+        """The ask that Claude raised with this request, as soon as it is stored."""
         async with asyncio.timeout(DEADLINE), self.feed.follow(0) as follower:
             async for _ in follower:
                 for ask in await self.store.asks(session="s_1"):
@@ -152,7 +152,7 @@ async def stage(
     patience: Patience | None = None,
     clock: StandInClock | None = None,
 ) -> AsyncIterator[Stage]:
-    """A runner at work: a first one, or the next one on the same store."""
+    """A running runner: a first one, or the next one on the same store."""
     claude, clock = claude or StandIn(), clock or StandInClock()
     kept = await store.session("s_1")
     if kept is None:

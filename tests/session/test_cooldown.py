@@ -1,4 +1,4 @@
-"""The pause after an outline was asked for."""
+"""The pause after someone asked for an outline."""
 
 from datetime import timedelta
 

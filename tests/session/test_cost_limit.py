@@ -1,4 +1,4 @@
-"""What a session may cost: beyond it, it is stopped between turns, and takes nothing more."""
+"""The cost limit of a session: beyond it, it is stopped between turns, and accepts nothing more."""
 
 import pytest
 

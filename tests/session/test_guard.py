@@ -1,4 +1,4 @@
-"""The guard: a Claude that goes through us raises no alarm, whatever calls and dying hubs do; a forged one does."""
+"""The guard: honest sessions raise no alarm, whatever calls and dying hubs do; forged answers do."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class ToolCallCase:
     """Claude asks about it by itself."""
     answer: Literal["allow", "deny", "expire"] = "allow"
     cancelled: bool = False
-    """The turn is interrupted while somebody is asked."""
+    """The turn is interrupted while someone is asked."""
     fails: bool = False
 
     @property
@@ -75,7 +75,7 @@ class GuardedWorld:
         self.hear(says.HELLO, says.init())
 
     def restart(self) -> None:
-        """Another hub adopts Claude: settled asks are told again, and answers written again."""
+        """Another hub adopts Claude: settled asks are reported again, and answers written again."""
         self.memory = Memory.load(self.memory.dump())
         self._start(self.machine.wire.offset)
         self.observe(ProcessStarted())

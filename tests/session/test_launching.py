@@ -1,4 +1,4 @@
-"""How the next process of a session is started."""
+"""How a session's next process is started."""
 
 import pytest
 from msgspec.structs import replace

@@ -1,4 +1,4 @@
-"""Whatever happens in whatever order, and wherever the hub is killed: properties of the session machine."""
+"""Properties of the session machine: any events in any order, with the hub killed anywhere."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -79,7 +79,7 @@ wishes: st.SearchStrategy[Wish] = st.one_of(
 
 @dataclass(frozen=True)
 class Decide:
-    """Somebody decides about an ask, if it is open; `how` picks what."""
+    """Someone decides about an ask, if it is open; `how` picks what."""
 
     request: str
     how: int
@@ -87,7 +87,7 @@ class Decide:
 
 @dataclass(frozen=True)
 class Tell:
-    """The machine is told, perhaps again, how an ask was settled."""
+    """The machine learns, possibly again, how an ask was settled."""
 
     request: str
 

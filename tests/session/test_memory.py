@@ -1,4 +1,4 @@
-"""What a machine remembers is small, and comes back from its bytes."""
+"""A machine's memory is small, and survives encoding."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What Claude waits for: asks raised, sent back, answered, confirmed; and the line that each answer becomes."""
+"""What Claude waits for: asks raised, denied, answered, confirmed; and the line for each answer."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Previews: partial text, joined, never more than 25 a second, and never after the whole."""
+"""Previews: partial text, merged, never more than 25 a second, and never after the whole."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The session's own record, kept and told."""
+"""The session's own record, stored and published."""
 
 from datetime import timedelta
 

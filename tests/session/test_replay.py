@@ -1,4 +1,4 @@
-"""A journal alone gives the timeline back."""
+"""A journal alone is enough to rebuild the timeline."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The runner performs, and nothing else: what is stored, written, said again, and when."""
+"""The runner performs, and nothing else: what is stored, written, repeated, and when."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

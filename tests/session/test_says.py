@@ -1,4 +1,4 @@
-"""What was said: taken up, finished, dropped, or perhaps lost."""
+"""Messages: received, finished, dropped, or possibly lost."""
 
 from datetime import timedelta
 from typing import Any

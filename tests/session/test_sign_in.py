@@ -1,4 +1,4 @@
-"""Claude is not signed in: told by codes alone, with the program's full path, and said when a person can act on it."""
+"""Claude isn't signed in: detected by codes alone, and reported with the program's full path when a person can act."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which session makes room for which, and what a queued one says."""
+"""Which session makes room for which, and what a queued one reports."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""What a Claude that remembers nothing is told."""
+"""What a Claude that lost its conversation is sent."""
 
 from datetime import timedelta
 from typing import Any

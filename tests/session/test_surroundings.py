@@ -1,4 +1,4 @@
-"""The files around an asker: looked at within bounds, and never waited for."""
+"""The files around an asker: read within limits, without blocking."""
 
 import os
 from pathlib import Path

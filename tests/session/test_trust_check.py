@@ -1,4 +1,4 @@
-"""Whether a session may start: what was decided, or an ask. Real files, no Claude."""
+"""Whether a session may start: a decision, or an ask. Real files, no Claude."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A store that cannot keep anything holds Claude up, but not who wants it to end."""
+"""A store that can't save anything delays Claude, but not those who want to stop it."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""The kinds of store that the contract suite holds."""
+"""The kinds of store that the contract suite tests."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Small values of every noun, for the tests of stores and feeds."""
+"""Small values of every noun, for tests of stores and feeds."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

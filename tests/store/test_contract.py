@@ -1,4 +1,4 @@
-"""What every kind of store must do with any batch: all of it or nothing. Run against each kind."""
+"""What every store must do with any batch: all of it or nothing."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""What every kind of store must do with asks and says: the first wins, once. Run against each kind."""
+"""What every store must do with asks and messages: the first wins, once."""
 
 import asyncio
 from typing import Any

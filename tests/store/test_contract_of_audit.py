@@ -1,5 +1,4 @@
-"""What every kind of store must do with the audit: settlements record themselves, and nothing is taken away. Run
-against each kind."""
+"""What every store must do with the audit log: settlements record themselves, and nothing is removed."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""What every kind of store must do with items: one order, no cursor twice. Run against each kind."""
+"""What every store must do with items: one order, no cursor twice."""
 
 import asyncio
 from collections.abc import Sequence

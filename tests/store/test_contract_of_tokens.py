@@ -1,4 +1,4 @@
-"""What every kind of store must do with tokens: a code works once, a revocation stays. Run against each kind."""
+"""What every store must do with tokens: a code works once, a revocation stays."""
 
 import asyncio
 

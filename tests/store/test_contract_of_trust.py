@@ -1,4 +1,4 @@
-"""What every kind of store must do with trust in directories: kept with the answer, once. Run against each kind."""
+"""What every store must do with trust in directories: stored with the answer, once."""
 
 from handraise.model.actors import ByRule, TheHub
 from handraise.model.trust import Brought, DirectoryTrust, Trust

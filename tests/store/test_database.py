@@ -1,4 +1,4 @@
-"""The schema, step by step."""
+"""The schema, migration by migration."""
 
 import re
 from importlib import resources

@@ -1,4 +1,4 @@
-"""Whatever a store was given comes back as it was: the rows of the file and the changes of the contract."""
+"""Everything stored comes back unchanged: the rows of the file and the changes of the contract."""
 
 import asyncio
 from collections.abc import Callable, Coroutine

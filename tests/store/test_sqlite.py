@@ -1,4 +1,4 @@
-"""What only a file can suffer: a kill, a full disk, another process, damage."""
+"""What can only happen to a file: a kill, a full disk, another process, damage."""
 
 import asyncio
 import os

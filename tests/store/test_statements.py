@@ -1,4 +1,4 @@
-"""The SQL itself: every statement fits the schema, and none looks through history to find its rows."""
+"""The SQL itself: every statement fits the schema, and none scans the history."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Text with halves of characters in it."""
+"""Text with half characters in it."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Long texts are kept once, come back as they were, and go with the last row that has them."""
+"""Long texts are stored once, come back unchanged, and are deleted with the last row that uses them."""
 
 from pathlib import Path
 from typing import Any

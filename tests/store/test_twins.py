@@ -1,4 +1,4 @@
-"""Whatever is done to both kinds of store, they tell the same: so the twin may stand in for the file."""
+"""Both stores give the same results for any changes, so the in-memory one can stand in for the file."""
 
 import asyncio
 from pathlib import Path

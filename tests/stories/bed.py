@@ -1,4 +1,4 @@
-"""The test bed: the real CLI, a scripted model on loopback, and a person's hands on the wire."""
+"""The test bed: the real CLI, a scripted model on loopback, and direct access to the wire."""
 
 import asyncio
 import itertools
@@ -26,7 +26,7 @@ _F = TypeVar("_F", bound=Frame)
 
 
 def parts(**scripts: Scripted) -> Scripted:
-    """One script for many stories: when the name of a part is said, that part is played from its beginning."""
+    """One script for many stories: naming a part in a message plays that part from its start."""
 
     def play(told: Conversation) -> Script:
         while True:
@@ -35,7 +35,7 @@ def parts(**scripts: Scripted) -> Scripted:
             pieces = next(running)
             while True:
                 told = yield pieces
-                # The same request again is Claude's, after a reply that went wrong: the part goes on.
+                # A repeated request is Claude's retry after a failed reply: the part continues.
                 if _last_line(told) in scripts and told.request.identity != begun:
                     break
                 try:
@@ -51,7 +51,7 @@ def _last_line(told: Conversation) -> str:
 
 
 class BedTalk:
-    """One conversation with one process of Claude."""
+    """One conversation with one Claude process."""
 
     def __init__(self, running: Claude, offset: int = 0, open_requests: Sequence[str] = ()) -> None:
         self.claude = running
@@ -64,7 +64,7 @@ class BedTalk:
 
     @property
     def at_rest(self) -> bool:
-        """Whether Claude lives, its turn is over, and nothing is open."""
+        """Whether Claude runs, its turn is over, and nothing is open."""
         is_over = bool(self.heard) and isinstance(self.heard[-1], Result | Lifecycle)
         return is_over and not self.wire.open_requests and not self.claude.ended.is_set()
 
@@ -80,14 +80,14 @@ class BedTalk:
     async def allow(
         self, request_id: str, asked: CanUseTool, permissions: Sequence[Mapping[str, Any]] = (), **changed: object
     ) -> None:
-        """Yes, with the input as it was asked about but for what is `changed`."""
+        """Allows the call, with its input except for what is `changed`."""
         await self.claude.write(self.wire.send_allow(request_id, {**read(asked.input), **changed}, permissions))
 
     async def deny(self, request_id: str, message: str, *, interrupt: bool = False) -> None:
         await self.claude.write(self.wire.send_deny(request_id, message, interrupt=interrupt))
 
     async def until(self, kind: type[_F], where: Callable[[_F], bool] = lambda _: True) -> _F:
-        """The next frame of this kind, and `where` this holds; what comes before it is in `heard`."""
+        """The next frame of this kind for which `where` holds; earlier ones are in `heard`."""
         async with asyncio.timeout(DEADLINE):
             while True:
                 frame = await self._next()
@@ -103,12 +103,12 @@ class BedTalk:
         return asked.request_id, asked.request
 
     async def until_acknowledged(self, subtype: str) -> Acknowledged:
-        """What Claude says to what we wanted last."""
+        """Claude's response to our last request."""
         wanted = self._wanted[subtype]
         return (await self.until(ControlResponse, lambda told: told.response.request_id == wanted)).response
 
     async def rest(self) -> list[Frame]:
-        """All that is said until Claude has ended."""
+        """Everything sent until Claude has exited."""
         before = len(self.heard)
         async with asyncio.timeout(DEADLINE):
             while await self._next() is not None:
@@ -127,7 +127,7 @@ class BedTalk:
 
 
 class Bed:
-    """A folder, a home for Claude, a directory to work in, and the model. Entered with `async with`."""
+    """A folder, a home for Claude, a working directory, and the model. Entered with `async with`."""
 
     def __init__(self, tmp: Path, **scripts: Scripted) -> None:
         self.tmp = tmp
@@ -152,7 +152,7 @@ class Bed:
         return environment(self.model.url(script), str(self.tmp / "home"))
 
     async def talk(self, script: str, **launch: Any) -> BedTalk:
-        """The Claude that plays this script, with a new page for what is heard; another one if it is not at rest."""
+        """The Claude that plays this script, with an empty `heard`; a new one if it isn't at rest."""
         if script not in self._talks or not self._talks[script].at_rest:
             self._talks[script] = await self.start(script, **launch)
         self._talks[script].heard.clear()
@@ -177,7 +177,7 @@ class Bed:
         return talk
 
     async def adopt(self, folder: Path, offset: int = 0, open_requests: Sequence[str] = ()) -> BedTalk:
-        """Takes over a Claude that somebody else started."""
+        """Adopts a Claude that someone else started."""
         return await self._join(claude.adopt(folder, self._watch), offset, open_requests)
 
     async def _join(self, running: Claude, offset: int = 0, open_requests: Sequence[str] = ()) -> BedTalk:
@@ -187,7 +187,7 @@ class Bed:
 
 
 def read(raw: msgspec.Raw) -> Any:
-    """What a raw piece of a frame says."""
+    """A raw part of a frame, decoded."""
     return msgspec.json.decode(raw)
 
 

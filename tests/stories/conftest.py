@@ -1,4 +1,4 @@
-"""One Claude for the stories of a file: it plays the file's SCRIPT, part by part."""
+"""One Claude for all stories of a file: it plays the file's SCRIPT, part by part."""
 
 from collections.abc import AsyncIterator
 

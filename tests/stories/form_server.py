@@ -1,4 +1,4 @@
-"""A small MCP server over stdio for the stories, with a tool that wants a form filled."""
+"""A small MCP server over stdio for the stories, with a tool that wants a form filled in."""
 
 from typing import Annotated, Literal
 
@@ -11,7 +11,7 @@ server = MCPServer("forms")
 
 
 class Address(BaseModel):
-    """A flat form with a field of each kind that there is."""
+    """A flat form with a field of every kind."""
 
     street: str = Field(description="Street and number")
     floor: int = Field(default=0, ge=0, le=99)

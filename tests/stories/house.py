@@ -1,4 +1,4 @@
-"""A whole hub on the test bed: the real CLI, the scripted model, and a desk to sit at."""
+"""A whole hub on the test bed: the real CLI, the scripted model, and a desk."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -20,7 +20,7 @@ DEADLINE = 60.0
 
 
 class House:
-    """Entered with `async with`. `open_hub` may be entered again and again: what it leaves behind goes on."""
+    """Entered with `async with`. `open_hub` may be entered repeatedly: sessions continue."""
 
     def __init__(self, tmp: Path, script: Scripted, **settings: Any) -> None:
         self.tmp = tmp
@@ -52,7 +52,7 @@ class House:
 
 @asynccontextmanager
 async def house(tmp: Path, script: Scripted, **settings: Any) -> AsyncIterator[tuple[House, Hub]]:
-    """A house with its hub open."""
+    """A house with a running hub."""
     async with House(tmp, script, **settings) as home, home.open_hub() as opened:
         yield home, opened
 
@@ -60,7 +60,7 @@ async def house(tmp: Path, script: Scripted, **settings: Any) -> AsyncIterator[t
 async def seen(
     desk: LocalDesk | RemoteDesk, fits: Callable[[Content], bool], session: str | None = None, after: int = 0
 ) -> list[Content]:
-    """All contents of the feed after a cursor, up to the first that fits."""
+    """All feed contents after a cursor, up to the first that fits."""
     contents: list[Content] = []
     async with asyncio.timeout(DEADLINE), desk.follow(after, session) as follower:
         async for news in follower:

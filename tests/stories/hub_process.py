@@ -1,8 +1,8 @@
-"""A hub in a process of its own, with a person at its desk who answers everything by the book. Made to be killed.
+"""A hub in its own process, with a person who answers everything by a fixed table. Made to be killed.
 
-It says `up` when the hub is open, `answered` after each answer, and `finished` when every session has ended. With a
-moment given, it kills itself at that moment: what matters is counted (a commit begins, a commit is done, a file is
-opened, a lock is taken, a process is started), so that the narrow gaps between these are hit too.
+It prints `up` when the hub runs, `answered` after each answer, and `finished` when every session has ended. Given a
+moment, it kills itself then: relevant steps are counted (a commit starts, a commit is done, a file is opened, a lock
+is taken, a process is started), so that the narrow gaps between them are hit too.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ REVISION = "One more step, please."
 
 
 class ProcessOrder(Struct, frozen=True):
-    """What the hub is to work with, and which sessions the person wants: each a title and a directory."""
+    """What the hub works with, and the sessions that the person wants: each a title and a directory."""
 
     state: str
     program: str
@@ -47,7 +47,7 @@ class ProcessOrder(Struct, frozen=True):
 
 
 def answer_to(ask: Ask) -> Answer:
-    """The book: the same ask always gets the same answer."""
+    """The table: the same ask always gets the same answer."""
     match ask.body:
         case Question(questions):
             first, *others = questions
@@ -70,7 +70,7 @@ def answer_to(ask: Ask) -> Answer:
 
 
 class Attendant:
-    """The person. Whatever was done before a kill is done again, with the same ids: it must count once."""
+    """The person. Whatever was done before a kill is repeated, with the same ids: it must count once."""
 
     def __init__(self, desk: LocalDesk, wanted: Iterable[str]) -> None:
         self._desk = desk
@@ -115,7 +115,7 @@ class Attendant:
         try:
             await self._desk.say(session, text, str(uuid5(NAMESPACE_URL, session + text)))
         except Refused:
-            pass  # said before, and the session has ended since
+            pass  # sent before, and the session has ended since
 
     async def _stop(self, session: str) -> None:
         try:
@@ -125,7 +125,7 @@ class Attendant:
 
 
 def die_at(moment: int) -> None:
-    """Kills this process at its so many-th moment."""
+    """Kills this process at the n-th step."""
     moments = itertools.count(1)
 
     def pass_moment() -> None:

@@ -1,4 +1,4 @@
-"""Agents that we did not start: the real `claude -p`, and a serving hub that it can reach in every way."""
+"""Agents we did not start: the real `claude -p`, and a served hub that it can reach in every way."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ RELAY = "from handraise.cli.entry import main; main()"
 
 
 class Yard:
-    """A scripted model, a directory to work in, and a state folder. `serve` may be entered again and again."""
+    """A scripted model, a working directory, and a state folder. `serve` may be entered repeatedly."""
 
     def __init__(self, tmp: Path, script: Scripted, **settings: Any) -> None:
         self.tmp = tmp
@@ -65,7 +65,7 @@ class Yard:
         beside: Mapping[str, dict[str, Any]] | None = None,
         variables: Mapping[str, str] | None = None,
     ) -> AsyncIterator["Agent"]:
-        """`claude -p` at work, with our server and perhaps others."""
+        """A running `claude -p`, with our server and possibly others."""
         servers = {"handraise": server, **(beside or {})}
         config = json.dumps({"mcpServers": {name: {"alwaysLoad": True, **each} for name, each in servers.items()}})
         words = ("-p", "--output-format", "stream-json", "--verbose", "--strict-mcp-config", "--mcp-config", config)
@@ -97,7 +97,7 @@ class Agent:
         self.frames: list[dict[str, Any]] = []
 
     async def result(self) -> str:
-        """What it said last."""
+        """Its last text."""
         assert self.process.stdout
         async with asyncio.timeout(DEADLINE):
             async for line in self.process.stdout:
@@ -107,13 +107,13 @@ class Agent:
         raise AssertionError(f"no result: {self.frames}")
 
     def servers(self) -> dict[str, str]:
-        """How it began: each server's name, and what became of it."""
+        """Its initial state: each server's name and status."""
         began = next(frame for frame in self.frames if frame.get("subtype") == "init")
         return {each["name"]: each["status"] for each in began["mcp_servers"]}
 
 
 async def next_ask(desk: LocalDesk, but: frozenset[str] = frozenset()) -> Ask:
-    """The next open ask, of whomever."""
+    """The next open ask, from any asker."""
     async with asyncio.timeout(DEADLINE), desk.follow(0) as follower:
         async for _ in follower:
             for ask in await desk.asks():
@@ -123,7 +123,7 @@ async def next_ask(desk: LocalDesk, but: frozenset[str] = frozenset()) -> Ask:
 
 
 async def until_settled(desk: LocalDesk, ask: str) -> Ask:
-    """The ask, when it is settled."""
+    """The ask, once it is settled."""
     async with asyncio.timeout(DEADLINE), desk.follow(0) as follower:
         async for _ in follower:
             found = await desk.ask(ask)
@@ -133,7 +133,7 @@ async def until_settled(desk: LocalDesk, ask: str) -> Ask:
 
 
 async def until_turn_ended(desk: LocalDesk, session: str) -> None:
-    """Claude has nothing more to say."""
+    """Waits until Claude has finished its turn."""
     async with asyncio.timeout(DEADLINE), desk.follow(0, session) as follower:
         async for news in follower:
             if not isinstance(news, Preview) and any(isinstance(item.read(), TurnEnded) for item in news):

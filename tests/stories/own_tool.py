@@ -19,7 +19,7 @@ class OwnTool:
         self.talk = talk
 
     async def until_called(self) -> tuple[str, mcp.CallTool]:
-        """Says what a server says until the tool is called."""
+        """Answers as a server until the tool is called."""
         while True:
             request_id, message = await self.next()
             match message:
@@ -50,7 +50,7 @@ async def talk(bed: Bed, script: str) -> OwnTool:
 
 
 async def start(bed: Bed, script: str) -> OwnTool:
-    """Claude at work, with the tool."""
+    """A running Claude, with the tool."""
     tool = await talk(bed, script)
     await tool.talk.say("Begin.")
     return tool

@@ -1,4 +1,4 @@
-"""A writer that can be killed: asks Claude for its MCP servers, again and again, in lines of all sizes."""
+"""A writer that can be killed: asks Claude for its MCP servers repeatedly, in lines of all sizes."""
 
 import asyncio
 import os

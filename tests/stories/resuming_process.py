@@ -1,5 +1,5 @@
-"""A hub in a process of its own, with a person who resumes one session and waits until it has taken all. Made to be
-killed: with a moment given, it kills itself at that moment. It says `finished` when nothing waits any more."""
+"""A hub in its own process, with a person who resumes one session and waits until it has received everything. Made
+to be killed: given a moment, it kills itself then. It prints `finished` when nothing is queued any more."""
 
 import asyncio
 import os

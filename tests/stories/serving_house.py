@@ -1,4 +1,4 @@
-"""A hub as a person starts it: `handraise serve` in a process of its own, with the real CLI and the scripted model."""
+"""A hub as a person starts it: `handraise serve` in its own process, with the real CLI and the scripted model."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ DEADLINE = 60.0
 
 @dataclass
 class HubChild:
-    """One that runs. `said` is everything on stdout up to the moment it was up."""
+    """A running hub. `said` is everything on stdout until it was up."""
 
     child: asyncio.subprocess.Process
     said: str
@@ -31,11 +31,11 @@ class HubChild:
 
     @property
     def link(self) -> str:
-        """Logs one browser in, as `handraise token link` prints it: a new one each time."""
+        """A link that signs one browser in, as `handraise token link` prints it: a new one each time."""
         return str(self.neighbour.post("/api/login-link")["link"])
 
     def token(self, name: str, role: str) -> str:
-        """As `handraise token create` makes it."""
+        """As `handraise token create` creates it."""
         made = self.neighbour.post("/api/tokens", {"name": name, "role": role, "expires_at": None, "project": None})
         return str(made["secret"])
 
@@ -46,7 +46,7 @@ class HubChild:
         return found[1]
 
     async def stop(self, number: signal.Signals = signal.SIGTERM) -> float:
-        """Its seconds to a clean end."""
+        """Returns the seconds until it exited cleanly."""
         began = asyncio.get_running_loop().time()
         self.child.send_signal(number)
         async with asyncio.timeout(DEADLINE):
@@ -67,13 +67,13 @@ def surroundings(tmp: Path, model_url: str = "http://127.0.0.1:9") -> dict[str, 
 
 
 def settle_in(tmp: Path, settings: str = "") -> None:
-    """Writes the settings; the scripted model is reached with a key."""
+    """Writes the settings; the scripted model needs a key."""
     (tmp / "handraise.toml").write_text(f"[claude]\nuse_api_billing = true\n{settings}")
 
 
 @asynccontextmanager
 async def serve(tmp: Path, environ: dict[str, str], *options: str) -> AsyncIterator[HubChild]:
-    """Up when this is entered; killed when it is left, unless it has ended."""
+    """Up while this is entered; killed when it is left, unless it has exited."""
     errors = tmp / "errors.txt"
     with errors.open("ab") as stderr:
         child = await asyncio.create_subprocess_exec(
@@ -97,7 +97,7 @@ async def serve(tmp: Path, environ: dict[str, str], *options: str) -> AsyncItera
 
 
 async def command(environ: dict[str, str], *words: str) -> tuple[int, str]:
-    """What a person typed: its exit code, and what it said."""
+    """Runs a command as typed: its exit code and output."""
     with TemporaryFile() as said, open(os.devnull) as nothing:
         files = (nothing.fileno(), said.fileno(), said.fileno())
         started = await start(handraise(*words), environ, os.getcwd(), files)
@@ -108,11 +108,11 @@ async def command(environ: dict[str, str], *words: str) -> tuple[int, str]:
 
 
 def desk(tmp: Path) -> RemoteDesk:
-    """The owner's own, on the Unix socket."""
+    """The owner's desk, on the Unix socket."""
     return RemoteDesk(tmp / "state" / "hub.sock")
 
 
 async def stop_all(tmp: Path, environ: dict[str, str]) -> None:
-    """Ends whatever a story has left running."""
+    """Ends everything that a story left running."""
     async with serve(tmp, environ, "--stop-sessions") as last:
         await last.stop()

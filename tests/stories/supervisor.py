@@ -1,4 +1,4 @@
-"""A supervisor that can be killed: starts Claude, says something, perhaps answers, reports, and waits for its death."""
+"""A supervisor that can be killed: starts Claude, sends a message, may answer, reports, and waits to be killed."""
 
 import asyncio
 import os

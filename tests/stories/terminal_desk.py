@@ -1,4 +1,4 @@
-"""A house whose hub serves, so that commands reach it: in a terminal, or without one."""
+"""A house whose hub serves, so that commands reach it, with or without a terminal."""
 
 import asyncio
 import os
@@ -43,7 +43,7 @@ class TerminalDesk:
     @property
     def environment(self) -> dict[str, str]:
         kept = {key: os.environ[key] for key in ("PYTHONPATH",) if key in os.environ}
-        kept["ANTHROPIC_BASE_URL"] = self.home.environment["ANTHROPIC_BASE_URL"]  # whatever starts a Claude here
+        kept["ANTHROPIC_BASE_URL"] = self.home.environment["ANTHROPIC_BASE_URL"]  # for any Claude started here
         return {"HANDRAISE_STATE": str(self.state), "HOME": str(self.home.tmp), **kept}
 
     def terminal(self, *arguments: str, environment: Mapping[str, str] | None = None, **size: int) -> Pseudo:
@@ -59,13 +59,13 @@ class TerminalDesk:
                 await asyncio.sleep(0.05)
 
     async def script(self, *arguments: str, stdin: bytes | int = b"") -> tuple[int, str, str]:
-        """The command without a terminal: its code, what it said, and its errors."""
+        """Runs the command without a terminal: its exit code, output and errors."""
         async with self.running(*arguments, stdin=stdin) as script:
             return await script.end()
 
     @asynccontextmanager
     async def running(self, *arguments: str, stdin: bytes | int = b"") -> AsyncIterator["TypedScript"]:
-        """The command without a terminal, as it runs."""
+        """The running command, without a terminal."""
         environment = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **self.environment}
         with TemporaryFile() as out, TemporaryFile() as err:
             reading = _reading(stdin)
@@ -90,13 +90,13 @@ class TypedScript:
         self._err = err
 
     async def until(self, text: str) -> None:
-        """It has said this."""
+        """Waits until it has printed this."""
         async with asyncio.timeout(60):
             while text not in _written(self._out):
                 await asyncio.sleep(0.05)
 
     async def end(self) -> tuple[int, str, str]:
-        """Its code, what it said, and its errors."""
+        """Its exit code, output and errors."""
         async with asyncio.timeout(60):
             code = await self._started.wait()
         return code, _written(self._out), _written(self._err)
@@ -107,7 +107,7 @@ def _written(file: IO[bytes]) -> str:
 
 
 def _reading(stdin: bytes | int) -> int:
-    """The end of a pipe from which this can be read, or the one that was given."""
+    """The end of a pipe that this can be read from, or the one that was given."""
     if isinstance(stdin, int):
         return os.dup(stdin)
     reading, writing = os.pipe()

@@ -1,4 +1,4 @@
-"""Stories of the real `claude -p` and hubs that are killed under it, as `kill -9` does it."""
+"""Stories of the real `claude -p` with hubs that are killed with `kill -9`."""
 
 import asyncio
 import signal

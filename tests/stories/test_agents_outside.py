@@ -1,4 +1,4 @@
-"""Stories of `claude -p` that we did not start: it raises its hand over stdio, over HTTP, and in a run."""
+"""Stories of a `claude -p` that we did not start: it asks over stdio, over HTTP, and in a run."""
 
 import asyncio
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ FILES = ("changed.txt", "denied.txt", "ruled.txt", "ruled-out.txt")
 
 
 def asking(heard: list[str]) -> Scripted:
-    """A model that asks in every way there is, and keeps what Claude told it of each answer."""
+    """A model that asks in every possible way, and records what Claude sent it about each answer."""
 
     def script(told: Conversation) -> Script:
         ways = [
@@ -54,7 +54,7 @@ def asking(heard: list[str]) -> Scripted:
 
 
 async def way(yard: Yard, served: RunningHub, transport: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """How an agent is told to reach the hub: its server, and the variables that Claude passes on to it."""
+    """How an agent reaches the hub: its server, and the variables that Claude passes to it."""
     if transport == "http":
         return await yard.over_http(served), {}
     if transport == "stdio":
@@ -147,7 +147,7 @@ async def test_nobody_decides_in_time_and_nothing_is_allowed_and_a_plan_has_all_
     options = Options(patience=Patience(question=1, permission=1))
     async with Yard(tmp_path, script, options=options) as yard, yard.serve() as served:
         desk = served.hub.desk
-        # A token that nobody has opens nothing.
+        # An unknown token opens nothing.
         wrong = {**await yard.over_http(served), "headers": {"Authorization": "Bearer nobody"}}
         async with yard.agent(yard.stdio(), PROMPT_TOOL, beside={"wrong": wrong}) as agent:
             sent_back = await until_asked(served, Plan)

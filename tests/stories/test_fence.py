@@ -1,4 +1,4 @@
-"""Stories of the fence: what Claude's own tools can do with the hub's socket. Nothing, and it is on record.
+"""Stories of the fence: what Claude's own tools can do with the hub's socket. Nothing, and it is recorded.
 
 The fence is what is left where there is no sandbox: inside one the socket is not even there (`attacks/`).
 """
@@ -51,7 +51,7 @@ ALLOWED = Rule("r_bash", "allow", tool="Bash", source="settings")
 
 
 def runs(*turns: Sequence[str]) -> Scripted:
-    """A model that has Bash run these: some lines each time it is told something."""
+    """A model that has Bash run these: some lines for each message."""
 
     def script(told: Conversation) -> Script:
         for lines in turns:
@@ -88,7 +88,7 @@ async def test_a_tool_of_claude_cannot_answer_for_the_person(tmp_path: Path) -> 
         typed.append(WAYS_OUT[way].format(answer=quoted, out=out, python=sys.executable, script=script))
     session = ""
     async with _model(tmp_path, runs(*([each] for each in typed))) as (environ, work):
-        # Each hub writes down the first of many alike attempts at once.
+        # Each hub immediately records the first of many similar attempts.
         for number, (way, out) in enumerate(outs.items(), 1):
             async with _served(tmp_path, environ, options=Options(sandbox="off")) as served:
                 desk = served.up.hub.desk
@@ -110,7 +110,7 @@ async def test_a_tool_of_claude_cannot_answer_for_the_person(tmp_path: Path) -> 
                 assert "a tool of Claude" in tried[-1].by.name
                 await seen(desk, lambda content: isinstance(content, TurnEnded), session, before)
 
-                # The person's own terminal is let in.
+                # The person's own terminal has access.
                 if number == len(outs):
                     code, said = await command(surroundings(tmp_path), "answer", ask, "--choose", "A")
                     assert (code, said) == (0, "Answered.\n")
@@ -155,7 +155,7 @@ async def test_a_tool_of_claude_that_found_a_token_is_still_an_agent_and_no_prox
             [last] = (await desk.audit(what="refused"))[len(tried) :]
             assert (last.by.name, last.source, last.ask) == ("a tool of Claude", "web", "a_2")
 
-            # Whoever else speaks from there is the proxy.
+            # Anything else from there is the proxy.
             spoken = await asyncio.create_subprocess_exec(sys.executable, speaker, base, stdout=subprocess.PIPE)
             assert (await spoken.communicate())[0] == b"200\n"
             assert (await desk.ask(other.id)).state == "answered"

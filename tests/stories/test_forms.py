@@ -1,4 +1,4 @@
-"""Stories: a tool's own server wants a form filled."""
+"""Stories: a tool's own server wants a form filled in."""
 
 import sys
 from pathlib import Path

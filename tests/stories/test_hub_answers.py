@@ -1,4 +1,4 @@
-"""Stories of a hub: what becomes of answers that come late, hold for longer, or do not move Claude."""
+"""Stories of a hub: answers that come late, last longer, or get no response from Claude."""
 
 import asyncio
 import os

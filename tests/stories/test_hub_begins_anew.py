@@ -1,4 +1,4 @@
-"""Stories of lost memories: Claude is resumed and has nothing to resume. Nobody has to say anything twice."""
+"""Stories of lost conversations: Claude has nothing to resume, and nobody has to repeat anything."""
 
 import asyncio
 import json
@@ -68,7 +68,7 @@ def is_heard(words: str) -> Callable[[Content], bool]:
 
 
 async def until_told(home: House, *words: str) -> str:
-    """The first conversation in which all of these words stand, as the model was told it, without its own part."""
+    """The first conversation with all of these texts, as the model received it, without its own part."""
     looked_at = 0
     async with asyncio.timeout(DEADLINE):
         while True:
@@ -82,7 +82,7 @@ async def until_told(home: House, *words: str) -> str:
 
 
 async def until_taken(hub: Hub, session: Session, text: str) -> list[Content]:
-    """Until all that was said with these words is taken."""
+    """Until every message with this text was received."""
     waiting: set[str] = set()
     found: list[str] = []
 

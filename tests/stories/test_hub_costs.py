@@ -1,4 +1,4 @@
-"""A story of money: a session that has cost its limit takes nothing more until somebody raises it."""
+"""A story of cost: a session that reached its limit accepts nothing more until someone raises it."""
 
 from pathlib import Path
 

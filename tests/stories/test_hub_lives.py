@@ -1,4 +1,4 @@
-"""Stories of lives: hubs that go and come back, Claudes that die, sessions that wait their turn and go on."""
+"""Stories of lifetimes: hubs that go and come back, Claudes that die, sessions that queue and continue."""
 
 import asyncio
 import os
@@ -80,7 +80,7 @@ class Life:
         return self._session
 
     async def say(self, hub: Hub, words: str) -> Session:
-        """Says it to the session as it is now, which is returned with the process that hears it."""
+        """Sends it to the session in its current state; returns it with its process."""
         self._after = await hub.desk.newest()
         now = (await hub.desk.session(self._session.id)).session if self._session else None
         if now and now.phase == "idle":
@@ -277,7 +277,7 @@ async def test_a_session_that_the_hub_lost_track_of_can_still_be_stopped(life: L
         session = life.session
         claude = Identity.of(pid_of(hub, session))
         assert claude is not None
-        # A place far ahead contradicts all that the hub has yet to keep: a fault, as a defect of ours would be.
+        # A checkpoint far ahead contradicts everything the hub has yet to store: an error, like a bug of ours.
         checkpoint = await hub.store.checkpoint(session.id)
         assert checkpoint is not None
         await hub.store.apply([Advance(replace(checkpoint, offset=checkpoint.offset + 10**9))])
@@ -379,7 +379,7 @@ async def test_sessions_beyond_the_limit_wait_in_a_queue_that_can_be_seen(life: 
 
         ask = await next_ask(hub.desk, third)
         assert (await hub.desk.session(second.id)).session.run == 0
-        # Whoever waits when a hub is told to stop everything is not started by that; what was asked is not lost.
+        # Stopping everything doesn't start queued sessions; their messages are not lost.
         fourth = (await hub.desk.start("Four.", work)).session
         assert fourth.phase == "queued"
         await hub.pool.stop_all()

@@ -1,4 +1,4 @@
-"""Stories of things said: whatever becomes of the turn, each reaches Claude once, and is shown as it is."""
+"""Stories of messages: whatever happens to the turn, each reaches Claude once, and its state is shown."""
 
 import json
 from collections.abc import AsyncIterator
@@ -41,7 +41,7 @@ async def stay(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Stay]:
 
 
 async def resumed(hub: Hub, session: Session, text: str) -> None:
-    """The next process has taken this up, and with it all that waited before."""
+    """The next process has received this, and everything queued before it."""
     await hub.desk.resume(session.id, text)
     await until_taken(hub, session, text)
 

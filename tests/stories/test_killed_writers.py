@@ -1,4 +1,4 @@
-"""Stories: whoever writes to Claude may be killed in the middle of a line."""
+"""Stories: a process that writes to Claude may be killed in the middle of a line."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Stories: nobody's death loses anything."""
+"""Stories: no crash loses anything."""
 
 import asyncio
 import os
@@ -35,7 +35,7 @@ def small_talk(told: Conversation) -> Script:
 
 
 async def supervised(bed: Bed, *words: str) -> tuple[subprocess.Popen[bytes], Path]:
-    """A supervisor in a process of its own; it has started Claude and done what it was told."""
+    """A supervisor in its own process; it has started Claude and followed its orders."""
     folder = bed.tmp / "supervised"
     supervisor = subprocess.Popen(
         [sys.executable, Path(__file__).with_name("supervisor.py"), bed.tmp, folder, *words],

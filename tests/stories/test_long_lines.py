@@ -1,4 +1,4 @@
-"""Stories: what is said is longer than the FIFO, and longer than any buffer."""
+"""Stories: messages longer than the FIFO, and longer than any buffer."""
 
 import base64
 import random

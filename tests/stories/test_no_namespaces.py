@@ -42,7 +42,7 @@ def script(told: Conversation) -> Script:
 
 @asynccontextmanager
 async def served(tmp: Path, environ: dict[str, str]) -> AsyncIterator[str]:
-    """`handraise serve` on such a machine: all that it printed until it was up."""
+    """`handraise serve` on such a machine: everything it printed until it was up."""
     child = await asyncio.create_subprocess_exec(
         *HANDRAISE, "serve", "--port", "0", "--stop-sessions",
         env=environ, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,

@@ -1,4 +1,4 @@
-"""Stories of sessions that make room for each other: idle ones give their place up, and come back when spoken to."""
+"""Stories of sessions that make room for each other: idle ones are parked, and come back with the next message."""
 
 import asyncio
 import json

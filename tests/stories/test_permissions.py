@@ -1,4 +1,4 @@
-"""Stories: Claude asks whether it may, and somebody says yes or no."""
+"""Stories: Claude asks for permission, and someone decides."""
 
 from pathlib import Path
 

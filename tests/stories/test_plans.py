@@ -1,4 +1,4 @@
-"""Stories: Claude has a plan, and somebody says what becomes of it."""
+"""Stories: Claude has a plan, and someone decides about it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Stories of `.handraise.toml`: what a directory's own file says holds in a hub as a person starts it."""
+"""Stories of `.handraise.toml`: a directory's own settings apply in a hub as a person starts it."""
 
 import asyncio
 from collections.abc import AsyncIterator

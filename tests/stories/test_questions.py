@@ -1,4 +1,4 @@
-"""Stories: Claude asks a question, and somebody answers."""
+"""Stories: Claude asks a question, and someone answers."""
 
 from pathlib import Path
 from typing import Any

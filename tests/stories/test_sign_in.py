@@ -1,4 +1,4 @@
-"""Stories of a Claude that is not signed in: it says what to do, and the session goes on once somebody did it."""
+"""Stories of a Claude that isn't signed in: it says what to do, and the session continues afterwards."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Stories: somebody changes their mind while Claude works."""
+"""Stories: someone changes their mind while Claude works."""
 
 import pytest
 

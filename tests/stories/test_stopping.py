@@ -1,4 +1,4 @@
-"""Stories: Claude is stopped, and nothing of it stays."""
+"""Stories: Claude is stopped, and nothing of it is left."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""A story told under torture: the hub is killed at random moments, again and again, and nobody can tell afterwards."""
+"""A torture test: the hub is killed at random moments, again and again, and the result is the same."""
 
 import asyncio
 import random
@@ -39,7 +39,7 @@ from stories.hub_process import (
 )
 
 SILENCE = 90.0
-"""After so many seconds without an answer the story has come to a halt."""
+"""After this many seconds without an answer, the story is stuck."""
 LONGEST_LIFE = 0.6
 MOMENTS = 120
 FORMS = {"type": "stdio", "command": sys.executable, "args": [str(Path(__file__).with_name("form_server.py"))]}
@@ -55,7 +55,7 @@ QUESTIONS = [
 
 
 def telling(parts: int) -> Scripted:
-    """A session in so many parts, a turn each, with asks of every kind. It checks each answer that it hears."""
+    """A session with this many parts, one turn each, with asks of every kind. It checks each answer."""
 
     def script(told: Conversation) -> Script:
         for part in range(1, parts + 1):
@@ -117,7 +117,7 @@ class Theatre:
         )
 
     async def play(self, dice: random.Random, kills: int) -> Outcome:
-        """The whole story, with so many kills, if it lasts that long."""
+        """The whole story, with this many kills, if it lasts that long."""
         self._furnish()
         async with self._model:
             for title in self._titles:
@@ -252,7 +252,7 @@ def _comparable(content: Content) -> Content | None:
 
 
 async def play_both(tmp: Path, seed: int, *, sessions: int, parts: int, limit: int, kills: int) -> Outcome:
-    """The story without and with kills, side by side; whoever looks at the outcome cannot tell which is which."""
+    """The story without and with kills, side by side; the outcomes must be indistinguishable."""
     async with asyncio.TaskGroup() as tasks:
         calm, torn = (
             tasks.create_task(Theatre(tmp / name, sessions, parts, limit).play(random.Random(seed), most))

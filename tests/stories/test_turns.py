@@ -1,4 +1,4 @@
-"""Stories: somebody says something, and Claude replies."""
+"""Stories: someone sends a message, and Claude replies."""
 
 import base64
 

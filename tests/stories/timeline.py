@@ -1,4 +1,4 @@
-"""What stories ask of a timeline and of the processes behind it."""
+"""What stories check about a timeline and its processes."""
 
 import asyncio
 import os
@@ -26,7 +26,7 @@ def only(kind: type[C], contents: list[Content]) -> list[C]:
 
 
 def times(count: int, kind: type[Content]) -> Callable[[Content], bool]:
-    """Fits the n-th content of a kind."""
+    """Matches the n-th content of a kind."""
     found: list[Content] = []
 
     def fits(content: Content) -> bool:
@@ -42,7 +42,7 @@ async def until_turn(desk: LocalDesk, session: Session, number: int = 1) -> list
 
 
 class Stay:
-    """One session for many stories: each begins with something said, and sees what came since."""
+    """One session for many stories: each starts with a message, and sees what follows."""
 
     def __init__(self, home: House, hub: Hub) -> None:
         self.home = home
@@ -57,7 +57,7 @@ class Stay:
         return self._session
 
     async def begin(self, words: str, mode: str = "default") -> Session:
-        """Says it in the session, if that is idle, and else in a new one; in this mode."""
+        """Sends the message in the session if it is idle, else in a new one; in this mode."""
         self._after = await self.desk.newest()
         now = (await self.desk.session(self._session.id)).session if self._session else None
         if now and now.phase == "idle":
@@ -70,11 +70,11 @@ class Stay:
         return self.session
 
     def go_on_with(self, session: Session) -> None:
-        """What is begun next is said in this session."""
+        """The next story uses this session."""
         self._session = session
 
     def leave(self) -> None:
-        """What is begun next is said in a new session."""
+        """The next story uses a new session."""
         self._session = None
 
     async def next_ask(self, but: set[str] | None = None) -> Ask:
@@ -108,7 +108,7 @@ def pid_of(hub: Hub, session: Session) -> int:
 
 
 def claude_of(hub: Hub, session: Session) -> int:
-    """Claude itself: in a sandbox it is the child of the process that is on record."""
+    """Claude itself: in a sandbox it is the child of the recorded process."""
     first = pid_of(hub, session)
     children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
     return next(

@@ -1,4 +1,4 @@
-"""The catalogue: one folder for each language, English where a translation has nothing."""
+"""The catalogue: one folder for each language, with English filling the gaps."""
 
 import json
 import re

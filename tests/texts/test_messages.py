@@ -1,4 +1,4 @@
-"""The message: found by its key, with its values in place, and never the end of a surface."""
+"""The message: found by its key, with its values filled in, and never fatal."""
 
 import pytest
 

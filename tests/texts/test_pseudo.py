@@ -1,4 +1,4 @@
-"""The pseudo-locale: longer, accented, and with its placeholders as they were."""
+"""The pseudo-locale: longer, accented, and with its placeholders intact."""
 
 from handraise.texts import pseudo
 

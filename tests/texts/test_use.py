@@ -1,4 +1,4 @@
-"""Every text that the code names is in the catalogue with exactly its values, and no text is there for nobody."""
+"""Every text that the code names is in the catalogue with exactly its values, and no text is unused."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Lines in Claude's true format, one of every frame of the wire, and the recordings if there are any."""
+"""Lines in Claude's real format, one for every frame of the wire, and the recordings if there are any."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ QUESTION = {
 
 
 def line(**fields: Any) -> bytes:
-    """One line without its newline, as Claude writes it: no spaces, and nothing escaped that need not be."""
+    """One line without its newline, as Claude writes it: no spaces, and only necessary escapes."""
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -185,5 +185,5 @@ STREAM = b"".join(each + b"\n" for each in EVERYTHING)
 
 
 def streams() -> dict[str, bytes]:
-    """The corpus, and what was recorded."""
+    """The corpus and the recordings."""
     return {"corpus": STREAM} | {path.name: path.read_bytes() for path in RECORDINGS}

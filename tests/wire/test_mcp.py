@@ -1,4 +1,4 @@
-"""What Claude says to an MCP server on our side of the pipe, and the replies."""
+"""Claude's messages to an MCP server on our side of the pipe, and the replies."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is ours goes into a project's files and out again; whatever else is there stays as it is."""
+"""Our entries go into a project's files and out again; everything else stays as it is."""
 
 import json
 from typing import Any

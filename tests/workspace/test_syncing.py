@@ -1,4 +1,4 @@
-"""A project's files on disk: changed together or not at all, and kept as they were."""
+"""A project's files on disk: changed together or not at all, and backed up."""
 
 import json
 import os

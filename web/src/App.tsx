@@ -1,4 +1,4 @@
-/** The page: who sees what, where. Wide screens have it all side by side, phones have three tabs. */
+/** The page: who sees what, and where. Wide screens show everything side by side, phones have three tabs. */
 import { computed, signal } from "@preact/signals";
 import { Admin } from "./admin/Admin";
 import { Chat } from "./chat/Chat";
@@ -15,7 +15,7 @@ import { Announcer, ConnectionSign, NeverAsks, NoSandbox, NotUsed } from "./sign
 import { t } from "./texts";
 
 const drawerHidden = signal(false);
-/** A phone: the list of sessions is a page of its own there. */
+/** A phone: the list of sessions is its own page there. */
 const phone = matchMedia("(max-width: 45rem)");
 const narrow = signal(phone.matches);
 phone.addEventListener("change", () => (narrow.value = phone.matches));

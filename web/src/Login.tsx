@@ -1,4 +1,4 @@
-/** Signing in, when the hub does not know this browser. Cards and drafts stay where they are, and go on after it. */
+/** Signing in, when the hub doesn't know this browser. Cards and drafts stay where they are, and continue afterwards. */
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Alert } from "./parts/Alert";

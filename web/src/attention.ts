@@ -15,7 +15,7 @@ export interface Wishes {
 /** The hours without a sound. */
 export const NIGHT = { from: 22, to: 7 };
 const KEY = "handraise.attention";
-/** Milliseconds: a card is painted by then. */
+/** Milliseconds, by which a card is painted. */
 const SOON = 100;
 
 export const wishes = signal<Wishes>(read());
@@ -39,25 +39,25 @@ export function watchAttention(): void {
   };
   effect(() => {
     void [openAsks.value, ready.value];
-    // On a visible page the card is drawn first, and this follows.
+    // On a visible page the card is drawn first, then this runs.
     if (document.hidden) attend();
     else soon ??= setTimeout(attend, SOON);
   });
 }
 
-/** How many wait, where a browser shows it. */
+/** How many are waiting, where a browser shows it. */
 function count(waiting: number): void {
   document.title = waiting ? `(${waiting}) ${t("page.name")}` : t("page.name");
   drawIcon(waiting);
   void (navigator as Navigator & { setAppBadge?: (count: number) => Promise<void> }).setAppBadge?.(waiting).catch(() => undefined);
 }
 
-/** Calls for those that are new, and takes back what was shown of those that are over. */
+/** Notifies about new asks, and removes the notifications of settled ones. */
 function callFor(asks: readonly Ask[]): void {
   for (const ask of asks) {
     if (known.has(ask.id)) continue;
     known.add(ask.id);
-    // What waited before the page was opened is on the screen already.
+    // What was open before the page was is already on the screen.
     if (began) call(ask);
   }
   began = true;
@@ -74,7 +74,7 @@ function call(ask: Ask): void {
   const seen = !document.hidden && document.hasFocus() && (current.peek() === ask.id || document.getElementById(`card-${ask.id}`) !== null);
   if (seen) return;
   if (wishes.peek().sound && !(wishes.peek().night && isNight())) ring();
-  // A push that follows takes the place of what the worker has shown by the same tag; of a page's own it would be a second one.
+  // A later push replaces what the worker has shown with the same tag; a notification of the page would be a second one.
   if (isPushed.peek()) return showByWorker(ask);
   if (!wishes.peek().notify || typeof Notification === "undefined" || Notification.permission !== "granted") return;
   const session = ask.session === null ? undefined : sessions.peek().get(ask.session);
@@ -111,7 +111,7 @@ function isNight(): boolean {
 }
 
 function ring(): void {
-  // Browsers allow no sound in a page that was not touched yet.
+  // Browsers allow no sound on a page that was not touched yet.
   if (navigator.userActivation?.hasBeenActive === false) return;
   try {
     const audio = new AudioContext();

@@ -1,4 +1,4 @@
-/** What a browser calls itself, as a person would say it. Pure. */
+/** A browser's name, as a person would say it. Pure. */
 const BROWSERS: [RegExp, string][] = [
   [/Edg(?:e|A|iOS)?\//, "Edge"],
   [/OPR\//, "Opera"],

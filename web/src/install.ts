@@ -1,4 +1,4 @@
-/** Whether the browser offers to install the page, and taking it up on that. */
+/** Whether the browser offers to install the page, and accepting the offer. */
 import { signal } from "@preact/signals";
 
 interface InstallEvent extends Event {

@@ -1,31 +1,31 @@
 /**
- * Whether a hand meant this very card. Pure; never looks at a clock.
+ * Whether an act was meant for this very card. Pure; never looks at a clock.
  *
  * The same rule as `model/intent.py`, which says why. Both pass the cases in `tests/model/intent.json`.
  */
 
 export type Surface = "terminal" | "page" | "push";
-/** What an act does: says no, not now, or only opens something; answers a question; allows something. */
+/** What an act does: refuses, postpones or only opens something; answers a question; allows something. */
 export type Weight = "refuse" | "answer" | "grant";
 export type Verdict = "meant" | "repeated" | "moved" | "busy" | "unseen";
 
 export interface Act {
   weight: Weight;
   at: number;
-  /** A key that is held down, the second click of two, a paste. */
+  /** A held key, the second click of two, a paste. */
   repeated?: boolean;
-  /** By one letter alone, without Enter: it could be the first one of a word. */
+  /** A single letter without Enter: it could be the start of a word. */
   letter?: boolean;
 }
 
-/** How one card stands before one person. Times in milliseconds. */
+/** One person's attention to one card. Times in milliseconds. */
 export interface Attention {
   readonly surface: Surface;
   readonly stillSince: number;
   readonly quietSince: number;
   readonly scrolledAt: number | null;
   readonly seen: boolean;
-  /** The person was shown that there is more, and chose to go on without it. */
+  /** The person saw that there is more, and chose to continue without it. */
   readonly goingOn: boolean;
 }
 
@@ -41,11 +41,11 @@ export function attend(surface: Surface, at: number, touchedAt: number | null = 
   return { surface, stillSince: at, quietSince: touchedAt ?? at, scrolledAt: null, seen: false, goingOn: false };
 }
 
-/** It came into place, or moved by itself. */
+/** It appeared or moved by itself. */
 export const move = (card: Attention, at: number): Attention => ({ ...card, stillSince: at });
 /** It shows something else: what was seen before does not count. */
 export const change = (card: Attention, at: number): Attention => ({ ...card, stillSince: at, seen: false, goingOn: false });
-/** The person went on to its next step: it shows something else, where they have just been looking. */
+/** The person opened its next step: it shows something else, where they are already looking. */
 export const turn = (card: Attention, at: number): Attention => ({ ...card, scrolledAt: at, seen: false, goingOn: false });
 /** The person typed or clicked, and not to act on this card. */
 export const touch = (card: Attention, at: number): Attention => ({ ...card, quietSince: at });
@@ -53,7 +53,7 @@ export const touch = (card: Attention, at: number): Attention => ({ ...card, qui
 export const scroll = (card: Attention, at: number): Attention => ({ ...card, scrolledAt: at });
 /** All of the evidence has been on the screen, its end included. */
 export const see = (card: Attention): Attention => ({ ...card, seen: true });
-/** The person knows that there is more, and goes on. */
+/** The person knows that there is more, and continues. */
 export const goOn = (card: Attention): Attention => ({ ...card, goingOn: true });
 
 /** When an act will count, if nothing happens until then. */
@@ -62,10 +62,10 @@ export function calmAt(card: Attention): number {
   return card.scrolledAt === null ? calm : Math.max(calm, card.scrolledAt + SETTLED);
 }
 
-/** When an act is carried out, if it is still meant then: another letter would show that this one began a word. */
+/** When an act is carried out, if still meant then: another letter would show that this one began a word. */
 export const dueAt = (act: Act): number => (act.letter && act.weight === "grant" ? act.at + BURST : act.at);
 
-/** Whether two letters in a row are part of a word being typed, rather than two choices. */
+/** Whether two letters in a row are typing rather than two choices. */
 export const isTyping = (before: number | null, at: number): boolean => before !== null && at - before < BURST;
 
 /** Whether this act was meant for this card. What is held back is judged again when it is due. */

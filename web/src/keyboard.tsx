@@ -14,15 +14,15 @@ import { t } from "./texts";
 export const showKeys = signal(false);
 
 let afterG = 0;
-/** When a text field last received a key: 0 once it was left. */
+/** When a text field last received a key; 0 once it was left. */
 let wrote = 0;
 /** Keys that leave a text on purpose. */
 const LEAVING = ["Escape", "Enter", "Tab"];
 const PAUSE = 1000;
 
-/** When a letter was last typed that no text took, and that is no way about the page. */
+/** When a letter was last typed outside a text field that isn't for navigation. */
 let letterAt: number | null = null;
-/** Letters that go about the page, or on in what is read. */
+/** Letters for navigation and reading on. */
 const MOVING = ["j", "k", "v"];
 
 export function watchKeyboard(): void {
@@ -41,7 +41,7 @@ function isPartOfWord(key: string): boolean {
   return /^\p{L}$/u.test(key) && key !== "d" && !MOVING.includes(key) && Date.now() - afterG >= 1000;
 }
 
-/** Enter or the space bar on a control of a card: the card hears of it as a click. */
+/** Enter or the space bar on a control of a card: the card receives it as a click. */
 function isOwn(event: KeyboardEvent): boolean {
   return (event.key === "Enter" || event.key === " ") && event.target instanceof Element && event.target.closest("[data-own]") !== null;
 }
@@ -50,7 +50,7 @@ function isHeard(event: KeyboardEvent): boolean {
   if (isWritingOn(event)) return false;
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isText(event.target)) return false;
   if (document.querySelector("dialog[open]")) return false;
-  // A key that is held down must not answer one card after the other.
+  // A held key must not answer one card after the other.
   return !event.repeat || MOVING.includes(event.key);
 }
 
@@ -72,7 +72,7 @@ function take(key: string, event: KeyboardEvent): boolean | "card" {
     go(key === "i" ? "/" : "/sessions");
     return true;
   }
-  // On something that Enter or the space bar works by itself, they belong to it.
+  // Enter and the space bar belong to an element that handles them by itself.
   if ((key === "Enter" || key === " ") && isOperable(event.target)) return false;
   switch (key) {
     case "j":

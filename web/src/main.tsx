@@ -1,4 +1,4 @@
-/** Where the page begins. */
+/** The page's entry point. */
 import { render } from "preact";
 import { App } from "./App";
 import { watchAttention } from "./attention";
@@ -15,7 +15,7 @@ import { showTheme } from "./theme";
 import { language } from "./texts";
 import "./styles/all.css";
 
-/** All of the page is drawn again in another language. */
+/** The whole page is redrawn in another language. */
 function InLanguage() {
   return <App key={language.value} />;
 }

@@ -1,4 +1,4 @@
-/** Finds a message by its key and fills in its values. Knows nothing of the page; the worker has a catalogue of its own. */
+/** Finds a message by its key and fills in its values. Knows nothing of the page; the worker has its own catalogue. */
 
 /** A message, a plural message (an object with `other`), or a group of messages. */
 export type Messages = { readonly [name: string]: string | Messages };
@@ -12,7 +12,7 @@ export class Catalogue {
 
   constructor(private areas: Record<string, Messages>) {}
 
-  /** Changes to another language, whose messages are `areas`. */
+  /** Switches to another language, with the messages `areas`. */
   use(language: string, areas: Record<string, Messages>): void {
     this.areas = { ...areas };
     this.locale = localeOf(language);
@@ -20,7 +20,7 @@ export class Catalogue {
     this.numbers = new Intl.NumberFormat(this.locale);
   }
 
-  /** Adds the English messages of a part that is loaded later. In another language they are all here already. */
+  /** Adds the English messages of a part that is loaded later. Other languages are loaded completely. */
   add(area: string, messages: Messages): void {
     this.areas[area] ??= messages;
   }
@@ -33,7 +33,7 @@ export class Catalogue {
     return found === undefined ? null : found.replace(/\{(\w+)\}/g, (_, name: string) => this.show(values[name]));
   }
 
-  /** For dates and amounts: the hub's language, as spoken where the reader is. */
+  /** For dates and amounts: the hub's language, in the reader's region. */
   get region(): string {
     return this.locale;
   }
@@ -48,7 +48,7 @@ export class Catalogue {
   }
 }
 
-/** A hub speaks one language; a reader in London and one in Boston still write dates their own way. */
+/** A hub has one language; readers in London and Boston still write dates their own way. */
 function localeOf(language: string): string {
   const [primary] = language.split("-");
   return globalThis.navigator?.languages?.find((each) => each.split("-")[0] === primary) ?? language;

@@ -1,4 +1,4 @@
-/** Web Push for this browser: whether it can be, whether it is switched on, and the way back to a card. */
+/** Web Push for this browser: whether it is possible, whether it is on, and the way back to a card. */
 import { computed, effect, signal } from "@preact/signals";
 import { describe } from "./device";
 import type { Device, Devices, NewDevice, Push, Tried } from "./generated/api";
@@ -6,7 +6,7 @@ import { known, me, ready, standing } from "./store/desk";
 import { ask, get, post } from "./store/http";
 import { chosen, go } from "./store/place";
 
-/** Why it is as it is. Only `on` and `off` can be changed from here. */
+/** The state and its reason. Only `on` and `off` can be changed from here. */
 export type PushState = "loading" | "on" | "off" | "unsupported" | "insecure" | "install" | "blocked" | "closed";
 
 /** The person did not allow it, or the browser has no push service. */
@@ -24,15 +24,15 @@ const KEY = "handraise.push";
 export const pushState = signal<PushState>("loading");
 export const devices = signal<readonly Device[]>([]);
 const record = signal<DeviceRecord | null>(read());
-/** The name by which the hub knows this browser. */
+/** The hub's id for this browser. */
 export const thisDevice = computed(() => record.value?.id ?? null);
-/** Whether a push reaches this browser, so that the page shows nothing a second time. */
+/** Whether pushes reach this browser, so that the page doesn't notify a second time. */
 export const isPushed = computed(() => pushState.value === "on");
 
 const ALL: NonNullable<NewDevice["kinds"]> = ["question", "permission", "plan", "form", "trust", "ended"];
 
 export function watchPush(): void {
-  // What the hub forgot, or the browser moved, is registered again after signing in.
+  // If the hub forgot it, or the browser moved, it is registered again after signing in.
   effect(() => {
     if (standing.value === "in") void refresh();
   });
@@ -42,7 +42,7 @@ export function watchPush(): void {
   if (location.hash.startsWith("#card-")) openCard(location.pathname + location.hash);
 }
 
-/** Finds out the state, and repairs what can be repaired without asking. */
+/** Determines the state, and repairs what can be repaired without asking. */
 export async function refresh(): Promise<void> {
   // Before anyone is signed in, this device belongs to no one. Called again after that.
   if (me.value === null) return;
@@ -65,7 +65,7 @@ export async function refresh(): Promise<void> {
   settle("on");
 }
 
-/** On a click: browsers ask the person only then. */
+/** On a click: browsers only ask the person then. */
 export async function switchOn(): Promise<void> {
   if ((await Notification.requestPermission()) !== "granted") {
     settle(whyNot() ?? "off");
@@ -101,7 +101,7 @@ export async function remove(id: string): Promise<void> {
   await refresh();
 }
 
-/** Why it could not be sent; nothing if it was. */
+/** Why it could not be sent; empty if it was. */
 export async function tryOut(id: string): Promise<string | null> {
   const { trouble } = await post<Tried>(`/api/push/devices/${encodeURIComponent(id)}/test`);
   await refresh();
@@ -121,7 +121,7 @@ export async function closeSettled(open: ReadonlySet<string>): Promise<void> {
   if (!("serviceWorker" in navigator) || typeof Notification === "undefined" || Notification.permission !== "granted") return;
   const registration = await navigator.serviceWorker.getRegistration();
   for (const each of (await registration?.getNotifications()) ?? []) {
-    // One that says how an answer went stays, to be read.
+    // A notification that reports an outcome stays, to be read.
     if (!each.tag.startsWith("a_") || open.has(each.tag) || each.data?.answered) continue;
     each.close();
     if (thisDevice.value !== null) await post(`/api/push/devices/${encodeURIComponent(thisDevice.value)}/closed`, { ask: each.tag }).catch(() => undefined);
@@ -164,7 +164,7 @@ function whyNot(): PushState | null {
   return Notification.permission === "denied" ? "blocked" : null;
 }
 
-/** Goes to a path with a card in its hash, and brings that card into view when it is there. */
+/** Goes to a path with a card in its hash, and scrolls to that card once it is there. */
 export function openCard(path: string): void {
   const [where = "/", hash = ""] = path.split("#");
   const card = hash.replace(/^card-/, "");

@@ -38,7 +38,7 @@ const bypassing = computed(() => [...sessions.value.values()].filter(neverAsks))
 export function NeverAsks() {
   const [first, ...others] = bypassing.value;
   const here = place.value;
-  // Its own page has a red frame, and says it once.
+  // Its own page has a red frame, and says so once.
   if (!first || (!others.length && here.view === "session" && here.id === first.id)) return null;
   return (
     <a data-inside class="never-asks" href={others.length ? "/sessions" : pathOf({ view: "session", id: first.id })}>
@@ -64,7 +64,7 @@ const unused = computed(() => {
   const here = place.value;
   return [...sending.value].flatMap(([id, each]) => {
     const ask = known.value.asks.get(id);
-    // Where its card is on the screen, the card says it.
+    // If its card is on the screen, the card says so.
     const shown = here.view === "inbox" || (here.view === "session" && ask?.session === here.id);
     return each.state === "refused" && !shown ? [{ id, message: each.message }] : [];
   });
@@ -106,7 +106,7 @@ export function Announcer() {
   const isReady = ready.value;
   const state = connection.value.state;
   useEffect(() => {
-    // As they were when this was drawn: an effect may run when more is here already.
+    // As they were when this was drawn: by the time an effect runs, there may be more.
     if (!isReady) return;
     const before = heard.current;
     heard.current = new Set(asks.map((ask) => ask.id));

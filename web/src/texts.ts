@@ -1,14 +1,14 @@
-/** Everything the page says, in the hub's language. English is built in; another language is loaded before the page is drawn. */
+/** All texts of the page, in the hub's language. English is built in; another language is loaded before the page is drawn. */
 import { signal } from "@preact/signals";
-// What the hub does not send with each ask: the rest of these words comes with the card.
-import { choice, kind, left, waiting } from "../../src/handraise/texts/en/card.json";
+// What the hub does not send: the rest of these words comes with each ask and action.
+import { choice, kind, left, session, waiting } from "../../src/handraise/texts/en/card.json";
 import page from "../../src/handraise/texts/en/page.json";
 import type { TextKey, TextValues } from "./generated/texts";
 import { Catalogue, type Messages } from "./messages";
 
-const catalogue = new Catalogue({ page, card: { choice, kind, left, waiting } });
+const catalogue = new Catalogue({ page, card: { choice, kind, left, session, waiting } });
 
-/** The language that is shown. The page is drawn again when it changes. */
+/** The current language. The page is redrawn when it changes. */
 export const language = signal("en");
 
 /** The text of this key. Backquotes in it mark what a machine said. */
@@ -31,7 +31,7 @@ export function addTexts(area: string, messages: Messages): void {
   catalogue.add(area, messages);
 }
 
-/** Shows another language from here on. */
+/** Switches to another language. */
 export function showLanguage(next: string, messages: Record<string, Messages>): void {
   catalogue.use(next, messages);
   language.value = next;

@@ -19,6 +19,7 @@ const permission = (id: string, input: object, more: object = {}) =>
     session: `s_${id}`,
     project: null,
     settlement: null,
+    card: { traits: { kind: "shell", path: "" } },
     body: { tool: "Bash", input, description: "", blocked_path: null, diff: null, diff_note: "", offers: [], ...more },
   }) as unknown as Ask;
 const session = (more: object) =>
@@ -110,7 +111,8 @@ test("what a rule is about cannot be mistaken for our own words", () => {
 });
 
 test("a file's rule is drafted from its path inside the project", () => {
-  const ask = { ...permission("1", { file_path: "/work/shop/src/a.js" }), tool: "Edit" } as Ask;
+  const card = { traits: { kind: "edit", path: "file_path" } };
+  const ask = { ...permission("1", { file_path: "/work/shop/src/a.js" }), tool: "Edit", card } as unknown as Ask;
   (ask.body as unknown as { tool: string }).tool = "Edit";
   assert.equal(draftOf(ask, session({}), []).path, "src/a.js");
 });

@@ -6,7 +6,8 @@ import { Timeline, type ActionEntry } from "../src/feed/timeline";
 
 let cursor = 0;
 const item = (content: object) => ({ cursor: ++cursor, session: "s", at: "2026-01-01T00:00:00Z", ...content }) as unknown as Item;
-const started = (action: string, tool = "Bash", parent: string | null = null, input = {}) => item({ type: "action.started", action, tool, kind: "command", title: action, input, parent });
+const started = (action: string, tool = "Bash", parent: string | null = null, input = {}) =>
+  item({ type: "action.started", action, tool, kind: "command", title: action, input, parent, traits: { only_reads: tool === "Read" } });
 const ended = (action: string) => item({ type: "action.ended", action, kind: "command", title: action, ok: true, output: "", omitted: 0, images: 0, parent: null });
 const text = (words: string) => item({ type: "text", text: words, message: "m", parent: null });
 const kinds = (timeline: Timeline) => timeline.blocks.flat().map((entry) => entry.kind);

@@ -2,7 +2,7 @@
 import { attend, judge, see, type Weight } from "../src/intent";
 import { t } from "./texts";
 
-/** An answer on a button; `done` is what it is called once it was given. An older hub does not say what it does. */
+/** An answer on a button; `done` is its label once given. An older hub doesn't say what it does. */
 export interface Offered {
   name: string;
   title: string;
@@ -38,12 +38,12 @@ export interface Truth {
 
 const KINDS = ["ask", "settled", "ended", "trial"];
 
-/** Nothing for what a newer hub may say. */
+/** Nothing for unknown kinds from a newer hub. */
 export function readNotice(data: unknown): Notice | null {
   return typeof data === "object" && data !== null && KINDS.includes((data as Notice).kind) ? (data as Notice) : null;
 }
 
-/** Whether a tap was meant for what is shown: not for what was there a moment ago. A notice of an older worker has no time. */
+/** Whether a tap was meant for what is shown, not for what was there a moment ago. A notice of an older worker has no time. */
 export function isMeant(offered: Offered, shownAt: unknown, at: number): boolean {
   const card = see(attend("push", typeof shownAt === "number" ? shownAt : at));
   return judge(card, { weight: offered.weight ?? "grant", at }) === "meant";
@@ -74,7 +74,7 @@ export function truth(notice: AskNotice, offered: Offered, status: number, reply
   }
 }
 
-/** Whether Claude has shown that it took the answer. */
+/** Whether Claude has confirmed the answer. */
 export function isDelivered(reply: unknown): boolean {
   return typeof (reply as { delivered_at?: unknown } | null)?.delivered_at === "string";
 }

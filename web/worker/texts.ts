@@ -1,4 +1,4 @@
-/** What the worker says, where no page is open. English is built in; the hub's own language is learned when it is first needed. */
+/** The worker's texts, while no page is open. English is built in; the hub's own language is loaded when first needed. */
 import worker from "../../src/handraise/texts/en/worker.json";
 import type { TextKey, TextValues } from "../src/generated/texts";
 import { Catalogue, type Messages } from "../src/messages";

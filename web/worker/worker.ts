@@ -5,14 +5,14 @@ import { isDelivered, isMeant, readNotice, truth, type AskNotice, type Notice } 
 
 declare const self: ServiceWorkerGlobalScope;
 
-/** How long something stays that only says how it went. */
+/** How long an outcome stays. */
 const LINGER = 4000;
-/** How often, and how many times, to ask whether Claude took an answer. */
+/** How often, and how many times, to ask whether Claude received an answer. */
 const LOOK_AGAIN = 1000;
 const LOOKS = 10;
 const PATIENCE = 20_000;
 const PICTURES = { icon: "/icon-192.png", badge: "/badge-96.png" };
-/** WebKit ends a subscription whose pushes show nothing, so that there each one shows something, if only for a moment. */
+/** WebKit ends a subscription whose pushes show nothing, so there each one shows something, if only for a moment. */
 const STRICT = navigator.userAgent.includes("AppleWebKit") && !navigator.userAgent.includes("Chrome");
 
 interface Shown {
@@ -59,14 +59,14 @@ async function showAsk(notice: AskNotice): Promise<void> {
   const actions = notice.answers.map((each) => ({ action: each.name, title: each.title }));
   const shown = { title: notice.title, body: notice.body, tag: notice.ask, data: { ...notice, shownAt: Date.now() }, actions };
   if (!(await isLookedAt())) return show(shown);
-  // The page itself calls, if the card is not in view there.
+  // The page itself notifies, if the card is not in view there.
   if (STRICT) await showBriefly({ ...shown, actions: [], silent: true });
 }
 
-/** What was shown for this ask says how it ended, and goes. */
+/** The notification of this ask shows how it ended, and disappears. */
 async function takeBack(ask: string, title: string, body: string): Promise<void> {
   const shown = await self.registration.getNotifications({ tag: ask });
-  // The outcome of an answer that was just given stays.
+  // The outcome of an answer just given stays.
   if (shown.some((each) => each.data?.answered)) return;
   if (shown.length > 0 || STRICT) await showBriefly({ title: title || t("worker.no_longer_needed"), body, tag: ask, data: null, silent: true });
 }
@@ -75,7 +75,7 @@ async function click(data: unknown, action: string): Promise<void> {
   const notice = readNotice(data);
   const offered = notice?.kind === "ask" ? notice.answers.find((each) => each.name === action) : undefined;
   const { shownAt } = (data ?? {}) as { shownAt?: unknown };
-  // Too quick to be meant for this one: the card itself is shown instead.
+  // Too quick to be meant for this one: the card itself is opened instead.
   if (notice?.kind === "ask" && offered && isMeant(offered, shownAt, Date.now())) return answer(notice, action);
   return open(notice ?? (data as { notice?: Notice } | null)?.notice ?? null);
 }
@@ -99,7 +99,7 @@ async function answer(notice: AskNotice, action: string): Promise<void> {
   await show({ ...shown, title: t("worker.not_received", { done: offered.done }) });
 }
 
-/** The page, at the card. */
+/** Opens the page at the card. */
 async function open(notice: Notice | null): Promise<void> {
   const path = notice && "path" in notice ? notice.path : "/";
   const card = notice?.kind === "ask" ? `#card-${notice.ask}` : "";
@@ -113,7 +113,7 @@ async function open(notice: Notice | null): Promise<void> {
   await page.focus().catch(() => undefined);
 }
 
-/** The browser gave this device another address: the hub learns it, so that nothing is lost. */
+/** The browser gave this device a new endpoint: tell the hub, so that nothing is lost. */
 async function move({ oldSubscription, newSubscription }: Moved): Promise<void> {
   const push = (await ask("GET", "/api/push")).reply as { key?: string | null } | null;
   if (!push?.key) return;
@@ -128,7 +128,7 @@ interface Moved {
   newSubscription?: PushSubscription | null;
 }
 
-/** Nothing has to be taken back here any more. */
+/** Nothing has to be removed here any more. */
 async function tellClosed(notice: AskNotice): Promise<void> {
   if (notice.device) await ask("POST", `/api/push/devices/${encodeURIComponent(notice.device)}/closed`, { ask: notice.ask });
 }
@@ -170,7 +170,7 @@ async function ask(method: string, path: string, body?: unknown): Promise<{ stat
   }
 }
 
-/** What the hub has there, or null. */
+/** What the hub has at this path, or null. */
 async function read(path: string): Promise<unknown> {
   const { status, reply } = await ask("GET", path);
   return status === 200 ? reply : null;

@@ -1,1 +1,1 @@
-"""`ask_user` and `approval_prompt` for agents that we did not start."""
+"""`ask_user` and `approval_prompt` for agents we did not start."""

@@ -26,7 +26,7 @@ from handraise.texts import t
 GRACE = 10.0
 """How long an agent may be gone: a relay reconnects within a second."""
 _AFTER_RESTART = 3
-"""How many times as long after a restart of the hub: on a busy machine everyone reconnects slowly."""
+"""Multiplies the grace period after a restart of the hub: on a busy machine everyone reconnects slowly."""
 _BETWEEN_POLLS = 6
 PROGRESS = 15.0
 """How often a waiting agent gets progress."""
@@ -35,7 +35,7 @@ log = logging.getLogger("handraise.agents")
 
 
 class Caller(Struct, frozen=True):
-    """An external agent. `conversation` is secret, so that nobody else finds its asks."""
+    """An external agent. `conversation` is secret, so that nobody else can find its asks."""
 
     conversation: str
     name: str
@@ -43,11 +43,11 @@ class Caller(Struct, frozen=True):
     timeout: int | None = None
     """How long `ask_user` waits for this caller; None leaves it to the project."""
     comes_back: bool = True
-    """Whether a lost connection is a pause; otherwise who drops it has cancelled."""
+    """Whether a lost connection is a pause; otherwise it cancels the call."""
 
 
 class DirectoryContext(NamedTuple):
-    """What holds in a directory."""
+    """What applies in a directory."""
 
     project: str | None
     options: Options
@@ -70,9 +70,9 @@ Waited = Callable[[float, float | None], Awaitable[None]]
 
 
 class AgentCalls:
-    """Entered with `async with`, inside the inbox's own. Leaving it leaves every ask as it is, for the next hub.
+    """Entered with `async with`, inside the inbox's. Leaving it leaves every ask as it is, for the next hub.
 
-    Who loses the connection once `closing` is set did not go away: the hub did.
+    A connection lost after `closing` is set doesn't mean that the agent left: the hub did.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class AgentCalls:
         self._present: dict[str, int] = defaultdict(int)
         self._absent: dict[str, asyncio.TimerHandle] = {}
         self._open: dict[str, str | None] = {}
-        """The asks that are not settled, and whose each is; None where only an earlier hub knew."""
+        """Open asks and who raised each; None if only an earlier hub knew."""
         self._withdrawing: set[asyncio.Task[None]] = set()
         self._closing = closing
         self._listening = ExitStack()
@@ -116,7 +116,7 @@ class AgentCalls:
         await asyncio.gather(*self._withdrawing, return_exceptions=True)
 
     async def offers(self, caller: Caller, tool: str) -> bool:
-        """Whether a tool is switched on where the caller works."""
+        """Whether a tool is enabled where the caller works."""
         return tool != ASK_USER or bool((await self._where(caller)).options.ask_user_enabled)
 
     async def call(
@@ -124,7 +124,7 @@ class AgentCalls:
     ) -> Reply:
         """The result of a call, once it is answered. Raises MalformedInput."""
         try:
-            # Present from before it is raised: who is cancelled in between may have left it open.
+            # Present before it is raised: a caller that is cancelled in between may have left it open.
             with self.present(ask_id(caller, reference)):
                 ask = await self.raise_ask(caller, reference, tool, arguments)
                 return tool_calls.result_of(await self.settled(ask, waited))
@@ -134,7 +134,7 @@ class AgentCalls:
             raise
 
     async def raise_ask(self, caller: Caller, reference: str, tool: str, arguments: dict[str, Any]) -> Ask:
-        """Puts a call to people, or finds it again: the same reference is the same ask. Raises MalformedInput."""
+        """Asks people, or finds the earlier ask: the same reference is the same ask. Raises MalformedInput."""
         body = tool_calls.read_call(tool, arguments)
         where = await self._where(caller)
         ask = Ask(
@@ -148,7 +148,7 @@ class AgentCalls:
             asker="agent",
             agent=caller.name,
         )
-        # Before it is stored: an answer that comes at once must find it waiting here.
+        # Before it is stored: an immediate answer must find it waiting here.
         self._open[ask.id] = caller.conversation
         try:
             stored = await self._inbox.open(ask, self._knowledge.surroundings(caller.directory, where))
@@ -160,7 +160,7 @@ class AgentCalls:
         return stored
 
     async def find(self, ask: str) -> Ask:
-        """The ask as it is; raises NoSuchAsk."""
+        """The ask in its current state; raises NoSuchAsk."""
         return await self._inbox.find(ask)
 
     def is_open(self, ask: str) -> bool:
@@ -168,17 +168,18 @@ class AgentCalls:
         return ask in self._open
 
     async def settled(self, ask: Ask, waited: Waited | None = None) -> Ask:
-        """The ask when it is settled, and handed over."""
+        """The ask once it is settled, delivered to the agent."""
         found = await self.awaited(ask, waited)
         await self.hand_over(found)
         return found
 
     async def hand_over(self, ask: Ask) -> bool:
-        """The agent has what it waited for; whether it has it for the first time."""
+        """The agent has its result. Returns whether this is the first time."""
         return isinstance(ask.settlement, Withdrawn) or await self._inbox.delivered(ask.id)
 
     async def awaited(self, ask: Ask, waited: Waited | None = None) -> Ask:
-        """The ask when it is settled. Who waits here is present; cancelled, they may come back within the grace."""
+        """The ask once it is settled. A waiting caller is present; if cancelled, it may return within the grace
+        period."""
         future: asyncio.Future[Ask] = asyncio.get_running_loop().create_future()
         self._waiting[ask.id].append(future)
         with self.present(ask.id):
@@ -188,13 +189,13 @@ class AgentCalls:
         return found
 
     def seen(self, ask: str) -> None:
-        """An agent polled for it and will poll again: the grace period restarts, and is longer."""
+        """An agent polled for it and will do so again: restarts the grace period, which is longer."""
         self._forget(ask)
         self._expect(ask, self._grace * _BETWEEN_POLLS)
 
     @contextmanager
     def present(self, ask: str) -> Iterator[None]:
-        """An agent waits for the ask as long as this is entered."""
+        """An agent waits for the ask while this is entered."""
         self._present[ask] += 1
         self._forget(ask)
         try:
@@ -212,7 +213,7 @@ class AgentCalls:
             self._withdraw(ask, t("sessions.withdrawn.agent_cancelled"))
 
     def leave(self, caller: Caller) -> None:
-        """The agent is gone for good, with every conversation that is a part of its own."""
+        """The agent is gone for good, with all conversations that are part of its own."""
         if self._closing.is_set():
             return
         inside = f"{caller.conversation}/"
@@ -226,7 +227,7 @@ class AgentCalls:
         return found._replace(options=replace(found.options, ask_user_timeout=caller.timeout))
 
     async def _wait(self, ask: Ask, future: asyncio.Future[Ask], waited: Waited | None) -> Ask:
-        # From when it was opened, so that the numbers go on growing for who comes back, to another hub too.
+        # Counts from when it was opened, so that progress keeps growing when an agent reconnects, even to another hub.
         total = (ask.expires_at - ask.opened_at).total_seconds() if ask.expires_at else None
         while True:
             done, _ = await asyncio.wait([future], timeout=self._progress)
@@ -243,7 +244,7 @@ class AgentCalls:
                 future.set_result(ask)
 
     def _expect(self, ask: str, grace: float | None = None) -> None:
-        """Nobody waits for it; unless an agent comes back, it is withdrawn."""
+        """Nobody waits for it: it is withdrawn unless an agent comes back."""
         self._waiting.pop(ask, None)
         if ask not in self._open or self._closing.is_set():
             return

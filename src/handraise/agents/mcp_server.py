@@ -78,7 +78,7 @@ class McpServer:
 
 
 def server_for_lines(agent_calls: AgentCalls) -> McpServer:
-    """For connections that stay: a call is named by its id within the conversation."""
+    """For persistent connections: a call is identified by its id within the conversation."""
     return McpServer(agent_calls, lambda context: context.lifespan_context, lambda context: spelled(context.request_id))
 
 
@@ -88,12 +88,12 @@ async def serve(
     write: WriteStream[SessionMessage],
     caller: Caller,
 ) -> None:
-    """Until the agent closes its end."""
+    """Runs until the agent closes its end."""
     await serve_dual_era_loop(mcp_server.server, read, write, lifespan_state=caller)
 
 
 def read_line(line: bytes) -> SessionMessage | Exception:
-    """A line as the SDK takes it; what is no JSON-RPC, it answers by itself."""
+    """A line as the SDK expects it; the SDK itself answers what isn't JSON-RPC."""
     try:
         return SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError as error:
@@ -101,10 +101,10 @@ def read_line(line: bytes) -> SessionMessage | Exception:
 
 
 def write_line(message: SessionMessage) -> bytes:
-    """A message of the SDK as a line."""
+    """A message from the SDK as a line."""
     return message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
 
 
 def spelled(request_id: object) -> str:
-    """A JSON-RPC id as text: 1 and "1" are not the same."""
+    """A JSON-RPC id as text: 1 and "1" differ."""
     return json.dumps(request_id)

@@ -1,6 +1,6 @@
 """`handraise mcp`: carries lines between an agent on stdio and the hub. Speaks no protocol of its own.
 
-On the standard library alone: one relay runs for each agent, and has to start at once and stay small.
+Uses only the standard library: one relay runs for each agent, and must start fast and stay small.
 """
 
 import os
@@ -38,14 +38,14 @@ class RelayEnded(Exception):
 
 
 class LineBuffer:
-    """Takes bytes in any pieces, and gives whole lines."""
+    """Takes bytes in any pieces, returns whole lines."""
 
     def __init__(self) -> None:
         self.rest = b""
-        """What came without a newline behind it."""
+        """An incomplete last line."""
 
     def receive(self, piece: bytes) -> list[bytes]:
-        """The lines that this piece completes, but for blank ones."""
+        """The lines that this piece completes, except blank ones."""
         *lines, self.rest = (self.rest + piece).split(b"\n")
         return [line + b"\n" for line in lines if line.strip()]
 
@@ -70,7 +70,7 @@ class Relay:
         self._next_try = 0.0
 
     def carry(self) -> None:
-        """Until the agent is gone."""
+        """Runs until the agent is gone."""
         try:
             while True:
                 self._wait()
@@ -126,12 +126,12 @@ class Relay:
             self._lose()
 
     def _connect(self) -> bool:
-        """Connects, and sends how the conversation began and all open calls."""
+        """Connects, and sends how the conversation started and all open calls."""
         try:
             self._hub = self._reach()
             self._response = ResponseParser()
             self._from_hub = LineBuffer()
-            # From here on there was a hub, even if it hangs up at once.
+            # From here on there was a hub, even if it disconnects immediately.
             opening = self._memory.begin()
             self._hub.sendall(request_head("POST", PATH, self._headers()))
             for line in opening:

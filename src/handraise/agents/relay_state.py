@@ -1,6 +1,6 @@
-"""What a relay remembers of the conversation it carries, so that another hub can take it up. Pure; time is an argument.
+"""What a relay remembers of its conversation, so that another hub can continue it. Pure; time is an argument.
 
-On the standard library alone: one relay runs for each agent, and has to start at once and stay small.
+Uses only the standard library: one relay runs for each agent, and must start fast and stay small.
 """
 
 import json
@@ -15,7 +15,7 @@ _METHOD_NOT_FOUND = -32601
 
 
 class OpenCall:
-    """A request that has no reply yet."""
+    """A request without a reply."""
 
     __slots__ = ("line", "message", "since", "was_sent")
 
@@ -27,7 +27,7 @@ class OpenCall:
 
 
 class RelayState:
-    """Lines go through it in both directions. A reply to nothing open is dropped: the agent has it already."""
+    """Lines pass through it in both directions. A reply to no open call is dropped: the agent already has it."""
 
     def __init__(self) -> None:
         self._open: dict[str, OpenCall] = {}
@@ -52,7 +52,7 @@ class RelayState:
             self._open[_key(message["id"])] = OpenCall(line, message, now)
 
     def begin(self) -> list[bytes]:
-        """What a hub needs first: how the conversation began, and open calls."""
+        """What a hub needs first: how the conversation started, and open calls."""
         self._knew_a_hub = True
         before = [each for each in (self._hello, self._ready) if each is not None]
         for each in self._open.values():
@@ -66,7 +66,7 @@ class RelayState:
                 each.was_sent = True
 
     def tell(self, line: bytes) -> bytes | None:
-        """A line from the hub; None if the agent has it already."""
+        """A line from the hub; None if the agent already has it."""
         message = _read(line)
         if "method" in message or "id" not in message:
             return line
@@ -78,7 +78,7 @@ class RelayState:
         return line
 
     def lose(self, now: float) -> None:
-        """The hub is gone: calls that it had received wait from here on."""
+        """The hub is gone: the calls it had received wait from here on."""
         for each in self._open.values():
             if each.was_sent:
                 each.since = now
@@ -100,7 +100,7 @@ class RelayState:
         return [_reply(each, reason) for each in given_up]
 
     def _remember(self, asked: OpenCall) -> None:
-        """How the conversation began, once that was agreed: a greeting that was refused would begin another one."""
+        """Remembers how the conversation started, once accepted: a refused handshake would start another one."""
         if asked.message["method"] == "initialize":
             self._hello = asked.line
 
@@ -111,7 +111,7 @@ class RelayState:
 
 
 def _read(line: bytes) -> dict[str, object]:
-    """The message; what cannot be read says nothing to us, and the hub answers it."""
+    """The message; the hub answers lines that can't be parsed."""
     try:
         message = json.loads(line)
     except (ValueError, RecursionError):
@@ -124,7 +124,7 @@ def _key(request_id: object) -> str:
 
 
 def _reply(asked: OpenCall, reason: str) -> bytes:
-    """Without a hub: greets, lists the tools, and says for each call why nobody is asked."""
+    """Without a hub: completes the handshake, lists the tools, and says for each call why nobody is asked."""
     request_id, method = asked.message["id"], asked.message["method"]
     params = asked.message.get("params")
     arguments = params if isinstance(params, dict) else {}

@@ -1,6 +1,6 @@
-"""The file that `ASK_USER_CONFIG` names: how one run of an agent reaches the hub. Every field is checked.
+"""The file in `ASK_USER_CONFIG`: how one run of an agent reaches the hub. Every field is checked.
 
-On the standard library alone, as the relay is.
+Uses only the standard library, like the relay.
 """
 
 import json
@@ -18,7 +18,7 @@ _HEX = frozenset("0123456789abcdef")
 
 
 class BadRunFile(Exception):
-    """The file cannot be used. The text is a sentence that says why."""
+    """The file can't be used. The text is a sentence that says why."""
 
 
 class Run:
@@ -43,11 +43,11 @@ class Run:
         self.project = project
         self.timeout = timeout
         self.socket = socket
-        """Beyond the specification: the hub's own, which nobody else can listen on. It is better than the address."""
+        """Beyond the specification: the hub's own socket, which nobody else can listen on. Used before the address."""
 
 
 def load(path: str) -> Run:
-    """Reads the file, if nobody else can; raises BadRunFile."""
+    """Reads the file if nobody else can; raises BadRunFile."""
     try:
         with open(path, "rb", opener=_without_waiting) as file:
             about = os.fstat(file.fileno())
@@ -67,7 +67,7 @@ def load(path: str) -> Run:
 
 
 def read(text: bytes) -> Run:
-    """What the text says; raises BadRunFile. Unknown fields are left alone: the file may be shared with others."""
+    """Parses the text; raises BadRunFile. Unknown fields are ignored: the file may be shared with others."""
     try:
         fields = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -90,7 +90,7 @@ def read(text: bytes) -> Run:
 
 
 def is_stream_token(value: object) -> bool:
-    """Whether something is spelled as a UUID is."""
+    """Whether a value has the form of a UUID."""
     if not isinstance(value, str):
         return False
     parts = value.lower().split("-")
@@ -108,7 +108,7 @@ def _socket(value: object) -> str | None:
 
 
 def _address(url: object, *, is_spare: bool) -> tuple[str, int]:
-    """Where the hub is. A spare address is not used, and may be one that only others can speak to."""
+    """The hub's address. A spare one isn't used, and may be one that only others can speak to."""
     schemes = ("http://", "https://") if is_spare else ("http://",)
     if not isinstance(url, str) or not url.startswith(schemes):
         raise BadRunFile("apiUrl must be an address, for example http://127.0.0.1:8420.")

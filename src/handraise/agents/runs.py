@@ -1,4 +1,4 @@
-"""Runs of external agents: each has a private file, by which the agent's MCP server reaches the hub.
+"""Runs of external agents: each has a private file that tells the agent's MCP server how to reach the hub.
 
 The file is the record: a stream token is valid while its file exists.
 """
@@ -23,7 +23,7 @@ STALE = 3600.0
 
 
 class Runs:
-    """`now` is the time as files have it: seconds since 1970. `socket` is the hub's own."""
+    """`now` is the time in seconds since 1970, as files have it. `socket` is the hub's own."""
 
     def __init__(
         self, folder: Path, api_url: str, socket: Path, entropy: Callable[[int], bytes], now: Callable[[], float]
@@ -37,7 +37,7 @@ class Runs:
         """Set for each connection when its run ends."""
 
     def open(self, project: str, timeout: int | None = None) -> tuple[str, Path]:
-        """A new run: its stream token, and the file to name in `ASK_USER_CONFIG`. Raises BadRunFile."""
+        """A new run: its stream token, and the file for `ASK_USER_CONFIG`. Raises BadRunFile."""
         self.sweep()
         token = str(UUID(bytes=self._entropy(16), version=4))
         fields = {
@@ -72,7 +72,7 @@ class Runs:
         return run if run.stream_token == token else None
 
     def close(self, token: str) -> bool:
-        """The run has ended; whether there was one."""
+        """Ends the run. Returns whether there was one."""
         if self.find(token) is None:
             return False
         path = self._path(token)
@@ -129,7 +129,7 @@ class Runs:
 
 
 def caller_in(run: Run, directory: str, conversation: str = "") -> Caller:
-    """Who asks in a run. The token itself is not written down anywhere else."""
+    """Who asks in a run. The token itself is stored nowhere else."""
     hashed = sha256(run.stream_token.lower().encode()).hexdigest()
     return Caller(f"run/{hashed}{conversation}", name_of(run.stream_token), directory, run.timeout)
 

@@ -32,17 +32,17 @@ def read_call(tool: str, arguments: dict[str, Any]) -> Body:
 
 
 def subject(tool: str, arguments: dict[str, Any]) -> str:
-    """The tool that the ask is about: what `approval_prompt` asks for, or `ask_user` itself."""
+    """The tool that the ask is about: the one in `approval_prompt`, or `ask_user` itself."""
     return str(arguments["tool_name"]) if tool == APPROVAL_PROMPT else tool
 
 
 def as_stored(tool: str, arguments: dict[str, Any]) -> str:
-    """A call as it is stored with its ask, to make the result from."""
+    """A call as it is stored with its ask; the result is built from it."""
     return json.dumps({"tool": tool, "arguments": arguments})
 
 
 def result_of(ask: Ask) -> Reply:
-    """The result of the call that raised this ask, which is settled."""
+    """The result of the call that raised this settled ask."""
     call = json.loads(ask.origin.request)
     if ask.settlement is None:
         return refused(call["tool"], "Nobody has answered yet.")
@@ -52,7 +52,7 @@ def result_of(ask: Ask) -> Reply:
 
 
 def refused(tool: str, reason: str) -> Reply:
-    """The result of a call that nobody is asked about."""
+    """The result of a call without asking anyone."""
     if tool == APPROVAL_PROMPT:
         return _as_block({"behavior": "deny", "message": reason})
     return Reply(reason, is_error=True)
@@ -74,7 +74,7 @@ def _read_approval(arguments: dict[str, Any]) -> Body:
 
 
 def _as_block(result: dict[str, Any]) -> Reply:
-    """Claude wants one text block of JSON, for a refusal too."""
+    """Claude expects one text block of JSON, even for a refusal."""
     return Reply(json.dumps(result))
 
 

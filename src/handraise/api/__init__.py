@@ -1,1 +1,1 @@
-"""The hub on HTTP: the API, one live stream for each client, and the page."""
+"""The hub over HTTP: the API, one live stream for each client, and the page."""

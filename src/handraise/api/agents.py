@@ -35,7 +35,7 @@ _LARGEST_CALL = 16 * 1024 * 1024
 _SWEEPS = 6
 """How often a run is checked before it is stale."""
 _NOWHERE = "/dev/null"
-"""The directory of agents whose directory is unknown: it holds nothing that could be read unasked."""
+"""The directory of agents whose directory is unknown: it holds nothing that could be read without asking."""
 
 
 class NewRun(Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,7 +53,7 @@ class IssuedRun(Struct, frozen=True):
 
 
 class AgentRoutes:
-    """Entered with `async with`, inside the hub. `closing` is set before any connection is ended."""
+    """Entered with `async with`, inside the hub. `closing` is set before connections are ended."""
 
     def __init__(self, hub: Hub, state: Path, base: str, closing: asyncio.Event, *, grace: float = GRACE) -> None:
         self._hub = hub
@@ -239,7 +239,7 @@ class _SdkLoader:
         self._closing = closing
         self._wanted = asyncio.Event()
         self._sdk: asyncio.Future[McpSdk] = asyncio.get_running_loop().create_future()
-        # A task of its own: the SDK's manager must be left by the task that has entered it.
+        # Its own task: the SDK's manager must be left by the task that entered it.
         self._task = asyncio.create_task(self._run())
 
     async def close(self) -> None:
@@ -258,7 +258,7 @@ class _SdkLoader:
             async with kind(self._agent_calls, self._closing) as sdk:
                 self._sdk.set_result(sdk)
                 await asyncio.Event().wait()
-        except Exception as error:  # or every call would wait for it
+        except Exception as error:  # otherwise every call would wait for it
             if not self._sdk.done():
                 self._sdk.set_exception(error)
             raise

@@ -1,4 +1,4 @@
-"""The ASGI application: the table of routes behind the guard, and the page beside it."""
+"""The ASGI application: the table of routes behind the guard, and the page."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -30,7 +30,7 @@ class WebApp:
     ) -> None:
         self.streams = streams
         self.answered: Counter[int] = Counter()
-        """How many responses had which status."""
+        """The number of responses by status."""
         self.routes: tuple[Route, ...] = (
             *login.routes(),
             *sessions.ROUTES,
@@ -67,7 +67,7 @@ class WebApp:
         return len(hosts) == 1 and origins.host_is_ours(hosts[0], self._guard.hosts)
 
     async def _otherwise(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Anything that isn't a route: a file of the page, or an address that the page itself handles."""
+        """Anything that isn't a route: a file of the page, or a path that the page itself handles."""
         path = scope["path"].removeprefix("/")
         response: Response | None = None
         if scope["method"] in ("GET", "HEAD"):
@@ -96,7 +96,7 @@ class WebApp:
 
 def _route(guard: ApiGuard, route: Route) -> routing.Route:
     made = routing.Route(route.path, _behind(guard, route), methods=[route.method])
-    # HEAD must not spend a one-time code, nor hold a stream open.
+    # HEAD must not use up a one-time code or hold a stream open.
     made.methods = {route.method}
     return made
 

@@ -1,7 +1,7 @@
-"""The relay endpoints of the ask-user specification: a question is relayed, answered by its page, and polled for.
+"""The relay endpoints of the ask-user specification: a question is relayed, answered on its page, and polled for.
 
-Beyond the specification every question has an ask id: with it a late answer cannot reach the next question, and
-several questions of one stream do not overwrite each other.
+Beyond the specification, every question has an ask id: a late answer can't reach the next question, and several
+questions of one stream don't overwrite each other.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class Forbidden(BadRequest):
 
 
 class AskUserEndpoints:
-    """`directory_of` names the directory of a project; `new_reference` names a question that has no name."""
+    """`directory_of` returns the directory of a project; `new_reference` names a question without a name."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class AskUserEndpoints:
         return answer({**_result(ask), "askId": ask.id})
 
     async def submit_answer(self, request: ApiRequest) -> Response:
-        """An answer from the page of the specification, whose user signs in as everywhere else."""
+        """An answer from the specification's page, whose user signs in as usual."""
         body = _object(request.content)
         run = self._run(request, body.get("streamToken"))
         ask_id = _name(body.get("askId"))
@@ -103,7 +103,7 @@ class AskUserEndpoints:
         return answer({"status": "ok", "askId": ask.id, "late": settled.late}, 202 if settled.late else 200)
 
     def as_event(self, item: Item) -> bytes:
-        """The event that the page of the specification waits for, for a question of a run that is still open."""
+        """The event that the specification's page waits for, for an open question of a run."""
         if b'"ask.opened"' not in item.content[:40]:
             return b""
         ask = json.loads(item.content)["ask"]
@@ -206,7 +206,7 @@ def _object(content: bytes) -> dict[str, Any]:
 
 
 def _name(value: object) -> str | None:
-    """A text; half of an emoji in it becomes a question mark. None for anything else."""
+    """A text; half an emoji in it becomes a question mark. None for anything else."""
     return value.encode(errors="replace").decode() if isinstance(value, str) else None
 
 

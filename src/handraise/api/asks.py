@@ -1,4 +1,4 @@
-"""Asks over HTTP: the inbox, the answer, and their shapes in the OpenAPI document."""
+"""Asks over HTTP: the inbox and the answer, with their types."""
 
 from datetime import datetime
 from typing import Literal
@@ -49,19 +49,19 @@ class ApproveSchema(answers.Approve, frozen=True, kw_only=True):
 
 
 class ReviseSchema(answers.Revise, frozen=True, kw_only=True):
-    """To a plan: not like this, and why."""
+    """To a plan: revise it, and why."""
 
     approve: Literal[False]
 
 
 class OutlineSchema(Struct, frozen=True, forbid_unknown_fields=True):
-    """To a plan: pause, and write the steps down first."""
+    """To a plan: pause, and write an outline first."""
 
     outline: Literal[True]
 
 
 class AnsweredSchema(Struct, frozen=True, tag_field="state", tag="answered"):
-    """Somebody, or a rule, answered."""
+    """A person or a rule answered."""
 
     answer: AnAnswer
     by: Actor
@@ -70,7 +70,7 @@ class AnsweredSchema(Struct, frozen=True, tag_field="state", tag="answered"):
 
 
 class ExpiredSchema(Struct, frozen=True, tag_field="state", tag="expired"):
-    """Patience ran out; a late answer was sent to Claude as a follow-up."""
+    """Nobody answered in time; a late answer was sent to Claude as a follow-up."""
 
     at: datetime
     late: AnsweredSchema | None
@@ -84,7 +84,7 @@ class WithdrawnSchema(Struct, frozen=True, tag_field="state", tag="withdrawn"):
 
 
 class AskSchema(Struct, frozen=True, kw_only=True):
-    """An ask. What its `body` is, and which answers fit, depends on its kind."""
+    """An ask. The type of its `body`, and which answers fit, depend on its kind."""
 
     id: str
     session: str | None
@@ -95,7 +95,7 @@ class AskSchema(Struct, frozen=True, kw_only=True):
     agent: str | None
     tool: str
     tool_use: str | None
-    """The action that it stands at, by the id that `action.started` has."""
+    """The id of the action it belongs to, as in `action.started`."""
     digest: str
     card: Card
     """What people read about it, in the language of the hub."""
@@ -130,21 +130,21 @@ class PlanAsk(AskSchema, frozen=True, kw_only=True):
 
 
 class FormAsk(AskSchema, frozen=True, kw_only=True):
-    """An MCP server wants a form filled."""
+    """An MCP server wants a form filled in."""
 
     kind: Literal["form"]
     body: asks.Form
 
 
 class TrustAsk(AskSchema, frozen=True, kw_only=True):
-    """A directory brings hooks, servers, permissions or helpers that Claude Code would use unasked."""
+    """A directory brings hooks, servers, permissions or helpers that Claude Code would use without asking."""
 
     kind: Literal["trust"]
     body: Trust
 
 
 class Asks(Struct, frozen=True):
-    """A page; `next` goes on from here. `cursor` is the place in the feed that it was read at."""
+    """A page; `next` continues from here. `cursor` is the feed position at which it was read."""
 
     asks: list[AnAsk]
     next: str | None
@@ -172,7 +172,7 @@ UNIONS: dict[str, tuple[type[Struct], ...]] = {
         answers.Trusting,
     ),
 }
-"""By the name of their component."""
+"""By component name."""
 
 
 async def list_all(request: ApiRequest) -> Response:
@@ -212,14 +212,14 @@ async def give_answer(request: ApiRequest) -> Response:
 
 
 async def _check_trust(request: ApiRequest, read: Answer, ask: str) -> None:
-    """Who trusts a directory lets its code run unasked, now and later: that is for who administers the hub."""
+    """Trusting a directory lets its code run without asking, now and later: only admins may do that."""
     if isinstance(read, Trusting) and read.trust == "exactly" and not may(request.principal.role, "admin"):
         await request.auth.refused("trust a directory", request.principal, request.desk.source, ask=ask)
         raise BadRequest(wrong_role("admin", request.principal.role), 403, "not_allowed")
 
 
 def _is_deeper(value: object, levels: int) -> bool:
-    """Deep ones can be read, but not written again inside of something else."""
+    """Deeply nested ones can be decoded, but not encoded again inside something else."""
     layer = [value]
     for _ in range(levels):
         inside: list[object] = []

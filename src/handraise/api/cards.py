@@ -1,4 +1,4 @@
-"""The cards that go out with asks: made when they are sent, in the language of the hub, and never stored."""
+"""What is sent with asks and actions for people to read: made when sent, in the hub's language, and never stored."""
 
 import asyncio
 from collections import OrderedDict
@@ -6,20 +6,32 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from handraise.desk.interface import Desk, NotFound
 from handraise.model.asks import Ask, ask_as_json, ask_from_json, read_settlement
 from handraise.model.items import AskOpened, AskSettled, Item
+from handraise.present.actions import traits_of
 from handraise.present.cards import card_of
 from handraise.present.outcomes import of_settlement
 
+_STARTED = b'{"type":"action.started"'
 _OPENED = b'{"type":"ask.opened"'
 _SETTLED = b'{"type":"ask.settled"'
-"""How the contents of items begin that get something added; all others go out as they are."""
+"""How the contents of items start that get something added; all others are sent as they are."""
 _MOST_KNOWN = 4096
 _TOGETHER = 50
-"""How many cards are made before others get a turn."""
+"""How many cards are made before other tasks get a turn."""
+
+
+class _ToolUsed(Struct, frozen=True):
+    """All that has to be read of an action: its input may be large."""
+
+    tool: str
+
+
+_TOOL_USED = msgspec.json.Decoder(_ToolUsed)
 
 
 class AskCards:
@@ -33,7 +45,7 @@ class AskCards:
         return {**ask_as_json(ask), "card": card_of(ask, await self._directory(ask, desk))}
 
     async def asks(self, asks: Sequence[Ask], desk: Desk) -> list[dict[str, Any]]:
-        """Many of them, without holding up anybody else."""
+        """Many of them, without blocking other tasks."""
         shown = []
         for number, ask in enumerate(asks, 1):
             shown.append(await self.ask(ask, desk))
@@ -42,13 +54,13 @@ class AskCards:
         return shown
 
     async def item(self, item: Item, desk: Desk) -> bytes:
-        """An item as the API shows it: an ask that opens with its card, one that is settled with its outcome."""
-        if not item.content.startswith((_OPENED, _SETTLED)):
+        """An item as the API shows it: an ask has its card, a settlement its outcome, an action its tool's traits."""
+        if not item.content.startswith((_STARTED, _OPENED, _SETTLED)):
             return item.as_json()
         try:
-            added = await self._added(item, desk)
+            added = _with_traits(item.content) if item.content.startswith(_STARTED) else await self._added(item, desk)
         except (msgspec.ValidationError, KeyError, NotFound):
-            # An older hub stored it in another shape, or its ask was removed: it goes out as it is.
+            # An older hub stored it in another shape, or its ask was removed: send it as it is.
             return item.as_json()
         return replace(item, content=added).as_json()
 
@@ -61,7 +73,7 @@ class AskCards:
             case AskOpened(ask=fields):
                 ask = ask_from_json(fields)
                 card = card_of(ask, await self._directory(ask, desk))
-                # The ask is the last that such a content has: its card comes before both closing braces.
+                # The ask is the last field of such contents: its card goes before both closing braces.
                 return b'%s,"card":%s}}' % (item.content[:-2], msgspec.json.encode(card))
             case AskSettled(ask=name, settlement=fields):
                 ask = await desk.ask(name)
@@ -72,7 +84,7 @@ class AskCards:
                 return item.content
 
     async def _directory(self, ask: Ask, desk: Desk) -> str | None:
-        """Where the session of an ask works; None for an external agent."""
+        """Where the ask's session works; None for an external agent."""
         if ask.session is None:
             return None
         if ask.session not in self._directories:
@@ -84,3 +96,8 @@ class AskCards:
             if len(self._directories) > _MOST_KNOWN:
                 self._directories.popitem(last=False)
         return self._directories[ask.session]
+
+
+def _with_traits(content: bytes) -> bytes:
+    traits = traits_of(_TOOL_USED.decode(content).tool)
+    return b'%s,"traits":%s}' % (content[:-1], msgspec.json.encode(traits))

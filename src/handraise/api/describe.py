@@ -1,4 +1,4 @@
-"""Prints the OpenAPI document, for whoever builds against the API: `python -m handraise.api.describe`."""
+"""Prints the OpenAPI document for API clients: `python -m handraise.api.describe`."""
 
 import sys
 from typing import cast
@@ -16,7 +16,7 @@ from handraise.api.stream import Streams
 
 
 def main() -> None:
-    # Nobody calls these routes, so that no guard and no notifier is needed.
+    # Nobody calls these routes, so they need no guard and no notifier.
     page, cookie = StaticPage(), "handraise"
     login = LoginRoutes(page, secure=False, base="", cookie=cookie)
     app = WebApp(cast(ApiGuard, None), login, Streams(), page, DeviceRoutes(cast(DeviceNotifier, None)).routes())

@@ -43,7 +43,7 @@ _STATUS: dict[type[interface.DeskError], int] = {
 
 
 def seat_cookie(cookie: str) -> str:
-    """The name of the cookie that tells one browser from another, whoever is signed in there."""
+    """The cookie that tells one browser from another, whatever account is signed in there."""
     return f"{cookie}-seat"
 
 
@@ -82,7 +82,7 @@ class ApiGuard(Struct, frozen=True):
     cards: AskCards = field(default_factory=AskCards)
 
     async def enter(self, route: Route, request: Request) -> Response:
-        """Performs a route for those who may, and says why to those who may not."""
+        """Performs a route for callers who may, and tells others why not."""
         try:
             response = await self._perform(route, request)
         except (AccessDenied, BadRequest) as error:
@@ -100,7 +100,7 @@ class ApiGuard(Struct, frozen=True):
             response = failed(500, "fault", t("error.internal"))
         # The response is for this caller, at this moment.
         response.headers.setdefault("cache-control", "no-store")
-        # The route, not the address: an address may hold a code and can be of any length.
+        # The route, not the address, which may contain a code and can be of any length.
         log.info("%s %s", request.method, route.path, extra={"status": response.status_code})
         return response
 
@@ -185,7 +185,7 @@ class ApiGuard(Struct, frozen=True):
         return client_of(address_of(request.client.host, request.headers.getlist(HEADER), proxies))
 
     async def _by_tcp(self, request: Request, principal: Principal) -> Principal:
-        """A local process that is a child of a Claude is an agent, whatever token or cookie it has found."""
+        """A local process that descends from a Claude is an agent, whatever token or cookie it has found."""
         if principal.role == "agent" or request.client is None:
             return principal
         # Once per connection: the process that opened it stays the same.
@@ -225,7 +225,7 @@ _NOBODY = Principal(Person("nobody"), "viewer")
 
 
 def _local_process(process: int, is_agent: bool) -> Principal:
-    """On the Unix socket: the owner, unless the process is a child of a Claude or unknown."""
+    """On the Unix socket: the owner, unless the process is unknown or descends from a Claude."""
     if is_agent:
         return Principal(Person(f"process {process}, a tool of Claude"), "agent")
     return Principal(Person(OWNER), "admin")

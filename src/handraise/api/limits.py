@@ -1,4 +1,4 @@
-"""Limits: how often somebody may try to sign in, and how many clients can be connected. Pure."""
+"""Limits: how often someone may try to sign in, and how many clients can be connected. Pure."""
 
 from collections import OrderedDict
 from itertools import chain
@@ -26,7 +26,7 @@ class Attempts:
         self._at = 0.0
 
     def begin(self, client: str, now: float) -> Leave:
-        """Whether one more attempt is checked. It counts from here, so that many at once don't get around the limit."""
+        """Whether to check one more attempt. It counts immediately, so that parallel ones can't exceed the limit."""
         recent = [at for at in self._tried.pop(client, []) if now - at < WINDOW]
         is_free = len(recent) < TRIES
         self._tried[client] = [*recent, now] if is_free else recent
@@ -59,7 +59,7 @@ class Guesses:
         self._known: OrderedDict[str, None] = OrderedDict()
 
     def begin(self, client: str, hashed: str, now: float) -> Leave:
-        """Whether this token is looked up. A known one costs nobody a try."""
+        """Whether to look up this token. A known one doesn't count as an attempt."""
         return "free" if hashed in self._known else self._attempts.begin(client, now)
 
     def admit(self, client: str, hashed: str, now: float) -> None:
@@ -85,8 +85,8 @@ class Connected(Protocol):
 class ConnectionLimit:
     """Ends connections when there are too many: unauthenticated ones first, the oldest of them first.
 
-    So nobody shuts others out with many silent or slow connections. When none of these is left, authenticated clients
-    that are still sending go next: a valid token is no way to shut others out either.
+    So many silent or slow connections can't shut others out. When none of these is left, authenticated clients that
+    are still sending go next: a valid token can't be used to shut others out either.
     """
 
     def __init__(self, most: int) -> None:

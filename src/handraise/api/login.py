@@ -19,6 +19,7 @@ from handraise.api.static import StaticPage
 from handraise.auth import BROWSER_LIFE, IssuedToken
 from handraise.model.actors import seat_of
 from handraise.model.tokens import Role
+from handraise.model.tools import TOOL_KINDS
 
 _LARGEST_LOGIN = 4096
 _SEAT_LIFE = 400 * 24 * 3600
@@ -39,7 +40,7 @@ class LoginRoutes:
         proxies: Collection[str] = frozenset(),
         no_sandbox: str = "",
     ) -> None:
-        """`no_sandbox` says why there is no sandbox; empty where there is one."""
+        """`no_sandbox` says why there is no sandbox; empty if there is one."""
         self._attempts = Attempts()
         self._proxies = proxies
         self._page = page
@@ -156,7 +157,7 @@ class LoginRoutes:
         """Who the caller is. A browser without a seat gets one."""
         fresh = "" if request.desk.person.seat or source != "web" else token_urlsafe(16)
         seat = request.desk.person.seat or seat_of(fresh)
-        response = answer(schemas.Me(name, role, source, seat, self._no_sandbox, texts.language()))
+        response = answer(schemas.Me(name, role, source, seat, self._no_sandbox, texts.language(), TOOL_KINDS))
         self._give_seat(response, fresh)
         return response
 

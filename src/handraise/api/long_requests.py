@@ -16,9 +16,9 @@ from handraise.texts import t
 MOST = 100
 """How many requests of one token may be open at once.
 
-A browser has six connections to a hub, however many tabs are open; a script has one for each follower, an agent one for
-each call that waits. So it is enough for sixteen browsers that share a token, and a fraction of the room that there is
-for all (see `room` in `serving/serve.py`): a token in the wrong hands takes no place away from the others.
+A browser has six connections to a hub, however many tabs are open; a script has one for each follower, an agent one
+for each waiting call. So this is enough for sixteen browsers that share a token, and a fraction of the total (see
+`room` in `serving/serve.py`): a leaked token can't crowd others out.
 """
 _FAREWELL = 1.0
 
@@ -31,7 +31,7 @@ class TooManyRequests(BadRequest):
 
 
 class AccessRevoked(BadRequest):
-    """The token was revoked or has expired since the request began."""
+    """The token was revoked or has expired since the request started."""
 
     def __init__(self) -> None:
         super().__init__(t("error.unknown_token"), 401, "unknown_token")
@@ -76,7 +76,7 @@ async def while_allowed(principal: Principal) -> AsyncIterator[None]:
 
 
 class LongRequest(Response):
-    """Another response, for as long as its principal has access; `held` is left when it is over.
+    """Another response, while its principal has access; leaves `held` when it is over.
 
     A stream of events can end anywhere. Any other response that is cut off must not look complete.
     """
@@ -108,7 +108,7 @@ class LongRequest(Response):
 
 
 async def end(scope: Scope, send: Send) -> None:
-    """Ends a response that has begun; a client that doesn't read is cut off."""
+    """Ends a response that has started; a client that doesn't read is cut off."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_FAREWELL):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -117,12 +117,12 @@ async def end(scope: Scope, send: Send) -> None:
 
 
 def cut_off(scope: Scope) -> None:
-    """Closes the connection at once, and drops what the client hasn't read."""
+    """Closes the connection immediately, and drops what the client hasn't read."""
     scope["extensions"]["handraise.cut_off"]()
 
 
 def is_event_stream(begun: MutableMapping[str, Any]) -> bool:
-    """Whether a response that begins like this is a stream of events."""
+    """Whether a response with this start is a stream of events."""
     return any(
         name.lower() == b"content-type" and value.startswith(b"text/event-stream")
         for name, value in begun.get("headers", [])

@@ -1,7 +1,7 @@
 """MCP over streamable HTTP: the official SDK behind our API, and calls that outlive the hub.
 
-A call's stream begins with an event that names its ask. A hub that stops ends the stream cleanly; the agent comes back
-with that name as `Last-Event-ID`, and the next hub takes the wait up.
+A call's stream starts with an event that names its ask. A hub that stops ends the stream cleanly; the agent comes back
+with that name as `Last-Event-ID`, and the next hub continues the wait.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ _EVENT_STREAM = [(b"content-type", b"text/event-stream"), (b"cache-control", b"n
 
 @asynccontextmanager
 async def session_manager(agent_calls: AgentCalls) -> AsyncIterator[StreamableHTTPSessionManager]:
-    """The SDK's own manager, which keeps nothing between two requests."""
+    """The SDK's own manager, which keeps no state between requests."""
     mcp_server = McpServer(agent_calls, lambda context: _call(context)[0], lambda context: _call(context)[1])
     manager = StreamableHTTPSessionManager(mcp_server.server, stateless=True)
     async with manager.run():
@@ -39,7 +39,7 @@ async def session_manager(agent_calls: AgentCalls) -> AsyncIterator[StreamableHT
 
 
 class Exchange(Response):
-    """One POST: handed to the SDK, and ended cleanly when the hub stops."""
+    """One POST: passed to the SDK, and ended cleanly when the hub stops."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Exchange(Response):
             await self._end(send)
 
     async def _end(self, send: Send) -> None:
-        """The hub stops: the agent learns where to continue, and the stream has an end."""
+        """The hub stops: tells the agent where to continue, and ends the stream."""
         if not self._begun:
             await send({"type": "http.response.start", "status": 200, "headers": _EVENT_STREAM})
             await send(self._name())
@@ -100,7 +100,7 @@ class Exchange(Response):
 
 
 class Resumption(Response):
-    """One GET with `Last-Event-ID`: the result of a call that was made to an earlier hub."""
+    """One GET with `Last-Event-ID`: the result of a call made to an earlier hub."""
 
     media_type = "text/event-stream"
 
@@ -141,7 +141,7 @@ class Resumption(Response):
 
 
 async def resume(agent_calls: AgentCalls, caller: Caller, event: str, closing: asyncio.Event) -> Response:
-    """Takes up a wait by the name that an earlier hub gave it; raises NoSuchAsk."""
+    """Continues a wait by the name that an earlier hub gave it; raises NoSuchAsk."""
     ask_name, _ = read_event_id(event)
     ask = await agent_calls.find(ask_name)
     if not ask.origin.reference.startswith(f"{caller.conversation}/"):
@@ -150,7 +150,7 @@ async def resume(agent_calls: AgentCalls, caller: Caller, event: str, closing: a
 
 
 def reference_of(content: bytes, fallback: str) -> str:
-    """The name of a call: Claude's own, where it sends one, else the fallback."""
+    """The name of a call: Claude's own, if it sends one, else the fallback."""
     try:
         message = json.loads(content)
         named = message["params"]["_meta"]["claudecode/toolUseId"]
@@ -160,7 +160,7 @@ def reference_of(content: bytes, fallback: str) -> str:
 
 
 def event_id(caller: Caller, reference: str, content: bytes) -> str:
-    """Names a call's ask, and the id that its result has to carry."""
+    """Names a call's ask, and the request id that its result must have."""
     try:
         request_id = json.loads(content)["id"]
     except _UNREADABLE:

@@ -1,6 +1,6 @@
 """Everything that needs the official MCP SDK: importing it takes a second and 40 MB.
 
-A relay's lines of JSON-RPC go in both directions, in one HTTP exchange whose bodies do not end.
+A relay's lines of JSON-RPC travel in both directions, in one HTTP exchange whose bodies stay open.
 """
 
 import asyncio
@@ -20,13 +20,13 @@ from handraise.api import mcp
 
 LONGEST_LINE = 64 * 1024 * 1024
 _AHEAD = 16
-"""How many messages may wait in each direction; then the sender waits, too."""
+"""How many messages may be queued in each direction; then the sender waits."""
 
 
 class RelayConnection(Response):
     """Ends when the relay or its run does, and when the hub stops.
 
-    The end of the body is a goodbye; a lost connection is not.
+    The end of the body means that the relay is done; a lost connection doesn't.
     """
 
     media_type = "application/x-ndjson"
@@ -64,7 +64,7 @@ class RelayConnection(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _read(self, receive: Receive, incoming: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
-        # Looked through only where it is new: a long line in small pieces would take ever longer.
+        # Only new bytes are searched: otherwise a long line in small pieces would take quadratic time.
         begun = bytearray()
         async with incoming:
             while True:
@@ -96,7 +96,7 @@ async def _write(replies: MemoryObjectReceiveStream[SessionMessage], send: Send)
 
 
 class McpSdk:
-    """Entered with `async with`, and left by the same task. What it makes ends when `closing` is set."""
+    """Entered with `async with`, and left by the same task. What it creates ends when `closing` is set."""
 
     def __init__(self, agent_calls: AgentCalls, closing: asyncio.Event) -> None:
         self._agent_calls = agent_calls
@@ -111,11 +111,11 @@ class McpSdk:
         await self._stack.aclose()
 
     def lines(self, caller: Caller, alive: AbstractContextManager[asyncio.Event | None]) -> Response:
-        """A connection of a relay; `alive` is entered as long as it lasts."""
+        """A relay's connection; `alive` is entered while it lasts."""
         return RelayConnection(self._agent_calls, caller, self._closing, alive)
 
     def exchange(self, caller: Caller, content: bytes, fallback: str) -> Response:
-        """A POST; `fallback` names a call that has no name of its own."""
+        """A POST; `fallback` names a call without a name of its own."""
         reference = mcp.reference_of(content, fallback)
         return mcp.Exchange(self._manager, caller, reference, content, self._closing)
 

@@ -37,7 +37,7 @@ class Waits(Struct):
     since: float
     seconds: float = 0.0
     counts: list[int] = field(default_factory=lambda: [0] * (len(SECONDS) + 1))
-    """For each of SECONDS, how many took so long at most, and longer than the one before; then all others."""
+    """For each of SECONDS, how many took at most this long, and longer than the one before; then all others."""
 
     def note(self, seconds: float) -> None:
         self.seconds += seconds
@@ -77,7 +77,7 @@ class _AskSettled(Struct, frozen=True):
 
 
 class Metrics:
-    """Entered with `async with`, inside the hub's own. `statuses` counts answers over HTTP."""
+    """Entered with `async with`, inside the hub's. `statuses` counts HTTP responses."""
 
     def __init__(self, hub: Hub, state: Path, streams: Streams) -> None:
         self.statuses: Counter[int] = Counter()
@@ -94,7 +94,7 @@ class Metrics:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """The store forgets its listeners when it is closed."""
+        """The store drops its listeners when it is closed."""
 
     def route(self) -> Route:
         return Route("GET", "/metrics", "viewer", self._show, "Get metrics for Prometheus", media="text/plain")
@@ -143,7 +143,7 @@ class Metrics:
 
 
 def _each(names: Iterable[str], found: Iterable[str]) -> dict[str, int]:
-    """How many there are of each, in this order; of some there may be none."""
+    """The number of each, in this order, including zeros."""
     counted = Counter(found)
     return {name: counted[name] for name in names}
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document, made of the table of routes and the shapes. Nothing in it is written twice."""
+"""The OpenAPI document, built from the table of routes and the types. Nothing in it is written twice."""
 
 from collections.abc import Sequence
 from typing import Any, get_args
@@ -12,7 +12,7 @@ from handraise.api.schemas import REFERENCE
 from handraise.model import asks, items
 
 _IN_FEED = (*get_args(items.Content), *get_args(asks.Body), items.Preview, schemas.Reset)
-"""What items and the bodies of asks are made of; their names begin with `Feed`."""
+"""The types of items and ask bodies; their names start with `Feed`."""
 
 
 def document(routes: Sequence[Route], version: str, cookie: str = "handraise") -> dict[str, Any]:
@@ -47,7 +47,7 @@ def document(routes: Sequence[Route], version: str, cookie: str = "handraise") -
 
 
 def _without_suffix(value: Any) -> Any:  # noqa: ANN401 (any part of a JSON document)
-    """Shapes that share their name with a noun of the model end in `Schema` in the code, and not in the document."""
+    """Types that share their name with a noun of the model end in `Schema` in the code, but not in the document."""
     if isinstance(value, dict):
         return {key.removesuffix("Schema"): _without_suffix(each) for key, each in value.items()}
     if isinstance(value, list):
@@ -57,6 +57,7 @@ def _without_suffix(value: Any) -> Any:  # noqa: ANN401 (any part of a JSON docu
 
 def _feed_components() -> dict[str, Any]:
     _, in_feed = msgspec.json.schema_components(_IN_FEED, ref_template=f"{REFERENCE}Feed{{name}}")
+    in_feed["ActionStarted"]["properties"]["traits"] = {"$ref": f"{REFERENCE}ToolTraits"}
     in_feed["AskOpened"]["properties"]["ask"] = {"$ref": f"{REFERENCE}Ask"}
     settled = in_feed["AskSettled"]["properties"]
     settled["settlement"] = {"$ref": f"{REFERENCE}Settlement"}

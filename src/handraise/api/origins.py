@@ -18,15 +18,15 @@ HEADERS: dict[str, str] = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-"""On every answer."""
+"""Sent with every response."""
 
 HEADER = "x-forwarded-for"
 _ONE_CLIENT = 64
-"""How many bits of an IPv6 address tell one client from another; the rest is its own to choose."""
+"""How many bits of an IPv6 address identify a client, which can choose the rest itself."""
 
 
 def host_is_ours(host: str | None, allowed: Collection[str]) -> bool:
-    """Whether a Host header names us: a name that somebody pointed at us (DNS rebinding) does not."""
+    """Whether a Host header names us: a foreign name that points at us (DNS rebinding) doesn't."""
     if not host:
         return False
     name = _name(host)
@@ -34,10 +34,10 @@ def host_is_ours(host: str | None, allowed: Collection[str]) -> bool:
 
 
 def origin_is_ours(origin: str | None, host: str | None, allowed: Collection[str], *, secure: bool = False) -> bool:
-    """Whether a page of this origin may change something: one that came from this very host, or from an allowed one.
+    """Whether a page of this origin may change something: it came from this very host, or from an allowed one.
 
-    A proxy may have put another Host in place of the one that the page came from; the allowed ones are known by name.
-    A hub that is `secure` trusts no page that came in the clear, where others could have written it.
+    A proxy may have replaced the Host that the page came from; allowed origins are known by name. A `secure` hub
+    trusts no page served without TLS: others could have changed it.
     """
     try:
         parts = urlsplit(origin or "")
@@ -54,7 +54,7 @@ def origin_is_ours(origin: str | None, host: str | None, allowed: Collection[str
 def may_change(
     method: str, headers: Mapping[str, str], *, by_cookie: bool, allowed: Collection[str], secure: bool = False
 ) -> bool:
-    """A change needs our own origin where a browser sends one, and always where a cookie speaks for somebody."""
+    """A change needs our own origin if a browser sends one, and always if a cookie authenticates it."""
     if method in ("GET", "HEAD", "OPTIONS"):
         return True
     origin = headers.get("origin")
@@ -64,7 +64,7 @@ def may_change(
 
 
 def _name(host: str) -> str:
-    """Without its port; as it is, if that is none."""
+    """Without its port; unchanged if it has none."""
     lowered = host.lower()
     name, colon, port = lowered.rpartition(":")
     is_port = port == "" or (port.isascii() and port.isdigit())
@@ -72,10 +72,10 @@ def _name(host: str) -> str:
 
 
 def address_of(peer: str, forwarded: Sequence[str], trusted: Collection[str]) -> str:
-    """The nearest address that is no proxy of ours; `forwarded` are the headers, in their order.
+    """The nearest address that isn't our proxy; `forwarded` are the headers, in order.
 
-    Every proxy adds to the right whom it heard from. So what stands to the left of the first stranger is the stranger's
-    own word, and counts for nothing.
+    Every proxy appends the address it got the request from. Everything left of the first untrusted address was written
+    by that client, and is ignored.
     """
     nearest = spelled(peer)
     hops = [hop for header in forwarded for hop in header.split(",")]
@@ -90,7 +90,7 @@ def address_of(peer: str, forwarded: Sequence[str], trusted: Collection[str]) ->
 
 
 def spelled(address: str) -> str:
-    """An IP address in its one spelling; whatever else it is stays as it is."""
+    """An IP address in canonical form; anything else unchanged."""
     return _plain(address) or address
 
 
@@ -103,7 +103,7 @@ def client_of(address: str) -> str:
 
 
 def _plain(address: str) -> str | None:
-    """Without port and brackets; None if it is no IP address."""
+    """Without port and brackets; None if it isn't an IP address."""
     text = address.strip()
     if text.startswith("["):
         text = text[1:].partition("]")[0]

@@ -1,4 +1,4 @@
-"""The page that Prometheus reads. Its library takes 20 ms to import: a hub that nobody watches does without."""
+"""The page that Prometheus reads. Its library takes 20 ms to import, so only hubs with metrics load it."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
@@ -11,7 +11,7 @@ from handraise.api.metrics import SECONDS, Counted, Waits
 
 
 def render(counted: Counted) -> bytes:
-    """All metrics in the format of Prometheus."""
+    """All metrics in Prometheus's format."""
     registry = CollectorRegistry()
     registry.register(_Gathered(list(_families(counted))))
     return generate_latest(registry)

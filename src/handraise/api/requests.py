@@ -1,4 +1,4 @@
-"""One authenticated request: its body within bounds, and its response, compressed where that is safe."""
+"""One authenticated request: its body within limits, and its response, compressed if that is safe."""
 
 import asyncio
 import zlib
@@ -46,7 +46,7 @@ def explain(error: msgspec.ValidationError, shape: type[Struct]) -> str:
 
 
 def _keys(shape: type[Struct]) -> Iterator[str]:
-    """Of the shape, and of whatever is inside it."""
+    """The keys of the type, and of everything nested in it."""
     for each in msgspec.structs.fields(shape):
         yield each.encode_name
         for kind in (each.type, *get_args(each.type)):
@@ -86,7 +86,7 @@ class ApiRequest(Struct, frozen=True):
         return str(self.http.path_params[name])
 
     def text(self, name: str) -> str | None:
-        """A query parameter; an empty one is none."""
+        """A query parameter; None if it is empty."""
         return self.http.query_params.get(name) or None
 
     def choice(self, name: str, allowed: tuple[str, ...]) -> Any:  # noqa: ANN401 (the caller knows the literals)
@@ -172,7 +172,7 @@ def answer(value: object, status: int = 200) -> Response:
 
 
 def wrong_role(needed: Role, role: Role) -> str:
-    """The sentence for somebody whose role isn't enough."""
+    """The sentence for someone whose role isn't enough."""
     return t(f"error.role.{role}", needed=needed)
 
 
@@ -239,7 +239,7 @@ async def squeeze(response: Response, accepts: str) -> Response:
 
 
 def is_accepted(name: str, accepts: str) -> bool:
-    """Whether an Accept-Encoding header names this one, and does not mean "anything but"."""
+    """Whether an Accept-Encoding header allows this encoding, and doesn't exclude it."""
     for each in accepts.lower().split(","):
         coding, *parameters = [part.strip() for part in each.split(";")]
         if coding == name:

@@ -1,4 +1,4 @@
-"""Types that several routes share; the others are beside their routes. The OpenAPI document is made of them."""
+"""Types that several routes share; the others are beside their routes. The OpenAPI document is built from them."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 
 from handraise.model.tokens import Role
+from handraise.model.tools import ToolKind
 
 REFERENCE = "#/components/schemas/"
 AnAnswer = Annotated[dict[str, Any], Meta(extra_json_schema={"$ref": f"{REFERENCE}Answer"})]
@@ -17,7 +18,7 @@ Name = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 def check_time(moment: datetime | None) -> None:
-    """Raises ValueError for a time that does not exist in UTC: at either end of the calendar a zone leads beyond it."""
+    """Raises ValueError for a time that doesn't exist in UTC: at either end of the calendar, zones lead beyond it."""
     try:
         if moment is not None:
             moment.astimezone(UTC)
@@ -72,6 +73,8 @@ class Me(Struct, frozen=True, omit_defaults=True):
     """Why there is no sandbox on this machine. Empty if there is one."""
     language: str = ""
     """The hub's language. If it isn't `en`, `/api/texts` has its catalogue."""
+    tools: dict[str, ToolKind] = {}
+    """Claude's tools, for forms that name one."""
 
 
 class Problem(Struct, frozen=True, omit_defaults=True):

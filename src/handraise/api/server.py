@@ -25,9 +25,9 @@ from handraise.api.requests import failed
 LARGEST_HEAD = 64 * 1024
 """How many bytes a request may have before its body."""
 SLOW_HEAD = 30.0
-"""How long a client may take for them."""
+"""How long a client may take to send them."""
 SLOW_READER = 20.0
-"""How long a client may take for a little of what was sent."""
+"""How long a client may take to read some of what was sent."""
 _LITTLE = 16 * 1024
 _SOCKET_PATH = 103
 _CREDENTIALS = struct.Struct("3i")
@@ -60,9 +60,9 @@ class Peer(NamedTuple):
 
 
 class Listener:
-    """One server on one socket. `serve` returns after `stop`, quickly.
+    """One server on one socket. `serve` returns soon after `stop`.
 
-    `most` is how many clients there can be at once; `is_agent` tells of a process whether it is an agent of ours.
+    `most` is the limit of clients; `is_agent` says whether a process is one of our agents.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Listener:
             loop="none",
             access_log=False,
             log_config=None,
-            # By the server, so that responses that never reach the application have them, too.
+            # Set by the server, so that responses that never reach the application have them too.
             headers=list(origins.HEADERS.items()),
             server_header=False,
             date_header=False,
@@ -103,7 +103,7 @@ class Listener:
 
 
 def listen_on_socket(path: Path) -> socket.socket:
-    """A Unix socket that only we can open; an old one that nobody listens on is replaced."""
+    """A Unix socket that only we can open; replaces an old one that nobody listens on."""
     if len(os.fsencode(path)) > _SOCKET_PATH:
         raise CannotListen(f"The path {path} is too long for a socket. Choose a shorter one with --state.")
     path.unlink(missing_ok=True)
@@ -119,7 +119,7 @@ def listen_on_socket(path: Path) -> socket.socket:
 
 
 def listen_on_port(host: str, port: int) -> socket.socket:
-    """A TCP socket; raises CannotListen, for example where the port is in use."""
+    """A TCP socket; raises CannotListen, for example if the port is in use."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family, backlog=512)
@@ -140,7 +140,7 @@ class _Server(uvicorn.Server):
 
 
 class _Connection(HttpToolsProtocol):
-    """Bounds what a client may send ahead, and adds to each request who is at the other end of a Unix socket."""
+    """Limits what a client may send ahead, and adds the process at the other end of a Unix socket to each request."""
 
     _peer: Peer | None = None
     _head = 0
@@ -153,17 +153,17 @@ class _Connection(HttpToolsProtocol):
         self._room = room
         self._is_agent = is_agent
         self._known: dict[str, Any] = {}
-        """What was found out about who is at the other end of this connection."""
+        """What we found out about the other end of this connection."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._room.enter(self)
         end = transport.get_extra_info("socket")
         if end.family == socket.AF_UNIX:
-            # Now, while it surely exists: another process may have its pid when the first request comes.
+            # Now, while it certainly exists: another process may have its pid when the first request comes.
             self._peer = _peer(end, self._is_agent)
         else:
-            # Head and body are two writes: without this the second waits for the client, 40 ms on most.
+            # Head and body are two writes: without this the second waits for the client's ACK, usually 40 ms.
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._await_head()
 
@@ -220,10 +220,10 @@ class _Connection(HttpToolsProtocol):
             self._refuse(400, "bad_request", msg)
 
     def _unsupported_upgrade_warning(self) -> None:
-        """Asking for a WebSocket is no event; the request is answered as any other."""
+        """A WebSocket request isn't worth a log entry; it is answered like any other."""
 
     def cut_off(self) -> None:
-        """Closes the connection at once, and drops what the client hasn't read."""
+        """Closes the connection immediately, and drops what the client hasn't read."""
         end = self.transport.get_extra_info("socket")
         end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.transport.abort()
@@ -249,7 +249,7 @@ class _Connection(HttpToolsProtocol):
         self._reads = self.loop.call_later(SLOW_READER, self._look_at_reader)
 
     def _look_at_reader(self) -> None:
-        """An answer that was sent whole waits here as long as the client likes, unless somebody looks."""
+        """A response that was sent completely stays in the buffer as long as the client likes, unless we check."""
         if self._unread - self.transport.get_write_buffer_size() < _LITTLE:
             self.cut_off()
         else:
@@ -264,7 +264,7 @@ class _Connection(HttpToolsProtocol):
         self._refuse(431, "too_large", f"The address and headers are larger than {LARGEST_HEAD} bytes.")
 
     def _refuse(self, status: int, code: str, message: str) -> None:
-        """Before there is a request, in the shape of every other error."""
+        """Before there is a request, in the same shape as every other error."""
         response = failed(status, code, message)
         head = [*self.server_state.default_headers, *response.raw_headers, (b"connection", b"close")]
         lines = [b"HTTP/1.1 %d -\r\n" % status, *(b"%s: %s\r\n" % each for each in head), b"\r\n"]
@@ -273,7 +273,7 @@ class _Connection(HttpToolsProtocol):
 
 
 def _peer(end: socket.socket, is_agent: Callable[[int], bool]) -> Peer:
-    """The process at the other end. One that has ended is nobody: its number may be somebody else's by now."""
+    """The process at the other end. One that has exited counts as unknown: its pid may be reused by now."""
     process = peer_of(end)
     with _pinned(end) as lives:
         return Peer(process, is_agent(process) or not lives())
@@ -281,14 +281,14 @@ def _peer(end: socket.socket, is_agent: Callable[[int], bool]) -> Peer:
 
 @contextlib.contextmanager
 def _pinned(end: socket.socket) -> Iterator[Callable[[], bool]]:
-    """Tells whether the very process that opened the other end still lives, where the kernel can (Linux 6.5)."""
+    """Checks whether the very process that opened the other end still runs, if the kernel can tell (Linux 6.5)."""
     if sys.platform != "linux":
         yield lambda: True
         return
     try:
         pidfd = end.getsockopt(socket.SOL_SOCKET, _SO_PEERPIDFD)
     except OSError as error:
-        # An older kernel has no such option; a newer one says so of a process that is gone.
+        # An older kernel has no such option; a newer one reports that of a process that is gone.
         old = error.errno in (errno.ENOPROTOOPT, errno.EOPNOTSUPP)
         yield lambda: old
         return
@@ -299,7 +299,7 @@ def _pinned(end: socket.socket) -> Iterator[Callable[[], bool]]:
 
 
 def peer_of(end: socket.socket) -> int:
-    """The process that opened the other end; -1 where the system does not tell, which is nobody's."""
+    """The process that opened the other end; -1 if the system can't tell."""
     try:
         if sys.platform == "linux":
             pid, _, _ = _CREDENTIALS.unpack(end.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))

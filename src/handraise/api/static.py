@@ -1,4 +1,4 @@
-"""The built page: files that were made before the hub started, and nothing else of this machine."""
+"""The built page: files built before the hub started, and nothing else from this machine."""
 
 from importlib.resources import files
 from mimetypes import guess_type
@@ -14,25 +14,25 @@ _TWINS = (("br", ".br"), ("gzip", ".gz"))
 
 
 class StaticPage:
-    """`folder` has an `index.html`, if the page was built at all."""
+    """`folder` has an `index.html` if the page was built."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = (folder or Path(str(files("handraise.api"))) / "page").resolve()
 
     def find(self, path: str, accepts: str = "") -> FileResponse | None:
-        """The file that has this path below the folder; compressed, where `accepts` (Accept-Encoding) names a way."""
+        """The file at this path below the folder; compressed, if `accepts` (Accept-Encoding) allows it."""
         try:
             wanted = (self._folder / path).resolve()
             if not wanted.is_relative_to(self._folder) or not wanted.is_file():
                 return None
         except (OSError, ValueError):  # a name that no file can have
             return None
-        # Names in here carry a hash of what is in the file.
+        # Names in here contain a hash of the file's contents.
         age = _FOR_EVER if wanted.parent.name == "assets" else "no-cache"
         return _sent(wanted, 200, age, accepts)
 
     def index(self, status: int = 200, accepts: str = "") -> FileResponse | None:
-        """The page itself, which finds out by its address what to show."""
+        """The page itself, which decides by its URL what to show."""
         index = self._folder / "index.html"
         return _sent(index, status, "no-cache", accepts) if index.is_file() else None
 

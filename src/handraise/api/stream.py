@@ -21,9 +21,9 @@ KEEP_ALIVE = 15.0
 SLOW = 20.0
 """How long a client may leave unread what was sent."""
 _SHARED = 4096
-# As an event, not as a comment: proxies strip comments. Without an id, so that it moves nobody's place.
+# As an event, because proxies strip comments. Without an id, so that it doesn't move the client's cursor.
 _PING = b"event: ping\ndata: {}\n\n"
-# The id moves the client to the place it begins at: who is cut off before the first item misses nothing either.
+# The id moves the client to its starting position: even if it is cut off before the first item, it misses nothing.
 _PLACE = b'retry: 1000\nevent: place\nid: %d\ndata: {"cursor":%d}\n\n'
 _NO_SUCH_PLACE = 2**63 - 1
 _AFTER = Parameter("after", "Everything after this cursor. Default: only new changes", "integer")
@@ -32,7 +32,7 @@ log = logging.getLogger("handraise.api")
 
 
 class Streams:
-    """All open streams. Each item is encoded once, for everybody."""
+    """All open streams. Each item is encoded once, for everyone."""
 
     def __init__(self, *, keep_alive: float = KEEP_ALIVE, slow: float = SLOW) -> None:
         self.closing = asyncio.Event()
@@ -42,16 +42,16 @@ class Streams:
         self._encoded: OrderedDict[int, bytes] = OrderedDict()
         self._previewed: tuple[Preview | None, bytes] = (None, b"")
         self.also: Callable[[Item], bytes] = _nothing
-        """More events that an item is worth at this moment, for pages that are not ours and whoever may answer."""
+        """More events for an item, for pages that are not ours and callers who may answer."""
 
     async def encode(self, items: Sequence[Item], request: ApiRequest) -> bytes:
-        """As events; each item's are made once and shared by all streams."""
+        """As events; each item's are encoded once and shared by all streams."""
         also = self.also if may(request.principal.role, "approver") else _nothing
         encoded = [self._encoded.get(item.cursor) or await self._encode(item, request) for item in items]
         return b"".join([event + also(item) for event, item in zip(encoded, items, strict=True)])
 
     def encode_preview(self, partial: Preview) -> bytes:
-        """As an event. All streams get the same one at the same time, so that the last is worth keeping."""
+        """As an event. All streams get the same one at the same time, so the last one is cached."""
         last, encoded = self._previewed
         if partial != last:
             encoded = b"event: preview\ndata: %s\n\n" % msgspec.json.encode(partial)
@@ -59,7 +59,7 @@ class Streams:
         return encoded
 
     async def follow(self, request: ApiRequest) -> Response:
-        """The act behind `/api/feed`."""
+        """The endpoint `/api/feed`."""
         return EventStream(self, request, await _place(request), request.text("session"))
 
     def routes(self) -> tuple[Route, ...]:
@@ -92,7 +92,7 @@ def _nothing(_: Item) -> bytes:
 
 
 class EventStream(Response):
-    """Ends when the client goes or reads too slowly, and when the hub stops."""
+    """Ends when the client leaves or reads too slowly, and when the hub stops."""
 
     media_type = "text/event-stream"
 
@@ -129,7 +129,7 @@ class EventStream(Response):
         except CutOff:
             log.info("a client that fell behind was cut off")
         except TimeoutError:
-            # It does not read: it holds nobody else up, and comes back with its cursor.
+            # It doesn't read: cut it off. It blocks no one, and comes back with its cursor.
             self._is_read = False
             log.info("a client that did not read was cut off")
         except DeskError as error:
@@ -148,7 +148,7 @@ class EventStream(Response):
 
 
 class _Pinged:
-    """What a follower has, and None whenever it had nothing for long."""
+    """What a follower yields, and None whenever it had nothing for a while."""
 
     def __init__(self, follower: Follower, seconds: float) -> None:
         self._follower = follower
@@ -166,10 +166,10 @@ class _Pinged:
 
 
 async def _place(request: ApiRequest) -> int:
-    """`Last-Event-ID` is where a browser was; it is newer than what its address says. Without either, the end."""
+    """`Last-Event-ID` is where a browser was; it is newer than the URL's cursor. Without either, the end."""
     last = request.http.headers.get("last-event-id")
     if last:
-        # A browser gives up on anything but a stream, so that an invalid ID gets a `reset`, too.
+        # A browser gives up on anything but a stream, so an invalid ID gets a `reset` too.
         return (
             int(last) if last.isascii() and last.isdigit() and len(last) < len(str(_NO_SUCH_PLACE)) else _NO_SUCH_PLACE
         )
@@ -178,7 +178,7 @@ async def _place(request: ApiRequest) -> int:
 
 
 async def _until_first(*waits: Coroutine[Any, Any, object]) -> None:
-    """Until one of them has ended; the others are cancelled."""
+    """Waits until one of them has ended; cancels the others."""
     tasks = [asyncio.ensure_future(each) for each in waits]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -5,11 +5,11 @@ from pathlib import Path
 
 
 class CertificateUnfit(Exception):
-    """There is no TLS with these files. The text says why."""
+    """These files can't be used for TLS. The text says why."""
 
 
 class _Locked(Exception):
-    """The key has a passphrase, and nobody is there to type it."""
+    """The key has a passphrase, and nobody can type it."""
 
 
 def load(certificate: Path, key: Path | None) -> ssl.SSLContext:

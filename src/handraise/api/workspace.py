@@ -31,9 +31,9 @@ class Synced(Struct, frozen=True):
 
 
 class SyncRoutes:
-    """`options` are those that hold in a project and its directory.
+    """`options` are those that apply in a project and its directory.
 
-    `state` is named in the files only where it is not the usual place, so that they can be shared.
+    `state` is written to the files only if it isn't the default, so that they can be shared.
     """
 
     def __init__(

@@ -1,1 +1,1 @@
-"""Claude as a process: the only code that starts programs. Never reads or makes a frame."""
+"""Runs Claude as a process: the only code that starts programs. Never reads or writes a frame."""

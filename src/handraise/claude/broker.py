@@ -1,9 +1,9 @@
-"""Gives one process the network outside, from a network namespace that all it starts shares with it and cannot leave.
+"""Gives Claude's process network access from a namespace without any, which its children share and can't leave.
 
-Claude and all that it starts live in a namespace that has only its own loopback. A seccomp filter holds each call of
-`socket` in there until the first process, which has the network, has decided: Claude gets a socket of the network
-outside, for everything else the call goes on as it is. Nothing depends on what the filter may miss (io_uring, calls of
-other processors' kinds): without the broker there is only the namespace. Runs in the launcher.
+Claude and everything it starts run in a network namespace with only a loopback. A seccomp filter holds each `socket`
+call until the first process, which has the network, decides: Claude itself gets a socket from the host's network;
+every other call continues in the namespace. Security doesn't depend on what the filter may miss (io_uring, calls of
+other architectures): without the broker there is only the namespace. Runs in the launcher.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _IFF_UP = 0x1
 _SECCOMP_SET_MODE_FILTER = 1
 _NEW_LISTENER = 1 << 3
 _WAIT_KILLABLE_RECV = 1 << 5
-"""Since Linux 5.19: a signal does not break a call off that is being answered."""
+"""Since Linux 5.19: a signal doesn't interrupt a call that is being answered."""
 _RET_ALLOW, _RET_USER_NOTIF = 0x7FFF0000, 0x7FC00000
 _LOAD, _JUMP_IF_EQUAL, _RETURN = 0x20, 0x15, 0x06
-# Where `struct seccomp_data` has the number of the call, the kind of processor, and the first argument's lower half.
+# Offsets in `struct seccomp_data`: system call number, architecture, and the lower half of the first argument.
 _NR, _ARCH, _ARGS = 0, 4, 16
 _NOTIF_RECV, _NOTIF_SEND, _NOTIF_ADDFD = 0xC0502100, 0xC0182101, 0x40182103
 _CONTINUE = 1 << 0
@@ -39,7 +39,7 @@ _ADDFD_SEND = 1 << 1
 
 
 class _Numbers:
-    """What one kind of processor calls itself and the system calls that matter here."""
+    """An architecture's identifier and the system call numbers used here."""
 
     def __init__(self, arch: int, socket: int, seccomp: int) -> None:
         self.arch = arch
@@ -65,7 +65,7 @@ class _Program(ctypes.Structure):
 
 
 class _Call(ctypes.Structure):
-    """`struct seccomp_notif`: a process that waits in its call."""
+    """`struct seccomp_notif`: a process blocked in its call."""
 
     _fields_ = [
         ("id", ctypes.c_uint64),
@@ -102,14 +102,14 @@ class _File(ctypes.Structure):
 
 
 class Broker:
-    """Made by the first process, before it starts Claude's."""
+    """Created by the first process, before it starts Claude's."""
 
     def __init__(self) -> None:
         self._sealed, self._has_sealed = os.pipe()
         self._listener = -1
 
     def seal(self) -> bool:
-        """In Claude's process: takes the network from it and all that it will start. Says to the first if it cannot."""
+        """Runs in Claude's process: cuts its network and its children's. Reports failure to the first process."""
         os.close(self._sealed)
         try:
             listener = _seal()
@@ -121,25 +121,25 @@ class Broker:
         return True
 
     def listen(self, claude: int) -> None:
-        """Takes the file by which calls are answered; its other copy is closed when Claude is executed."""
+        """Takes over the file that answers calls; the other copy closes when Claude is executed."""
         os.close(self._has_sealed)
         text = os.read(self._sealed, 4096)
         if not text.isdigit():
-            raise OSError(text.decode(errors="replace") or "the process ended before it had no network")
+            raise OSError(text.decode(errors="replace") or "the process exited before its network was isolated")
         pidfd = os.pidfd_open(claude)
         listener = syscalls.take_file(pidfd, int(text))
         os.close(pidfd)
         if listener is None:
-            raise OSError("there is no way to answer what has no network")
+            raise OSError("the network broker could not attach")
         self._listener = listener
 
     def keep(self) -> int:
-        """Moves that file before all others; gives the number of the first that is not needed."""
+        """Moves that file to descriptor 0; returns the first descriptor that isn't needed."""
         self._listener = os.dup2(self._listener, 0)
         return 1
 
     def serve_beside(self, claude: int) -> None:
-        """In a thread that no signal reaches: they are for the one that waits."""
+        """Runs in a thread with signals blocked: the waiting thread handles them."""
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         _thread.start_new_thread(_serve, (self._listener, claude))
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -148,7 +148,7 @@ class Broker:
 def _seal() -> int:
     numbers = _BY_MACHINE.get(os.uname().machine)
     if numbers is None:
-        raise OSError(f"the network cannot be taken away on {os.uname().machine}")
+        raise OSError(f"network isolation isn't supported on {os.uname().machine}")
     syscalls.unshare(syscalls.CLONE_NEWNET)
     _loopback_up()
     instructions = _filter(numbers)
@@ -166,7 +166,7 @@ def _install(numbers: _Numbers, program: _Program, flags: int) -> int:
 
 
 def _serve(listener: int, claude: int) -> None:
-    """Answers calls for as long as there are any. When this ends, no more sockets are made in there."""
+    """Answers calls while there are any. When this ends, no more sockets are created in the namespace."""
     try:
         while True:
             call = _Call()
@@ -174,7 +174,7 @@ def _serve(listener: int, claude: int) -> None:
                 syscalls.ioctl(listener, _NOTIF_RECV, ctypes.byref(call))
                 _answer(listener, call, claude)
             except OSError as error:
-                # Whoever called has ended, or a signal came for it.
+                # The caller has exited, or got a signal.
                 if error.errno not in (errno.ENOENT, errno.EINTR, errno.EINPROGRESS):
                     raise
     finally:
@@ -188,26 +188,26 @@ def _answer(listener: int, call: _Call, claude: int) -> None:
     try:
         _give(listener, call)
     except OSError as error:
-        # There is no such socket, or Claude has as many files as it may. If Claude has ended, this fails as well.
+        # No such socket, or Claude has too many open files. If Claude has exited, this fails too.
         syscalls.ioctl(listener, _NOTIF_SEND, ctypes.byref(_Reply(call.id, 0, -(error.errno or errno.EACCES), 0)))
 
 
 def _give(listener: int, call: _Call) -> None:
     made = syscalls.socket(*call.arguments[:3])
     try:
-        # Always closed on exec, whatever Claude said: nothing that it starts is to get one.
+        # Always close-on-exec, whatever Claude asked for: its children must not inherit it.
         syscalls.ioctl(listener, _NOTIF_ADDFD, ctypes.byref(_File(call.id, _ADDFD_SEND, made, 0, os.O_CLOEXEC)))
     finally:
         os.close(made)
 
 
 def _is_of(thread: int, process: int) -> bool:
-    """Nobody else can have its number while it waits in its call. Once it does not, no answer reaches it."""
+    """Its thread ID can't be reused while it is blocked in its call. After that, no answer reaches it."""
     return os.path.exists(f"/proc/{process}/task/{thread}")
 
 
 def _filter(numbers: _Numbers) -> ctypes.Array[_Instruction]:
-    """Every call goes on, but for `socket`; and that does where it has nothing to do with a network."""
+    """Allows every call but `socket`, and that one for Unix sockets."""
     steps = (
         (_LOAD, 0, 0, _ARCH),
         (_JUMP_IF_EQUAL, 0, 5, numbers.arch),

@@ -1,4 +1,4 @@
-"""What a directory's files would make Claude Code run or allow, each piece by itself. Pure: files in, pieces out."""
+"""What a directory's files would make Claude Code run or allow, item by item. Pure: files in, items out."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from handraise.claude.repository import Found, Repository
 from handraise.model.trust import Brought, BroughtKind, Trust
 from handraise.texts import t
 
-# Runs in the place of every command that Claude starts, whatever a person was shown.
+# Runs in place of every command that Claude starts, whatever a person was shown.
 _BEFORE_COMMANDS = frozenset({"CLAUDE_CODE_SHELL_PREFIX"})
 _HELPERS = frozenset(
     {
@@ -50,7 +50,7 @@ _RUNS: frozenset[BroughtKind] = frozenset({"hook", "helper", "server", "environm
 _DIRECTORY = re.compile(r"\$\{?CLAUDE_PROJECT_DIR\}?")
 _QUOTE = re.compile("[\"']")
 _WORD = re.compile(r"[^\s`;|&()<>=,\[\]{}]+")
-# What a skill or a command may say of itself without being more than text.
+# What a skill or a command may declare and still be nothing but text.
 _HARMLESS = frozenset(
     {"name", "description", "argument-hint", "arguments", "license", "version", "metadata", "when_to_use", "author"}
     | {"tags", "compatibility", "disable-model-invocation", "user-invocable"}
@@ -63,7 +63,7 @@ _WARNING = "They come from the repository: treat them as its suggestions, not as
 
 
 def trust_of(repository: Repository, scripts: Sequence[Found] = ()) -> Trust | None:
-    """What a person is asked about; None where the directory brings nothing but text."""
+    """What to ask a person about; None if the directory brings nothing but text."""
     brought = tuple(_pieces(repository.files))
     problems = (
         *repository.problems,
@@ -84,7 +84,7 @@ def trust_of(repository: Repository, scripts: Sequence[Found] = ()) -> Trust | N
 
 
 def mentioned(repository: Repository) -> list[str]:
-    """Words of commands that may name files of the directory, which would be run."""
+    """Words of commands that may name files of the directory, which would then run."""
     words: list[str] = []
     for each in _pieces(repository.files):
         if each.kind in _RUNS:
@@ -93,7 +93,7 @@ def mentioned(repository: Repository) -> list[str]:
 
 
 def reading_list(repository: Repository) -> str | None:
-    """Which text of an untrusted directory Claude is to read by itself; None where there is none."""
+    """The text files of an untrusted directory that Claude should read by itself; None if there are none."""
     lines = [f"- {path}" for path in repository.instructions]
     parts = ["Further instructions for this directory are in these files:\n" + "\n".join(lines)] if lines else []
     listed = [line for found in repository.files for line in _listed(found)]
@@ -104,7 +104,7 @@ def reading_list(repository: Repository) -> str | None:
 
 
 def disables_hooks(trust: Trust) -> bool:
-    """Whether it would switch off hooks, those of the person and our own guard among them."""
+    """Whether it would turn off hooks, including the person's own and our guard."""
     return any(each.name == "disableAllHooks" for each in trust.brought)
 
 
@@ -196,7 +196,7 @@ def _name_of(path: PurePosixPath) -> str:
 
 
 def _is_text(piece: Brought) -> bool:
-    """Whether nothing runs and nothing is allowed by it."""
+    """Whether it runs nothing and allows nothing."""
     if piece.kind not in ("skill", "command") or not piece.path.endswith(".md"):
         return False
     front = _front(piece.text)
@@ -204,7 +204,7 @@ def _is_text(piece: Brought) -> bool:
 
 
 def _front(text: str) -> dict[str, str] | None:
-    """The keys above a text, with the first line of each value; None where it cannot be told."""
+    """The front matter's keys, with the first line of each value; None if it can't be parsed."""
     if not text.lstrip("\ufeff \t\r\n").startswith("---"):
         return {}
     begin, *lines = text.splitlines()

@@ -55,23 +55,23 @@ class Claude:
         return self.process.ended
 
     async def write(self, line: bytes) -> None:
-        """A whole line or nothing; raises ChildGone."""
+        """Writes a whole line or nothing; raises ChildGone."""
         if self.ended.is_set():
-            raise ChildGone("Claude has ended")
+            raise ChildGone("Claude has exited")
         await self._fifo.write(line)
 
     def follow(self, offset: int = 0) -> AsyncIterator[bytes]:
-        """Claude's output from `offset` on, until it has ended."""
+        """Claude's output from `offset` on, until it has exited."""
         return journal.follow(self.folder.journal, offset, self._watch, self.ended)
 
     def taken_in(self, offset: int) -> None:
-        """Everything before `offset` is stored: the oldest part of a long journal is freed."""
+        """Everything before `offset` is stored: frees the oldest part of a long journal."""
         if offset - REPLAYABLE - self._given_back >= _STEP:
             self._given_back = offset - REPLAYABLE
             journal.give_back(self.folder.journal, self._given_back)
 
     async def stop(self, farewell: bytes | None = None, *, grace: float = 2.0, patience: float = 10.0) -> None:
-        """Asks first, if there is a line for it; then SIGTERM, `patience` seconds, SIGKILL; descendants included."""
+        """Sends `farewell` first, if given; then SIGTERM, `patience` seconds, SIGKILL; descendants included."""
         kin = await process.seek(self.process.identity)
         if farewell is not None and not self.ended.is_set():
             with suppress(ChildGone, TimeoutError):
@@ -92,7 +92,7 @@ async def start(
 ) -> Claude:
     """Starts Claude in a new folder, with its own process session; raises SessionBusy or NotStarted.
 
-    `sandbox` is a plan for what it may see and change; without one, it may do what we may.
+    `sandbox` is a plan for what Claude may see and change; without one, it may do everything we may.
     """
     run, pid = _spawn(program, launch, folder, locks, environment, sandbox)
     await _recorded(run, pid)
@@ -100,7 +100,7 @@ async def start(
 
 
 def adopt(folder: Path, watch: FileWatch) -> Claude:
-    """The Claude that was launched in this folder. Once entered, it is known whether it still lives."""
+    """The Claude that was launched in this folder. Once entered, we know whether it still runs."""
     run = RunFolder(folder)
     record = run.record()
     if record is None:
@@ -139,7 +139,7 @@ def _spawn(
 
 
 async def _recorded(run: RunFolder, pid: int) -> None:
-    """Waits until the launcher has recorded which process Claude is, and has become it."""
+    """Waits until the launcher has recorded Claude's process and become Claude."""
     deadline = asyncio.get_running_loop().time() + _RECORD_DEADLINE
     while True:
         record = run.record()
@@ -161,6 +161,6 @@ async def _recorded(run: RunFolder, pid: int) -> None:
 
 
 def _give_up(record: LaunchRecord | None) -> None:
-    """A Claude that could not be made safe does not run."""
+    """A Claude that can't be secured must not run."""
     if record is not None:
         record.identity.signal(signal.SIGKILL)

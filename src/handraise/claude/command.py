@@ -8,7 +8,7 @@ from msgspec import Struct
 
 _BILLING = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 _OURS = ("HANDRAISE_TELEGRAM_TOKEN",)
-# Set by Claude Code for its own children: a Claude that finds them believes it runs inside another one.
+# Set by Claude Code for its own children: a Claude that sees them believes it runs inside another one.
 _NESTED = (
     "AI_AGENT",
     "CLAUDECODE",
@@ -31,7 +31,7 @@ _BLOCK = {"type": "command", "command": "exit 2"}
 def environment(
     ours: Mapping[str, str], *, api_billing: bool = False, more: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Ours without our secrets and what would bill an API account unasked; no colours; `more` on top."""
+    """Ours without our secrets or anything that would bill an API account without asking; no colors; `more` on top."""
     stripped = (*_NESTED, *_OURS, *(() if api_billing else _BILLING))
     passed = {name: value for name, value in ours.items() if name not in stripped}
     return {**passed, "FORCE_COLOR": "0", **(more or {})}
@@ -54,15 +54,15 @@ class Launch(Struct, frozen=True, kw_only=True):
     add_dirs: tuple[str, ...] = ()
     partial_messages: bool = True
     trusted: bool = False
-    """Whether a person trusts what the directory brings. If not, nothing of its settings and servers is used."""
+    """Whether a person trusts what the directory brings. If not, its settings and servers are ignored."""
     keeps_hooks: bool = False
-    """Hooks stay on, even if the directory turns them off: the guard is one."""
+    """Keeps hooks on even if the directory turns them off: our guard is one."""
     mcp_files: tuple[str, ...] = ()
-    """The person's own servers, where Claude does not look for them by itself."""
+    """The person's own servers, where Claude doesn't find them by itself."""
 
 
 def command_line(claude: str, launch: Launch) -> list[str]:
-    """Every flag with its value joined by `=`, so that no value can pass for a flag."""
+    """Joins every flag and its value with `=`, so that no value can be mistaken for a flag."""
     words = [
         claude,
         "--output-format=stream-json",
@@ -95,13 +95,13 @@ def command_line(claude: str, launch: Launch) -> list[str]:
 
 
 def _alone(launch: Launch) -> list[str]:
-    """Nothing of the directory is used. Adding it makes Claude read its `CLAUDE.md`, and allows nothing more."""
+    """Uses nothing of the directory. Adding it makes Claude read its `CLAUDE.md`, and allows nothing more."""
     servers = [f"--mcp-config={each}" for each in launch.mcp_files]
     return ["--setting-sources=user", "--strict-mcp-config", *servers, f"--add-dir={launch.directory}"]
 
 
 def _guarded(launch: Launch) -> list[str]:
-    """Trusted files are used as they were shown: exit code 2 blocks later changes in this process."""
+    """Uses trusted files as they were shown: exit code 2 blocks later changes in this process."""
     guard: dict[str, Any] = {"hooks": {"ConfigChange": [{"matcher": _WATCHED, "hooks": [_BLOCK]}]}}
     if launch.keeps_hooks:
         guard["disableAllHooks"] = False

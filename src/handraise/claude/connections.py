@@ -13,13 +13,13 @@ Address = tuple[str, int]
 
 _TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 _USER, _INODE = 4, 6
-"""Which words of a line they are, behind both addresses."""
+"""Their positions in a line, after both addresses."""
 
 
 def may_hold(ancestors: Collection[Identity], client: Address, server: Address) -> bool:
-    """Whether one of these processes, or one that descends from them, may be the client that we, the server, hear.
+    """Whether one of these processes or their descendants may be the client of this connection to our server.
 
-    Not if another machine or another user is. Only Linux tells; elsewhere nobody is suspected.
+    Never true for another machine or another user. Only Linux can tell; elsewhere no one is suspected.
     """
     if sys.platform != "linux" or not ancestors:
         return False
@@ -28,14 +28,14 @@ def may_hold(ancestors: Collection[Identity], client: Address, server: Address) 
         return ip_address(client[0]).is_loopback
     user, inode = found
     if inode == 0:
-        return True  # closed already by whoever opened it
+        return True  # already closed by the client
     if user != os.geteuid():
         return False
     return any(_has_open(each.pid, inode) for each in {*ancestors, *descendants(*ancestors)})
 
 
 def _owner(client: Address, server: Address) -> tuple[int, int] | None:
-    """The user and the inode of the client's end; None if it is not on this machine."""
+    """The user and inode of the client's end; None if it isn't on this machine."""
     for table in _TABLES:
         try:
             lines = table.read_bytes()
@@ -50,7 +50,7 @@ def _owner(client: Address, server: Address) -> tuple[int, int] | None:
 
 
 def _spellings(client: Address, server: Address) -> Iterable[bytes]:
-    """Both ends as the kernel writes them: four bytes at a time, each group from its last byte to its first."""
+    """Both ends as the kernel writes them: groups of four bytes, each in reverse order."""
     for wide in (False, True):
         ends = [_spelled(each, wide=wide) for each in (client, server)]
         if None not in ends:
@@ -76,7 +76,7 @@ def _has_open(pid: int, inode: int) -> bool:
         with os.scandir(f"/proc/{pid}/fd") as entries:
             return any(_target(entry.path) == wanted for entry in entries)
     except FileNotFoundError:
-        return False  # it has ended
+        return False  # it has exited
     except PermissionError:
         return _has_open_by_number(pid, inode)
     except OSError:
@@ -84,10 +84,10 @@ def _has_open(pid: int, inode: int) -> bool:
 
 
 def _has_open_by_number(pid: int, inode: int) -> bool:
-    """Of a Claude that nobody may look into: we own its namespace, and may have what it has opened."""
+    """For a Claude that can't be inspected: we own its namespace, so we may duplicate its open files."""
     pidfd = open_pidfd(pid)
     if pidfd is None:
-        return False  # it has ended
+        return False  # it has exited
     try:
         with open(f"/proc/{pid}/status") as status:
             size = next(int(line.split()[1]) for line in status if line.startswith("FDSize:"))

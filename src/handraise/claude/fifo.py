@@ -18,33 +18,33 @@ from handraise.claude.launcher import private
 WANTED_SIZE = 1024 * 1024
 _FIRST_WAIT = 0.0005
 _LONGEST_WAIT = 0.05
-# A shell gives what it sends to the background /dev/null for stdin, and dash does so before it looks at `<&0`.
-# The file has its second name from before the first byte is in the pipe until all of them are: where that is left
-# behind, only a part of the line may be in there. Under its first name it is whole, and nothing of it is.
+# A shell gives background jobs /dev/null as stdin, and dash does so before it looks at `<&0`.
+# The file has its second name from before the first byte is written until all of them are: if that name is left
+# behind, part of the line may be in the pipe. Under its first name, nothing of it is.
 _DETACHED_CAT = '{ /bin/mv -f -- "$0" "$1" && /bin/cat <&3 && /bin/rm -f -- "$1"; } &'
 
 
 class ChildGone(Exception):
-    """Nobody reads Claude's stdin; nothing was written."""
+    """Nothing reads Claude's stdin; nothing was written."""
 
 
 class HalfLine(Exception):
-    """A process was killed while it wrote a long line. Claude waits for the rest, and anything else ends it."""
+    """A process was killed while it wrote a long line. Claude waits for the rest; anything else would end it."""
 
 
 class Fifo:
-    """Claude's stdin. Any number of tasks, and of processes, may write; they take turns."""
+    """Claude's stdin. Any number of tasks and processes may write; they take turns."""
 
     def __init__(self, folder: RunFolder, is_gone: Callable[[], bool] = lambda: False) -> None:
-        """`is_gone`: Claude is known to have ended, though one of its children may still hold its stdin open."""
+        """`is_gone`: Claude is known to have exited, though a child may still hold its stdin open."""
         self._folder = folder
         self._is_gone = is_gone
         self._turn = asyncio.Lock()
 
     async def write(self, line: bytes) -> None:
-        """Returns when the kernel has the line, after Claude has read all before it; raises ChildGone or HalfLine."""
+        """Returns once the kernel has the line and Claude has read everything before; raises ChildGone or HalfLine."""
         if not line.endswith(b"\n") or line.count(b"\n") != 1:
-            raise ValueError("what is written must be one whole line")
+            raise ValueError("expected one whole line")
         async with self._turn:
             fifo = _open(self._folder.fifo, os.O_WRONLY | os.O_NONBLOCK)
             try:
@@ -58,17 +58,17 @@ class Fifo:
 
     async def _write_in_turn(self, fifo: int, line: bytes) -> bool:
         """Whether it was our turn; if not, an earlier line was handed over first."""
-        # The lock goes with the open file: closing our copy leaves it with a child that inherited it.
+        # The lock belongs to the open file: after we close our copy, a child that inherited it still holds it.
         lock = _open(self._folder.lock, os.O_RDWR)
         spill = self._folder.spill
         try:
             await self._until(lambda: _locked(lock), fifo)
             if self._folder.begun_spill.exists():
                 if self._is_gone() or not _is_read(fifo):
-                    raise ChildGone("Claude does not read any more")
-                raise HalfLine("a long line was not written to its end")
+                    raise ChildGone("Claude no longer reads its input")
+                raise HalfLine("a long line was only partly written")
             await self._until(lambda: _is_drained(fifo), fifo)
-            if spill.exists():  # who had it to write was killed before it began
+            if spill.exists():  # its writer was killed before it started
                 _hand_over(fifo, lock, spill, self._folder.begun_spill)
                 return False
             if len(line) <= capacity(fifo):
@@ -77,7 +77,7 @@ class Fifo:
                 _prepare(line, spill)
                 try:
                     _hand_over(fifo, lock, spill, self._folder.begun_spill)
-                except OSError:  # whoever wrote it hears that it was not written
+                except OSError:  # its writer learns that it was not written
                     spill.unlink(missing_ok=True)
                     raise
             return True
@@ -88,7 +88,7 @@ class Fifo:
         wait = _FIRST_WAIT
         while not holds():
             if self._is_gone() or not _is_read(fifo):
-                raise ChildGone("Claude does not read any more")
+                raise ChildGone("Claude no longer reads its input")
             await asyncio.sleep(wait)
             wait = min(wait * 2, _LONGEST_WAIT)
 
@@ -97,23 +97,23 @@ def _open(path: Path, flags: int) -> int:
     try:
         return os.open(path, flags)
     except OSError as error:
-        # Nobody reads it, or the session's folder was deleted.
+        # Nothing reads it, or the session's folder was deleted.
         if error.errno in (errno.ENXIO, errno.ENOENT, errno.ENOTDIR):
-            raise ChildGone("Claude does not read any more") from error
+            raise ChildGone("Claude no longer reads its input") from error
         raise
 
 
 def enlarge(fifo: int) -> None:
-    """Makes room for longer lines, as far as the system lets us."""
+    """Makes room for longer lines, as far as the system allows."""
     if sys.platform == "linux":
         try:
             fcntl.fcntl(fifo, fcntl.F_SETPIPE_SZ, WANTED_SIZE)
         except OSError:
-            pass  # a user may have 64 such pipes, as a rule; capacity() tells what we got
+            pass  # a user can usually have 64 such pipes; capacity() returns what we got
 
 
 def capacity(fifo: int) -> int:
-    """How long a line may be to go in by one write, all or nothing, when nothing else is in there."""
+    """How long a line can be and still fit in one atomic write to an empty pipe."""
     if sys.platform == "linux":
         return fcntl.fcntl(fifo, fcntl.F_GETPIPE_SZ)
     return select.PIPE_BUF
@@ -142,15 +142,13 @@ def _write_once(fifo: int, line: bytes) -> None:
     try:
         written = os.write(fifo, line)
     except BrokenPipeError as error:
-        raise ChildGone("Claude does not read any more") from error
+        raise ChildGone("Claude no longer reads its input") from error
     if written != len(line):
-        raise RuntimeError(
-            f"{written} of {len(line)} bytes went into a drained FIFO: Claude cannot be reached any more"
-        )
+        raise RuntimeError(f"{written} of {len(line)} bytes went into a drained FIFO: Claude can no longer be reached")
 
 
 def _prepare(line: bytes, path: Path) -> None:
-    """The file is there whole, or not at all."""
+    """Writes the file completely or not at all."""
     unfinished = path.with_name(f"{path.name}.new")
     unfinished.unlink(missing_ok=True)
     with open(unfinished, "xb", opener=private) as file:
@@ -159,7 +157,7 @@ def _prepare(line: bytes, path: Path) -> None:
 
 
 def _hand_over(fifo: int, lock: int, path: Path, begun: Path) -> None:
-    """Gives a long line to a process of its own, which keeps the lock until it is done."""
+    """Passes a long line to its own process, which keeps the lock until it is done."""
     os.set_blocking(fifo, True)
     with open(path, "rb") as spill:
         inherited = [
@@ -176,7 +174,7 @@ def _hand_over(fifo: int, lock: int, path: Path, begun: Path) -> None:
             setsid=True,
             setsigdef=[signal.SIGPIPE],
         )
-    # The shell ends at once; the cat goes on and belongs to nobody.
+    # The shell exits immediately; cat keeps running on its own.
     _, status = os.waitpid(shell, 0)
     if status:
-        raise OSError(f"a long line could not be handed over: the shell ended with status {status}")
+        raise OSError(f"a long line could not be handed over: the shell exited with status {status}")

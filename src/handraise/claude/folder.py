@@ -1,4 +1,4 @@
-"""The folder of one process of a session, and the lock that keeps two processes off one conversation."""
+"""The folder of one process of a session, and the lock that keeps two processes out of one conversation."""
 
 import fcntl
 import json
@@ -19,7 +19,7 @@ _LAST_BYTES = 16 * 1024
 
 
 class SessionBusy(Exception):
-    """Another process of Claude has this conversation."""
+    """Another Claude process has this conversation open."""
 
     def __init__(self, session_id: str) -> None:
         super().__init__(t("sessions.start.busy", conversation=session_id))
@@ -27,7 +27,7 @@ class SessionBusy(Exception):
 
 
 def take_lock(folder: Path, session_id: str) -> int:
-    """A file descriptor that holds the lock. Claude inherits it and holds it until its end; raises SessionBusy."""
+    """A file descriptor that holds the lock. Claude inherits it and holds it until it exits; raises SessionBusy."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     lock = os.open(folder / f"{session_id}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -68,7 +68,7 @@ class RunFolder(Struct, frozen=True):
 
     @property
     def spill(self) -> Path:
-        """A line that is too long for one write, until it begins to be written."""
+        """A line that is too long for one write, until writing starts."""
         return self.path / "spill"
 
     @property
@@ -86,7 +86,7 @@ class RunFolder(Struct, frozen=True):
 
     @classmethod
     def make(cls, path: Path) -> Self:
-        """Makes the folder and what is in it; each file is private from its first moment."""
+        """Creates the folder and its files, each private from the start."""
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.mkdir(mode=0o700)
         folder = cls(path)
@@ -98,20 +98,20 @@ class RunFolder(Struct, frozen=True):
     def order(
         self, command: list[str], session_id: str, directory: str, sandbox: Mapping[str, Any] | None = None
     ) -> None:
-        """Writes down what to launch. In a file, since one argument of a program holds 128 KiB at most."""
+        """Writes what to launch to a file, since a program's argument can have at most 128 KiB."""
         ordered = {"command": command, "session_id": session_id, "directory": directory, "sandbox": sandbox}
         with open(self.path / "launch.json", "x", opener=launcher.private) as file:
             json.dump(ordered, file)
 
     def record(self) -> LaunchRecord | None:
-        """Who was launched here; None if nobody was yet: the launcher adds to the order which process it is."""
+        """The process that was launched here; None if there is none yet: the launcher adds it to the order."""
         try:
             return msgspec.json.decode((self.path / "launch.json").read_bytes(), type=LaunchRecord)
         except (FileNotFoundError, msgspec.DecodeError):
             return None
 
     def last_errors(self) -> str:
-        """The last lines of what Claude wrote to stderr."""
+        """The last lines of Claude's stderr."""
         try:
             with open(self.errors, "rb") as file:
                 file.seek(max(0, os.fstat(file.fileno()).st_size - _LAST_BYTES))

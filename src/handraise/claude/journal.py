@@ -1,4 +1,4 @@
-"""Follows a journal from any offset, and frees the blocks of what was read. Never parses it."""
+"""Follows a journal from any offset, and frees blocks that were read. Never parses it."""
 
 import asyncio
 import ctypes
@@ -11,22 +11,22 @@ from handraise.claude.watch import FileWatch
 from handraise.texts import t
 
 CHUNK = 64 * 1024
-"""Does not hold up other sessions; and more than 128 KiB would be mapped and unmapped for each read."""
+"""Small enough not to delay other sessions; above 128 KiB, memory would be mapped and unmapped for each read."""
 _BREATH = 512 * 1024
-"""After so many bytes other tasks get a turn, even if the writer is as fast as we are."""
+"""After this many bytes other tasks get a turn, even if the writer is as fast as we are."""
 _KEEP_SIZE = 1
 _PUNCH_HOLE = 2
 _BLOCK = 4096
 
 
 class JournalLost(Exception):
-    """The file is no longer what Claude writes to: deleted, replaced or cut. It can't be followed."""
+    """Claude no longer writes to this file: it was deleted, replaced or truncated. It can't be followed."""
 
 
 async def follow(path: Path, offset: int, watch: FileWatch, ended: asyncio.Event) -> AsyncIterator[bytes]:
-    """Chunks from `offset` on, as they are written, until the writer has ended and all of it was read.
+    """Chunks from `offset` on, as they are written, until the writer has exited and everything was read.
 
-    Raises JournalLost as soon as the file is deleted, replaced or shorter than what was read of it.
+    Raises JournalLost as soon as the file is deleted, replaced or truncated.
     """
     grown = asyncio.Event()
     try:
@@ -57,7 +57,7 @@ async def follow(path: Path, offset: int, watch: FileWatch, ended: asyncio.Event
 
 
 def _check(journal: int, path: Path, offset: int, *, deleted_is_fine: bool) -> None:
-    """After Claude has ended everything was read, so that the file may be gone."""
+    """Once Claude has exited and everything was read, the file may be gone."""
     status = os.fstat(journal)
     if status.st_size < offset:
         raise JournalLost(t("sessions.ended.journal_cut"))
@@ -77,7 +77,7 @@ async def _set_when(ended: asyncio.Event, grown: asyncio.Event) -> None:
 
 
 def give_back(path: Path, offset: int) -> None:
-    """Frees the disk blocks before `offset`; offsets stay as they are, and what was there reads as zeros."""
+    """Frees the disk blocks before `offset`. Offsets stay valid; the freed part reads as zeros."""
     if sys.platform != "linux":
         return
     length = offset // _BLOCK * _BLOCK
@@ -87,7 +87,7 @@ def give_back(path: Path, offset: int) -> None:
     libc.fallocate.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64]
     journal = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
-        # A file system that cannot do it keeps the blocks: nothing is lost but space.
+        # A file system without support keeps the blocks: only space is lost.
         libc.fallocate(journal, _PUNCH_HOLE | _KEEP_SIZE, 0, length)
     finally:
         os.close(journal)

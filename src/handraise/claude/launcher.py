@@ -1,8 +1,8 @@
-"""Becomes Claude. Runs alone, on the standard library: writes down which process it is, then executes the CLI.
+"""Becomes Claude. Uses only the standard library: records which process it is, then executes the CLI.
 
-The record is made by the process itself, or by the one that holds it back until the record is there. So there is no
-moment at which Claude runs and nobody knows of it. In a sandbox a copy of this process stays beside Claude for as long
-as it lives: what is imported here is paid for by each session, in memory and in time to start.
+The record is written by the process itself, or by the one that holds it back until the record exists: Claude never
+runs unrecorded. In a sandbox, a copy of this process stays with Claude while it runs, so every import here costs each
+session memory and start-up time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import signal
     from typing import Any
 else:
-    # Of `signal`, without the enumerations.
+    # `signal` without its enums.
     import _signal as signal
 
 _SET_CHILD_SUBREAPER = 36
@@ -29,30 +29,30 @@ WORDS = (
     "import sys; sys.path.append(sys.argv[1]); from handraise.claude import launcher; launcher.run(sys.argv[2])",
     _ROOT,
 )
-"""For Python, before the folder. Imported, since what is run as a file is compiled each time."""
+"""Arguments for Python, before the folder. Imported, because a file run as a script is compiled each time."""
 
 
 def main(folder: str) -> None:
-    """Carries out the order that lies in `folder`, and signs it."""
+    """Carries out the order in `folder`, and adds the process to it."""
     path = os.path.join(folder, "launch.json")
     with open(path, encoding="utf-8") as file:
         text = file.read()
     order = _decoded(text)
     os.setsid()
     os.chdir(order["directory"])
-    # Stdin, stdout, stderr, and the lock on the conversation; whatever else the hub was given is not Claude's.
+    # Keep stdin, stdout, stderr and the conversation's lock; the hub's other files are not for Claude.
     os.closerange(4, os.sysconf("SC_OPEN_MAX"))
     for each in (signal.SIGPIPE, signal.SIGXFSZ):
-        # Python ignores these, and what is ignored stays so for Claude and for all that it starts.
+        # Python ignores these signals, and Claude and its children would inherit that.
         signal.signal(each, signal.SIG_DFL)
     if sys.platform == "linux":
-        # Survives exec: a tool that daemonises still descends from Claude.
+        # Survives exec: a tool that daemonizes still descends from Claude.
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     if order.get("sandbox") is None:
         _sign(path, text, os.getpid())
         _become(order["command"])
         return
-    # Only here: the hub itself imports this file, and a launch without a sandbox does without.
+    # Imported here: the hub itself imports this file, and a launch without a sandbox doesn't need it.
     from handraise.claude import namespaces  # noqa: PLC0415 (see above)
 
     try:
@@ -60,22 +60,22 @@ def main(folder: str) -> None:
             order["sandbox"], lambda pid: _sign(path, text, pid), lambda: _become_or_say_why(order["command"])
         )
     except namespaces.SetupFailed as error:
-        raise OSError(f"no sandbox could be made: {error}") from error
+        raise OSError(f"could not create the sandbox: {error}") from error
 
 
 def run(folder: str) -> None:
-    """The whole program: whatever keeps it from becoming Claude is on stderr."""
+    """The whole program; prints to stderr what keeps it from becoming Claude."""
     try:
         main(folder)
     except (OSError, ValueError) as error:
         _say_why(error)
         sys.exit(_NO_SUCH_START)
-    # At once: the hub waits for it, and there is nothing to clean up.
+    # Exit immediately: the hub is waiting, and there is nothing to clean up.
     os._exit(0)
 
 
 class _Plain:
-    """What the scanner of `json` is told by its decoder, when nothing is special."""
+    """What `json`'s scanner needs from its decoder, with no special settings."""
 
     strict = True
     object_hook = object_pairs_hook = None
@@ -84,7 +84,7 @@ class _Plain:
 
 
 def _decoded(text: str) -> dict[str, Any]:
-    """By the part of `json` that is written in C, which spares regular expressions: a third of what a start takes."""
+    """Uses only the C part of `json`, which avoids importing regular expressions: a third of the start-up time."""
     try:
         from _json import make_scanner  # noqa: PLC0415 (only where there is one)
 
@@ -98,7 +98,7 @@ def _decoded(text: str) -> dict[str, Any]:
 
 
 def _sign(path: str, order: str, pid: int) -> None:
-    """Adds to the order who carries it out."""
+    """Adds the process that carries it out to the order."""
     signature = f'"pid": {pid}, "started": "{started(pid)}", "boot": "{boot()}"'
     with open(path + ".part", "w", encoding="utf-8", opener=private) as file:
         file.write(f"{order.rstrip().removesuffix('}')}, {signature}}}")
@@ -120,9 +120,9 @@ def _become(command: list[str]) -> None:
 
 
 def _interpreted(command: list[str]) -> list[str]:
-    """A script with its interpreter before it, as the kernel and `env` would find it: one program is executed, not two.
+    """A script with its interpreter, resolved as the kernel and `env` would: one program is executed instead of two.
 
-    Executing the second would undo what was done for the first.
+    Executing a second program would undo the shielding of the first.
     """
     with open(command[0], "rb") as file:
         if file.read(2) != b"#!":
@@ -140,7 +140,7 @@ def _which(name: str) -> str | None:
 
 
 def started(pid: int) -> str:
-    """When a process began, in the system's own words: with the pid it names the process for good."""
+    """When a process started, as the system writes it: unique together with the pid."""
     if sys.platform == "linux":
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[19].decode()
@@ -151,7 +151,7 @@ def started(pid: int) -> str:
 
 
 def boot() -> str:
-    """Which boot of the machine this is: start times begin anew with each."""
+    """The machine's boot ID: start times restart with each boot."""
     if sys.platform == "linux":
         with open("/proc/sys/kernel/random/boot_id") as file:
             return file.read().strip()
@@ -159,7 +159,7 @@ def boot() -> str:
 
 
 def private(path: str, flags: int) -> int:
-    """An opener for files that only the user may read."""
+    """An opener for files that only the user can read."""
     return os.open(path, flags, 0o600)
 
 

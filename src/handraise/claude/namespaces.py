@@ -1,7 +1,7 @@
-"""Forks into namespaces of its own and builds what is seen there, as a plan says. Runs in the launcher.
+"""Forks into new namespaces and builds the file system there from a plan. Runs in the launcher.
 
-The new process is the first of its PID namespace: all that is ever started in there ends with it. It starts Claude,
-passes SIGTERM on, and takes note of what ended: Claude itself would leave each orphan in the table of processes.
+The new process is PID 1 of its namespace: everything started in it ends with it. It starts Claude, forwards SIGTERM,
+and reaps orphans, which Claude itself would leave as zombies.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _NEW = syscalls.CLONE_NEWUSER | syscalls.CLONE_NEWNS | syscalls.CLONE_NEWPID
 _BY_SIGNAL = 128
 _SAFE = MS_NOSUID | MS_NODEV | MS_NOEXEC
 _PROCESSES = 8192
-"""As many may be inside at a time, threads included."""
+"""How many processes may run inside at a time, threads included."""
 _NUMBERED = (6, 14)
-"""Since this Linux each PID namespace has a highest number of its own; before, there is one for the whole machine."""
+"""From this Linux version on, each PID namespace has its own `pid_max`; before that, the machine has one."""
 
 
 class SetupFailed(Exception):
-    """There is no wall. The text says what the system said."""
+    """The sandbox could not be built. The text is the system's error."""
 
 
 def launch(plan: Mapping[str, Any], record: Callable[[int], None], execute: Callable[[], None]) -> None:
-    """Starts `execute` behind the wall that `plan` describes, and returns when it is shielded.
+    """Starts `execute` in the sandbox that `plan` describes, and returns when it is shielded.
 
-    `record` is called before it begins, with the pid of the first process in there: a child of our own parent, which so
-    hears how it ended.
+    `record` is called before it starts, with the pid of the first process inside: a child of our own parent, which so
+    learns how it exited.
     """
     mapped, may_build = os.pipe()
     built, has_built = os.pipe()
@@ -47,7 +47,7 @@ def launch(plan: Mapping[str, Any], record: Callable[[int], None], execute: Call
     try:
         pid = syscalls.clone(_NEW | syscalls.CLONE_PARENT | signal.SIGCHLD)
     except OSError as error:
-        raise SetupFailed(f"user namespaces cannot be made ({error.strerror})") from error
+        raise SetupFailed(f"cannot create user namespaces ({error.strerror})") from error
     if pid == 0:
         for each in (may_build, built, may_begin, begun):
             os.close(each)
@@ -68,13 +68,13 @@ def launch(plan: Mapping[str, Any], record: Callable[[int], None], execute: Call
 def _expect(word: bytes, file: int) -> None:
     message = _read_all(file)
     if message != word:
-        raise SetupFailed(message.decode(errors="replace") or "the process ended before it was ready")
+        raise SetupFailed(message.decode(errors="replace") or "the process exited before it was ready")
 
 
 def _begin(
     plan: Mapping[str, Any], mapped: int, has_built: int, recorded: int, has_begun: int, execute: Callable[[], None]
 ) -> None:
-    """The first process in there. Ends if whoever launches it does so before it is on record."""
+    """The first process inside. Exits if its launcher does so before it is recorded."""
     code = 127
     report = has_built
     try:
@@ -98,14 +98,14 @@ def _begin(
 
 
 def _broker() -> Broker:
-    # Only here: the other presets do without.
+    # Imported here: the other presets don't need it.
     from handraise.claude.broker import Broker  # noqa: PLC0415 (see above)
 
     return Broker()
 
 
 def _start(execute: Callable[[], None], broker: Broker | None) -> int:
-    """Claude's own process, shielded. What executes nothing says why by itself, and is as good as begun."""
+    """Starts Claude's own process, shielded. If exec fails, it reports why, and counts as started."""
     held, let_go = os.pipe()
     child = os.fork()
     if child == 0:
@@ -115,7 +115,7 @@ def _start(execute: Callable[[], None], broker: Broker | None) -> int:
         os._exit(127)
     if broker is not None:
         broker.listen(child)
-    # Whoever could trace this one could keep it from ending with Claude.
+    # A process that could trace this one could keep it from ending with Claude.
     syscalls.become_undumpable()
     signal.signal(signal.SIGTERM, lambda *_: _pass_on(child))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -133,8 +133,8 @@ def _pass_on(child: int) -> None:
 
 
 def _tend(child: int, broker: Broker | None) -> int:
-    """Takes note of all that ends in there, until Claude does; says how, as a shell would."""
-    # Claude's own stdin and output, the lock, and what the launcher waits for.
+    """Reaps every process that exits until Claude does; returns its exit code as a shell would."""
+    # Close Claude's stdin and output, the lock, and the pipe the launcher waits for.
     os.closerange(broker.keep() if broker else 0, os.sysconf("SC_OPEN_MAX"))
     syscalls.give_up_capabilities()
     if broker is not None:
@@ -147,7 +147,7 @@ def _tend(child: int, broker: Broker | None) -> int:
 
 
 def build(plan: Mapping[str, Any]) -> None:
-    """Everything that this process and its children will see, and nothing more than they may do."""
+    """Builds everything this process and its children will see, and drops every other right."""
     syscalls.mount("none", "/", None, MS_REC | MS_SLAVE)
     for path, read_only in plan["layers"]:
         if path != "/":
@@ -165,7 +165,7 @@ def build(plan: Mapping[str, Any]) -> None:
 
 
 def _bind(path: str) -> None:
-    """Makes a mount of it: what is one cannot be renamed, nor what is above it be put elsewhere."""
+    """Makes it a mount, so that neither it nor a directory above it can be renamed."""
     try:
         syscalls.mount(path, path, None, MS_BIND | MS_REC)
     except FileNotFoundError:
@@ -178,12 +178,12 @@ def _set(path: str, *, read_only: bool) -> None:
     except FileNotFoundError:
         pass
     except PermissionError:
-        # Something below it was read-only before, and stays so.
+        # Something below it was already read-only, and stays so.
         syscalls.set_read_only(path, read_only=read_only, below=False)
 
 
 def _limit_processes() -> None:
-    """So that a loop of forks in there cannot take all numbers of the machine."""
+    """A fork bomb inside must not use up the machine's process IDs."""
     try:
         release = tuple(int(each) for each in os.uname().release.replace("-", ".").split(".")[:2])
         if release >= _NUMBERED:
@@ -194,7 +194,7 @@ def _limit_processes() -> None:
 
 
 def _own_terminals() -> None:
-    """Terminals of its own: none that belong to the person can be read, or written to."""
+    """Its own terminals: the person's can't be read or written."""
     if not os.path.isdir("/dev/pts"):
         return
     syscalls.mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620")
@@ -203,7 +203,7 @@ def _own_terminals() -> None:
 
 
 def _hide(path: str, visible: Sequence[str], *, writable: bool) -> None:
-    """An empty folder, or nothing, in its place; `visible` is what stays of it."""
+    """Replaces it with an empty folder or file; `visible` parts remain."""
     if not os.path.isdir(path):
         if os.path.lexists(path):
             syscalls.mount("/dev/null", path, None, MS_BIND)
@@ -223,7 +223,7 @@ def _hide(path: str, visible: Sequence[str], *, writable: bool) -> None:
 
 
 def _drop_capabilities() -> None:
-    """What would let it take the wall down, or trace Claude. Who is not root loses the rest with the next program."""
+    """Drops what could undo the sandbox or trace Claude. Users other than root lose the rest with the next exec."""
     every = range(syscalls.LAST_CAPABILITY)
     for number in every if os.geteuid() else (syscalls.CAP_SYS_ADMIN, syscalls.CAP_SYS_PTRACE):
         if not syscalls.drop_capability(number):
@@ -231,7 +231,7 @@ def _drop_capabilities() -> None:
 
 
 def _map_ids(pid: int) -> None:
-    """The same numbers inside as outside: all that we have, if we may; otherwise our own."""
+    """Maps IDs to themselves: all of ours if allowed, otherwise only our own."""
     own = {"uid": os.geteuid(), "gid": os.getegid()}
     try:
         for kind in own:

@@ -1,4 +1,4 @@
-"""Processes: Claude and its descendants. Never mistakes one for a later one with the same PID."""
+"""Processes: Claude and its descendants. Never confuses one with a later one that has the same PID."""
 
 import asyncio
 import fcntl
@@ -17,7 +17,7 @@ from msgspec import Struct
 from handraise.claude.launcher import boot, started
 
 _POLL = 0.2
-# From linux/pidfd.h: the exit status of a process that is not our child, known once its parent has reaped it (6.15+).
+# From linux/pidfd.h: the exit status of a process that isn't our child, once its parent has reaped it (6.15+).
 _PIDFD_GET_INFO = 0xC040FF0B
 _PIDFD_INFO_EXIT = 1 << 3
 _PIDFD_INFO = struct.Struct("=QQ11Ii")
@@ -29,7 +29,7 @@ _TOGETHER = 0.005
 
 
 class Identity(Struct, frozen=True):
-    """A pid is reused; with its start time and the machine's boot ID it names one process."""
+    """PIDs are reused; together with start time and boot ID one identifies a process."""
 
     pid: int
     started: str
@@ -37,7 +37,7 @@ class Identity(Struct, frozen=True):
 
     @classmethod
     def of(cls, pid: int) -> Self | None:
-        """The process that has this pid now, zombies included; None if there is none."""
+        """The process with this pid now, zombies included; None if there is none."""
         try:
             return cls(pid, started(pid), boot())
         except (OSError, IndexError, ValueError):
@@ -47,7 +47,7 @@ class Identity(Struct, frozen=True):
         return Identity.of(self.pid) == self and not _is_zombie(self.pid)
 
     def signal(self, number: signal.Signals) -> None:
-        """Reaches exactly this process, or none."""
+        """Signals exactly this process, or none."""
         pidfd = open_pidfd(self.pid)
         try:
             if not self.lives():
@@ -63,7 +63,7 @@ class Identity(Struct, frozen=True):
 
 
 class Process:
-    """Watches one process until it has ended. `exit_code` is then known, where the system tells."""
+    """Watches one process until it exits. `exit_code` is then known, if the system provides it."""
 
     def __init__(self, identity: Identity) -> None:
         self.identity = identity
@@ -73,7 +73,7 @@ class Process:
         self._watch: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        # The pidfd pins whoever has the pid at this moment; only then is it worth asking who that is.
+        # The pidfd pins the process that has the pid now; only then can we check which one it is.
         self._pidfd = open_pidfd(self.identity.pid)
         if Identity.of(self.identity.pid) != self.identity:
             self.ended.set()
@@ -113,7 +113,7 @@ class Process:
 
 
 def open_pidfd(pid: int) -> int | None:
-    """A handle on the process that has this pid now; None where there is no such thing, or nobody."""
+    """A handle on the process with this pid; None if there is none, or the system has no pidfds."""
     try:
         return os.pidfd_open(pid)
     except (AttributeError, OSError):
@@ -135,7 +135,7 @@ async def _readable(fd: int) -> None:
 
 
 def _reap(pid: int) -> _Status | None:
-    """The exit status of our own child, reaped so that no zombie stays."""
+    """The exit status of our own child, reaped so that it doesn't stay a zombie."""
     try:
         ended, code = os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:
@@ -144,7 +144,7 @@ def _reap(pid: int) -> _Status | None:
 
 
 async def _ask(pidfd: int) -> _Status | None:
-    """The exit status of another process's child, from kernels that keep it."""
+    """The exit status of another process's child, on kernels that keep it."""
     question = bytearray(_PIDFD_INFO.pack(_PIDFD_INFO_EXIT, *[0] * 13))
     for _ in range(_ASK_TIMES):
         try:
@@ -170,13 +170,13 @@ def _is_zombie(pid: int) -> bool:
 
 
 class ProcessTable:
-    """Lists all processes in a thread, once for all callers at the same time."""
+    """Lists all processes in a thread, once for all concurrent callers."""
 
     def __init__(self) -> None:
         self._next: dict[asyncio.AbstractEventLoop, asyncio.Task[list[tuple[int, int]]]] = {}
 
     async def parents(self) -> list[tuple[int, int]]:
-        """Each process with its parent, as they were at some time after the call."""
+        """Each process with its parent, read after the call."""
         loop = asyncio.get_running_loop()
         if loop not in self._next:
             self._next[loop] = loop.create_task(self._look(loop))
@@ -194,22 +194,22 @@ _table = ProcessTable()
 
 
 def descendants(*ancestors: Identity) -> set[Identity]:
-    """Children of the living among them, their children, and so on.
+    """Children of the running ones among them, their children, and so on.
 
-    Claude is a sub-reaper, so that daemonised ones are among them.
+    Claude is a subreaper, so daemonized ones are included.
     """
     return _below(ancestors, _parents())
 
 
 async def seek(*ancestors: Identity) -> set[Identity]:
-    """The same, without holding up the event loop."""
+    """The same, without blocking the event loop."""
     return _below(ancestors, await _table.parents())
 
 
 def descends(pid: int, ancestors: Container[int]) -> bool:
-    """Whether a process is one of these or descends from one. Who cannot be looked up does: errors deny."""
+    """Whether a process is one of these or a descendant. One that can't be looked up counts as one: errors deny."""
     if pid <= 0:
-        return True  # the system does not tell who it is
+        return True  # the system can't identify it
     while pid > 1:
         parent = None if pid in ancestors else _parent(pid)
         if parent is None:
@@ -219,9 +219,9 @@ def descends(pid: int, ancestors: Container[int]) -> bool:
 
 
 async def stop(process: Process, kin: Iterable[Identity], *, patience: float = TERM_TO_KILL) -> None:
-    """SIGTERM, `patience` seconds, SIGKILL; then the same for `kin` and all that descends from it and is still there.
+    """SIGTERM, `patience` seconds, SIGKILL; then the same for `kin` and its remaining descendants.
 
-    `kin` was collected while the process was surely alive: what is left of a dead one descends from nobody.
+    `kin` was collected while the process was known to run: orphans of a dead one can't be traced to it.
     """
     family = set(kin)
     for number in (signal.SIGTERM, signal.SIGKILL):
@@ -234,9 +234,9 @@ async def stop(process: Process, kin: Iterable[Identity], *, patience: float = T
 
 
 def _is_deaf_first(pid: int) -> bool:
-    """Whether it is the first of its PID namespace and catches no SIGTERM: the kernel then keeps that from it.
+    """Whether it is PID 1 of a namespace and doesn't catch SIGTERM: the kernel then doesn't deliver it.
 
-    Elsewhere what catches none ends by it, so that SIGKILL is no harder an end.
+    Other processes that don't catch it die from it, so SIGKILL is no harsher.
     """
     try:
         with open(f"/proc/{pid}/status") as file:

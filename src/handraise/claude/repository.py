@@ -1,4 +1,4 @@
-"""Reads the files of a directory that Claude Code would act on, within bounds. Runs and follows nothing in them."""
+"""Reads the files that Claude Code would act on in a directory, within limits. Runs and follows nothing in them."""
 
 import json
 import os
@@ -23,12 +23,12 @@ _INSTRUCTIONS = ("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md")
 
 
 class Found(Struct, frozen=True):
-    """A file; `text` is None where it cannot be shown, and `problem` says why."""
+    """A file. `text` is None if it can't be shown; `problem` says why."""
 
     path: str
-    """Relative to the directory, or absolute where it is outside."""
+    """Relative to the directory, or absolute if it is outside."""
     place: str
-    """The directory that it belongs to, which decides its kind."""
+    """The directory it belongs to, which decides its kind."""
     inside: str
     """Its path in that place."""
     text: str | None
@@ -37,17 +37,17 @@ class Found(Struct, frozen=True):
 
 
 class Repository(Struct, frozen=True):
-    """All that was found around a directory."""
+    """Everything found in and around a directory."""
 
     directory: str
     files: tuple[Found, ...] = ()
     instructions: tuple[str, ...] = ()
-    """Files of instructions that Claude does not read by itself where the directory is not trusted."""
+    """Instruction files that Claude doesn't read by itself in an untrusted directory."""
     problems: tuple[str, ...] = ()
 
 
 def read(directory: str, more: Sequence[str] = (), home: str = "") -> Repository:
-    """What Claude Code would find when it is started in `directory`, with `more` directories added."""
+    """What Claude Code would find when started in `directory`, with the `more` directories added."""
     reading = _Reading(directory)
     for place, names in _places(directory, more, os.path.realpath(home) if home else ""):
         for name in names:
@@ -59,7 +59,7 @@ def read(directory: str, more: Sequence[str] = (), home: str = "") -> Repository
 
 
 def read_scripts(directory: str, names: Sequence[str]) -> list[Found]:
-    """Those of the named files that are there, inside the directory. A long or binary one is only named."""
+    """The named files that exist inside the directory. Long or binary ones are only named."""
     reading = _Reading(directory)
     for path in dict.fromkeys(os.path.normpath(os.path.join(directory, name)) for name in names):
         if path.startswith(f"{directory}/") and os.path.isfile(path) and len(reading.files) < _MOST_FILES:
@@ -68,10 +68,10 @@ def read_scripts(directory: str, names: Sequence[str]) -> list[Found]:
 
 
 def own_servers(home: str, config: str = "") -> str | None:
-    """The person's own file of MCP servers, if it names any: it is theirs, whatever the directory is."""
+    """The person's own file of MCP servers, if it names any: it is theirs in any directory."""
     path = os.path.join(config or home, ".claude.json")
     try:
-        # Claude refuses to start with a file that it cannot read.
+        # Claude refuses to start with a file it can't read.
         with open(path, encoding="utf-8") as file:
             servers = json.load(file).get("mcpServers")
     except (OSError, ValueError, AttributeError, RecursionError):
@@ -120,7 +120,7 @@ class _Reading:
             if len(self.files) >= _MOST_FILES:
                 self.problems.append(t("why.trust.too_many", most=_MOST_FILES))
                 return
-            # What lies beside a skill, and scripts, may be anything; what Claude Code itself reads is text.
+            # Files next to a skill, and scripts, may be anything; what Claude Code itself reads is text.
             self.take(place, inside, names_only=not inside.endswith((".md", ".json")))
 
     def _below(self, place: str, folder: str, levels: int) -> Iterator[str]:
@@ -154,9 +154,9 @@ class _Reading:
 
 
 def _places(directory: str, more: Sequence[str], home: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each place where Claude Code looks, with what it looks for there; seen with 2.1.325."""
+    """Each place where Claude Code looks, and what it looks for there; seen in 2.1.325."""
     folders = tuple(f".claude/{each}/" for each in _FOLDERS)
-    # The person's own folder is theirs; only what is local to the directory is not.
+    # The person's own folder is theirs; only local settings of the directory are not.
     yield directory, (*_SETTINGS[1:], _SERVERS) if directory == home else (*_SETTINGS, _SERVERS, *folders)
     for above in Path(directory).parents:
         place = str(above)
@@ -171,7 +171,7 @@ def _places(directory: str, more: Sequence[str], home: str) -> Iterator[tuple[st
 
 
 def _main_checkout(directory: str) -> str | None:
-    """Where the repository of a git worktree is: Claude Code looks there, too."""
+    """The repository of a git worktree: Claude Code looks there too."""
     for place in (directory, *map(str, Path(directory).parents)):
         pointer = os.path.join(place, ".git")
         if os.path.isdir(pointer):
@@ -188,7 +188,7 @@ def _main_checkout(directory: str) -> str | None:
 
 
 def _instructions(directory: str) -> Iterator[str]:
-    """Outermost first. What the directory itself has, but for `CLAUDE.local.md`, Claude reads by itself."""
+    """Outermost first. Claude reads the directory's own by itself, except `CLAUDE.local.md`."""
     for place in reversed((directory, *map(str, Path(directory).parents))):
         for name in _INSTRUCTIONS if place != directory else _INSTRUCTIONS[2:]:
             path = os.path.join(place, name)

@@ -1,6 +1,6 @@
-"""The sandbox around one Claude: what it and all that it starts can see and change. Decides; `namespaces` builds it.
+"""The sandbox of one Claude: what it and its children can see and change. Decides; `namespaces` builds it.
 
-Never is the hub's own folder, its settings or another session in there.
+Never includes the hub's own folder, its settings or another session.
 """
 
 import os
@@ -17,7 +17,7 @@ from handraise.texts import t
 
 _SHARED = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 (not ours: what every program may use)
 _SERVICES = ("/run/dbus/system_bus_socket", "/run/systemd/private")
-"""Sockets of services that start programs for whoever asks: outside the sandbox."""
+"""Sockets of services that start programs for any caller, outside the sandbox."""
 _MACHINES = (
     "/run/docker.sock",
     "/run/containerd/containerd.sock",
@@ -38,41 +38,41 @@ _BROWSERS = (
     "snap/firefox",
     "snap/chromium",
 )
-"""Where browsers keep cookies: the one that logs the person in here among them."""
+"""Where browsers keep cookies, including the one that signs the person in here."""
 
 
 class SandboxUnfit(Exception):
-    """No sandbox of this kind fits around this directory. The text says why, and what to do."""
+    """No sandbox of this kind fits this directory. The text says why, and what to do."""
 
 
 class SandboxContext(Struct, frozen=True):
-    """What a hub keeps from every Claude, and where a person's own things are."""
+    """What a hub hides from every Claude, and where the person's own files are."""
 
     hidden: tuple[str, ...] = ()
-    """The hub's folder, its settings, its database, its key."""
+    """The hub's folder, settings, database and key."""
     home: str = ""
     claude_folder: str = ""
     """Where Claude keeps its settings and conversations."""
     runtime: tuple[str, ...] = ()
-    """Folders in which programs of the person's own, and other Claudes, listen: each sandbox has them to itself."""
+    """Folders where the person's own programs, and other Claudes, listen: each sandbox has its own."""
     agents: tuple[str, ...] = ()
-    """Sockets in there that Claude may still use: the keys of `ssh` and `gpg`."""
+    """Sockets in there that Claude may still use: the `ssh` and `gpg` agents."""
     mounts: str = ""
     """`/proc/self/mountinfo`."""
 
 
 class Sandbox(Struct, frozen=True, kw_only=True):
-    """What one Claude gets."""
+    """What one Claude may access."""
 
     preset: str
-    """One of SANDBOXES, and not `off`."""
+    """One of SANDBOXES, except `off`."""
     directory: str
     writable: tuple[str, ...] = ()
-    """Directories beside the project's own, where it may write."""
+    """Directories besides the project's own that it may write to."""
 
 
 def sandbox_context(hidden: Iterable[Path | None], environment: Mapping[str, str]) -> SandboxContext:
-    """As they are on this machine now."""
+    """As found on this machine now."""
     home = environment.get("HOME") or str(Path.home())
     user = os.geteuid()
     folder = environment.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")
@@ -89,7 +89,7 @@ def sandbox_context(hidden: Iterable[Path | None], environment: Mapping[str, str
 
 
 def prepare(known: SandboxContext) -> None:
-    """Makes what must be there to be kept from Claude: what is not there yet, it could make."""
+    """Creates paths that must be hidden: Claude could create the missing ones itself."""
     for folder in (known.claude_folder, *known.runtime):
         with suppress(OSError):
             os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -98,7 +98,7 @@ def prepare(known: SandboxContext) -> None:
 
 
 def plan(sandbox: Sandbox, known: SandboxContext) -> dict[str, Any]:
-    """What `namespaces` is to build; raises Unfit."""
+    """What `namespaces` should build; raises SandboxUnfit."""
     directory = os.path.realpath(sandbox.directory)
     hidden = list(dict.fromkeys(alias for each in known.hidden for alias in aliases(each, known.mounts)))
     for each in hidden:
@@ -126,7 +126,7 @@ def plan(sandbox: Sandbox, known: SandboxContext) -> dict[str, Any]:
 
 
 def aliases(path: str, mounts: str) -> Iterator[str]:
-    """Every path by which a folder can be reached: one file system may be mounted in several places."""
+    """Every path that leads to a folder: one file system may be mounted several times."""
     yield path
     table = [_mount(line.split()) for line in mounts.splitlines()]
     home = max((each for each in table if _is_inside(path, each.point)), key=lambda each: len(each.point), default=None)
@@ -141,13 +141,13 @@ def aliases(path: str, mounts: str) -> Iterator[str]:
 
 
 def renamable(path: str) -> Iterator[str]:
-    """The folders above it that we could put elsewhere, with all that is in them, and others in their place."""
+    """The folders above it that we could rename, with everything in them, and replace."""
     above = Path(path).parents
     return (str(each) for each in above if str(each) != "/" and os.access(each.parent, os.W_OK))
 
 
 def _settings(known: SandboxContext) -> str:
-    """Claude's own for this user. Whoever writes them can make hooks that allow everything."""
+    """Claude's own settings for this user. Write access to them means hooks that allow everything."""
     return os.path.join(known.claude_folder, "settings.json")
 
 

@@ -1,4 +1,4 @@
-"""Whether this machine can sandbox Claude: tried once, with a program that does nothing."""
+"""Checks once whether this machine can sandbox Claude, with a program that does nothing."""
 
 import asyncio
 import json
@@ -28,7 +28,7 @@ class SandboxSupport(Struct, frozen=True):
 
 
 async def look() -> SandboxSupport:
-    """Tried once per process and user."""
+    """Checked once per process and user."""
     user = os.geteuid()
     if user not in _found:
         try:
@@ -43,7 +43,7 @@ async def _try() -> SandboxSupport:
         return SandboxSupport(t("sessions.sandbox.no_namespaces"), t("sessions.sandbox.linux"))
     with tempfile.TemporaryDirectory() as folder:
         grounds = sandbox.sandbox_context([Path(folder)], os.environ)
-        # Inside it nothing of the folder can be seen: the program gets all that it needs before that.
+        # The folder is hidden inside the sandbox: the program gets everything it needs before that.
         plan = sandbox.plan(sandbox.Sandbox(preset="open", directory="/"), grounds)
         order = {"command": ["/bin/true"], "directory": "/", "sandbox": plan}
         _write(Path(folder, "launch.json"), order)
@@ -61,13 +61,13 @@ async def _try() -> SandboxSupport:
         _reap(Path(folder, "launch.json"))
     if tried.returncode == 0:
         return SandboxSupport()
-    reason = errors.decode(errors="replace").strip().rpartition("no sandbox could be made: ")[2]
+    reason = errors.decode(errors="replace").strip().rpartition("could not create the sandbox: ")[2]
     reason = reason or t("sessions.sandbox.status", status=tried.returncode)
     return SandboxSupport(t("sessions.sandbox.refused", why=reason), advice())
 
 
 def advice() -> str:
-    """What lets a user make namespaces here."""
+    """How to let users create namespaces here."""
     if _number(_APPARMOR):
         return t("sessions.sandbox.apparmor", command="sysctl -w kernel.apparmor_restrict_unprivileged_userns=0")
     if _number(_CLONE) == 0:
@@ -83,7 +83,7 @@ def _write(file: Path, order: dict[str, Any]) -> None:
 
 
 def _reap(record: Path) -> None:
-    """The program became a child of ours."""
+    """The program became our child."""
     pid = json.loads(record.read_bytes()).get("pid")
     if pid is not None:
         try:

@@ -1,8 +1,8 @@
-"""Makes a program that was just executed unreadable for its own children. Runs in the launcher.
+"""Keeps a newly executed program from being traced by its own children. Runs in the launcher.
 
-Whoever may trace Claude can open its stdin again (`/proc/PID/fd/0`) and so answer for a person. A program that is not
-*dumpable* can be traced by nobody without privileges; but executing a program makes it dumpable again, so that it must
-be said afterwards, by the program itself. So Claude is held at its first instruction, made to say it, and let go.
+A process that may trace Claude can reopen its stdin (`/proc/PID/fd/0`) and answer in a person's name. A program that
+is not *dumpable* can't be traced without privileges. But exec makes a program dumpable again, and only the program
+itself can change that. So Claude is stopped at its first instruction, made to do so, and released.
 """
 
 import ctypes
@@ -18,25 +18,25 @@ _PEEK, _POKE = 1, 4
 _GETREGSET, _SETREGSET = 0x4204, 0x4205
 _GENERAL = 1
 _OPTIONS = 0x1 | 0x10 | 0x100000
-"""System calls told apart from signals, a stop when a program is executed; our death ends who we hold."""
+"""Tell system calls from signals, stop when a program is executed, and kill the traced process if we die."""
 _EXECUTED = 5 | 4 << 8
 _ALL = 0x40000000
 
 
 class Processor:
-    """How one kind of processor is made to do a system call."""
+    """How to make a process on this architecture do a system call."""
 
     def __init__(self, code: bytes, counter: int, where: dict[int, int], result: int, prctl: int) -> None:
         self.code = code
         self.counter = counter
-        """The register that says what is next."""
+        """The program counter's register."""
         self.where = where
-        """Registers, by their place, that are set before the call."""
+        """Registers to set before the call, by position."""
         self.result = result
         self.prctl = prctl
 
 
-# The registers in the order of the kernel's `user_regs_struct`.
+# Registers in the order of the kernel's `user_regs_struct`.
 _RAX, _RSI, _RDI, _ORIG_RAX, _RIP = 10, 13, 14, 15, 16
 _X0, _X1, _X8, _PC = 0, 1, 8, 32
 _PROCESSORS = {
@@ -52,14 +52,14 @@ class _Vector(ctypes.Structure):
 
 
 def hold(pid: int) -> None:
-    """From here on the process stops at the first instruction of what it executes, and ends if we do."""
+    """The process will stop at the first instruction of what it executes, and die if we do."""
     if os.uname().machine not in _PROCESSORS:
-        raise OSError(f"no program can be shielded on {os.uname().machine}")
+        raise OSError(f"shielding isn't supported on {os.uname().machine}")
     syscalls.ptrace(_SEIZE, pid, 0, ctypes.c_void_p(_OPTIONS))
 
 
 def shield(pid: int) -> bool:
-    """Waits until the program is executed, shields it and lets it go; False if it never was."""
+    """Waits until the program is executed, shields it and releases it; False if it never was."""
     while True:
         _, status = os.waitpid(pid, _ALL)
         if not os.WIFSTOPPED(status):
@@ -68,7 +68,7 @@ def shield(pid: int) -> bool:
             break
         signal = status >> 8 & 0x7F if status >> 16 == 0 else 0
         syscalls.ptrace(7, pid, 0, ctypes.c_void_p(signal))
-    _to_system_call(pid)  # the end of the one that executed the program
+    _to_system_call(pid)  # the end of the exec itself
     _say_not_dumpable(pid, _PROCESSORS[os.uname().machine])
     syscalls.ptrace(_DETACH, pid)
     return True
@@ -95,11 +95,11 @@ def _say_not_dumpable(pid: int, processor: Processor) -> None:
 
 
 def _to_system_call(pid: int) -> None:
-    """To the beginning or the end of the next system call."""
+    """To the start or the end of the next system call."""
     syscalls.ptrace(_SYSCALL, pid)
     _, status = os.waitpid(pid, _ALL)
     if not os.WIFSTOPPED(status):
-        raise OSError("the program ended before it was shielded")
+        raise OSError("the program exited before it was shielded")
 
 
 def _registers(pid: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""System calls that Python does not offer. Runs on the standard library, in the launcher; decides nothing."""
+"""System calls that Python doesn't offer. Uses only the standard library, in the launcher; decides nothing."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ class Attributes(ctypes.Structure):
 
 
 def clone(flags: int) -> int:
-    """A fork into new namespaces: 0 in the child. Only for a process with one thread."""
+    """Forks into new namespaces: 0 in the child. Only for a process with one thread."""
     number = _CLONE.get(os.uname().machine)
     if number is None:
-        raise OSError(f"there is no way to clone on {os.uname().machine}")
+        raise OSError(f"clone isn't supported on {os.uname().machine}")
     return _checked(_LIBC.syscall(number, ctypes.c_ulong(flags), None, None, None, None), "clone")
 
 
@@ -65,7 +65,7 @@ def mount(source: str, target: str, kind: str | None, flags: int, options: str |
 
 
 def set_read_only(path: str, *, read_only: bool, below: bool) -> None:
-    """Of the mount at `path`, and of all `below` it."""
+    """For the mount at `path`, and all mounts `below` it."""
     wanted = Attributes(_ATTR_RDONLY, 0, 0, 0) if read_only else Attributes(0, _ATTR_RDONLY, 0, 0)
     flags = _AT_RECURSIVE if below else 0
     called = _LIBC.syscall(
@@ -75,17 +75,17 @@ def set_read_only(path: str, *, read_only: bool, below: bool) -> None:
 
 
 def drop_capability(number: int) -> bool:
-    """From what a later program can get; False where there is no such capability."""
+    """Removes it from what a later program can get; False if there is no such capability."""
     return bool(_LIBC.prctl(_PR_CAPBSET_DROP, number, 0, 0, 0) == 0)
 
 
 def become_undumpable() -> None:
-    """Nobody without privileges can trace this process from here on, or open what it has open."""
+    """From here on, nobody without privileges can trace this process or open its files."""
     _checked(_LIBC.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl")
 
 
 def give_up_capabilities() -> None:
-    """All of this process."""
+    """Drops all capabilities of this process."""
     header, none = (ctypes.c_uint32 * 2)(_CAPABILITIES_3, 0), (ctypes.c_uint32 * 6)()
     _checked(_LIBC.capset(header, none), "capset")
 
@@ -99,12 +99,12 @@ def ioctl(file: int, request: int, argument: object) -> int:
 
 
 def call(number: int, name: str, *arguments: object) -> int:
-    """One that has no function of its own."""
+    """A system call without a wrapper."""
     return _checked(_LIBC.syscall(number, *arguments), name)
 
 
 def take_file(pidfd: int, number: int) -> int | None:
-    """A copy of a file that another process has open; None if it has none by this number."""
+    """A copy of a file that another process has open; None if it has none with this number."""
     result = int(_LIBC.syscall(_PIDFD_GETFD, pidfd, number, 0))
     if result == -1 and ctypes.get_errno() != errno.EBADF:
         _fail("pidfd_getfd")

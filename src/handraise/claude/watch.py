@@ -1,4 +1,4 @@
-"""Notices when files change: with inotify, or by polling where there is none. One for all journals."""
+"""Notices when files change: with inotify, or by polling without it. One watch serves all journals."""
 
 import asyncio
 import ctypes
@@ -14,13 +14,13 @@ from typing import Protocol, Self
 
 OnChange = Callable[[], None]
 
-# Written or cut; its links or rights changed (a deleted file that is still open); moved away.
+# Written or truncated; links or mode changed (a deleted file that is still open); moved.
 _EVENTS = 0x2 | 0x4 | 0x800
 _IN_CLOEXEC_NONBLOCK = 0o2004000
 _EVENT = struct.Struct("iIII")
 _READ = 64 * 1024
 _EXHAUSTED = (errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
-"""What inotify says when a user's instances or watches, or the system's memory, are used up."""
+"""inotify's errors when a user's instances or watches, or the system's memory, are used up."""
 
 log = logging.getLogger("handraise.claude")
 
@@ -35,19 +35,19 @@ class FileWatch(Protocol):
     async def __aexit__(self, *_: object) -> None: ...
 
     def add(self, path: Path, on_change: OnChange) -> None:
-        """Calls `on_change` whenever the file has changed. Sometimes once too often, never too seldom."""
+        """Calls `on_change` whenever the file has changed; sometimes once too often, never too rarely."""
 
     def remove(self, path: Path, on_change: OnChange) -> None:
-        """Stops calling this callback; others on the same file stay."""
+        """Removes this callback; others on the same file stay."""
 
 
 def watch() -> FileWatch:
-    """The best one that this system has."""
+    """The best one this system has."""
     return WatchedFile() if sys.platform == "linux" else Polling()
 
 
 class WatchedFile:
-    """By inotify as far as the system has some left for us, and by polling beyond: slower by some milliseconds."""
+    """Uses inotify while the system has watches left, then polling, which is some milliseconds slower."""
 
     def __init__(self) -> None:
         self._inotify: Inotify | None = Inotify()
@@ -121,7 +121,7 @@ class Inotify:
         os.close(closed)
 
     def add(self, path: Path, on_change: OnChange) -> None:
-        # For a file that is watched already, the kernel gives the number that it has.
+        # For a file that is already watched, the kernel returns the same number.
         number = self._check(self._libc.inotify_add_watch(self._fd, os.fsencode(path), _EVENTS))
         self._callbacks.setdefault(number, []).append(on_change)
         self._numbers[path] = number
@@ -160,7 +160,7 @@ class Inotify:
 
 
 class Polling:
-    """Looks at the files, often while something changes and less often while nothing does."""
+    """Checks the files: often while something changes, less often while nothing does."""
 
     def __init__(self, shortest: float = 0.005, longest: float = 0.1) -> None:
         self._shortest = shortest
@@ -210,7 +210,7 @@ class Polling:
 
 
 def _look(path: Path) -> _Look | None:
-    """Which file has this name, and its size; None if there is none."""
+    """The file's identity and size; None if there is none."""
     try:
         found = path.stat()
     except OSError:

@@ -1,6 +1,6 @@
-"""Talks to a hub: this machine's over its Unix socket, another one's by its address. On the standard library alone.
+"""Talks to a hub: this machine's over its Unix socket, another one by address. Uses only the standard library.
 
-`http.client` takes longer to import than Python takes to start, so that `handraise.client.http` stands in for it.
+`http.client` takes longer to import than Python takes to start, so `handraise.client.http` replaces it.
 """
 
 from __future__ import annotations
@@ -12,25 +12,27 @@ import socket
 from handraise.cli.terminal import this_terminal
 from handraise.client.http import BadResponse, ResponseParser, request_head
 
-TYPE_CHECKING = False  # type checkers take the name for true; importing `typing` would cost each command 4 ms
+TYPE_CHECKING = False  # type checkers treat this name as true; importing `typing` would cost each command 4 ms
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
+    from handraise.client.address import HubAddress
+
 _DEADLINE = 30.0
-_NONE_HERE = "No hub answers here. Start one with: handraise serve"
+_NOT_RUNNING = "No hub is running. Start one with: handraise serve"
 
 
 USAGE, INTERRUPTED = "usage", "interrupted"
-"""The codes of what was typed wrong and never sent, and of what somebody ended with Ctrl-C."""
+"""The codes for input errors that were never sent, and for Ctrl-C."""
 
 
 class NoHub(Exception):
-    """No hub answers here."""
+    """No hub is running here."""
 
 
 class HubError(Exception):
-    """It was not done: the hub said no, or nothing was sent. The text is a sentence."""
+    """Nothing was done: the hub refused, or nothing was sent. The text is a sentence."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(message)
@@ -39,7 +41,7 @@ class HubError(Exception):
 
 
 class HubClient:
-    """The hub whose state folder this is; with `address`, the one there, to which `$HANDRAISE_TOKEN` names us."""
+    """The hub of this state folder; with `address`, the one there, authenticated with `$HANDRAISE_TOKEN`."""
 
     def __init__(self, state: str | os.PathLike[str], address: str | None = None) -> None:
         self._socket = os.path.join(state, "hub.sock")
@@ -96,10 +98,12 @@ class HubClient:
     def _exchange(
         self, response: ResponseParser, method: str, path: str, deadline: float | None, content: bytes = b""
     ) -> Iterator[bytes]:
-        """One request; the pieces of the response's body as they come."""
+        """One request; yields the response's body as it comes."""
         try:
-            head = request_head(method, path, {**self._headers(), "Content-Length": str(len(content))})
-            with self._connect(deadline) as connection:
+            address = _parts(self._address)
+            headers = {**self._headers(address), "Content-Length": str(len(content))}
+            head = request_head(method, path if address is None else address.path + path, headers)
+            with self._connect(address, deadline) as connection:
                 connection.sendall(head + content)
                 while not response.has_ended and (piece := connection.recv(65536)):
                     yield response.receive(piece)
@@ -109,29 +113,27 @@ class HubClient:
 
     @property
     def _missing(self) -> str:
-        return _NONE_HERE if self._address is None else f"No hub answers at {self._address}."
+        return _NOT_RUNNING if self._address is None else f"Can't reach a hub at {self._address}."
 
-    def _headers(self) -> dict[str, str]:
+    def _headers(self, address: HubAddress | None) -> dict[str, str]:
         headers = {
             "Host": "localhost",
             "Connection": "close",
             "Content-Type": "application/json",
             "handraise-seat": this_terminal(),
         }
-        if self._address is None:
+        if address is None:
             return headers
-        from urllib.parse import urlsplit
-
-        headers["Host"] = urlsplit(self._address).netloc.rpartition("@")[2]
+        headers["Host"] = address.authority
         headers["handraise-surface"] = "terminal"
         token = os.environ.get("HANDRAISE_TOKEN")
         if token:
             headers["Authorization"] = f"Bearer {token}"
         return headers
 
-    def _connect(self, deadline: float | None) -> socket.socket:
-        if self._address is not None:
-            return _connection_to(self._address, deadline)
+    def _connect(self, address: HubAddress | None, deadline: float | None) -> socket.socket:
+        if address is not None:
+            return _connection_to(address, deadline)
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         connection.settimeout(deadline)
         try:
@@ -142,19 +144,22 @@ class HubClient:
         return connection
 
 
-def _connection_to(address: str, deadline: float | None) -> socket.socket:
-    """Raises OSError, and ValueError for an address that names no port."""
-    from urllib.parse import urlsplit
+def _parts(address: str | None) -> HubAddress | None:
+    """Raises ValueError if it isn't a valid address."""
+    if address is None:
+        return None
+    from handraise.client.address import read_address
 
-    parts = urlsplit(address)
-    is_secure = parts.scheme == "https"
-    port = parts.port or (443 if is_secure else 80)
-    connection = socket.create_connection((parts.hostname or "", port), deadline)
-    if not is_secure:
+    return read_address(address)
+
+
+def _connection_to(address: HubAddress, deadline: float | None) -> socket.socket:
+    connection = socket.create_connection((address.host, address.port), deadline)
+    if not address.is_secure:
         return connection
     import ssl
 
-    return ssl.create_default_context().wrap_socket(connection, server_hostname=parts.hostname)
+    return ssl.create_default_context().wrap_socket(connection, server_hostname=address.host)
 
 
 def _with(path: str, query: Mapping[str, object]) -> str:

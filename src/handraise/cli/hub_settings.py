@@ -1,4 +1,4 @@
-"""What the settings make of a hub: read at its start, and a directory's own file when a session begins there."""
+"""Builds a hub from the settings: read when it starts; a directory's own file when a session starts there."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -23,9 +23,9 @@ from handraise.surfaces.push.notifier import PushConfig
 def service(
     environ: Mapping[str, str], state: Path, host: str | None, port: int | None, database: str | None = None
 ) -> ServeConfig:
-    """The hub that the settings describe, and over them the command line; raises SettingsRefused or ClaudeMissing.
+    """The hub that the settings and the command line describe; raises SettingsRefused or ClaudeMissing.
 
-    From here on this process speaks the language of the settings.
+    From here on this process uses the language of the settings.
     """
     settings = read_layers(load_layers(environ))
     texts.use(settings.language)
@@ -60,10 +60,10 @@ def service(
 
 
 def _hidden(environ: Mapping[str, str], settings: Settings) -> tuple[Path, ...]:
-    """The settings, and the key of the certificate: what no Claude may read, nor put others in the place of."""
+    """The settings and the certificate's key: no Claude may read or replace them."""
     file = settings_file(environ)
     if not environ.get("HANDRAISE_CONFIG"):
-        # The folder, so that what is not there yet cannot be made from inside a sandbox.
+        # The folder, so that a missing file can't be created from inside a sandbox.
         file = file.parent
         with suppress(OSError):
             file.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -112,9 +112,9 @@ def clear_inbox(hub: HubTarget, output: OutputOptions) -> int:
 
 @asynccontextmanager
 async def _desk(hub: HubTarget) -> AsyncIterator[RemoteDesk]:
-    """The desk of the hub, and the language of the hub for everything that is shown from here on."""
+    """The desk of the hub. Everything shown from here on uses the hub's language."""
     async with hub.desk() as desk:
-        # A newer hub may speak a language that is not known here.
+        # A newer hub may use a language that we don't have.
         with suppress(texts.UnknownLanguage):
             texts.use(desk.language)
         yield desk
@@ -253,7 +253,7 @@ def _perform(hub: HubTarget, work: Coroutine[None, None, int]) -> int:
     try:
         return asyncio.run(work)
     except Unreached as error:
-        raise NoHub(str(error) if hub.address is None else f"No hub answers at {hub.address}.") from error
+        raise NoHub(str(error) if hub.address is None else f"Can't reach a hub at {hub.address}.") from error
     except (Refused, Conflict, TooLate) as error:
         raise HubError(409, error.code, str(error)) from error
     except NotFound as error:

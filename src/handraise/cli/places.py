@@ -22,7 +22,7 @@ hub_option = click.option(
 
 
 def state_folder(named: str | None) -> Path:
-    """The hub's folder: `--state`, then `$HANDRAISE_STATE`, then the platform's folder for state."""
+    """The hub's folder: `--state`, then `$HANDRAISE_STATE`, then the platform's state folder."""
     return Path(client_state.state_folder(named))
 
 

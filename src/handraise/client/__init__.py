@@ -1,1 +1,1 @@
-"""Talks to a hub on the standard library alone: where it is, HTTP and its events."""
+"""Talks to a hub with only the standard library: finds it, and speaks HTTP and server-sent events."""

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class ServerEvent(NamedTuple):
-    """`id` is None where the event has none of its own."""
+    """`id` is None if the event has none of its own."""
 
     kind: str
     id: str | None
@@ -12,7 +12,7 @@ class ServerEvent(NamedTuple):
 
 
 class EventParser:
-    """Takes bytes in any pieces; half an event stays inside, and is lost with the connection."""
+    """Takes bytes in any pieces. An incomplete event is kept, and lost with the connection."""
 
     def __init__(self) -> None:
         self._rest = b""
@@ -21,7 +21,7 @@ class EventParser:
         self._data: list[bytes] = []
 
     def receive(self, piece: bytes) -> list[ServerEvent]:
-        """The events that are whole with this piece."""
+        """The events that this piece completes."""
         *lines, self._rest = (self._rest + piece).split(b"\n")
         return [event for line in lines if (event := self._take(line.removesuffix(b"\r"))) is not None]
 

@@ -15,12 +15,12 @@ PROJECT_SETTINGS = ".handraise.toml"
 _APPLICATION = "handraise"
 _LARGEST = 1024 * 1024
 _LARGEST_OF_PROJECT = 64 * 1024
-"""Anyone can have written it, and it is read while others wait."""
+"""Anyone may have written it, and others wait while it is read."""
 _DOTS_IN_LINE = 200
 
 
 def settings_file(environ: Mapping[str, str]) -> Path:
-    """`$HANDRAISE_CONFIG`, or `handraise.toml` in the platform's folder for a user's settings."""
+    """`$HANDRAISE_CONFIG`, or `handraise.toml` in the platform's folder for user settings."""
     path = environ.get("HANDRAISE_CONFIG")
     return Path(path).expanduser().absolute() if path else platformdirs.user_config_path(_APPLICATION) / SETTINGS
 

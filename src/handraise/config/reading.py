@@ -192,7 +192,7 @@ def _convert(values: Values, kind: type[T], where: str) -> T:
     try:
         return msgspec.convert(as_table(values), kind)
     except msgspec.ValidationError as error:
-        # All types are right already: what is left are contradicting keys and rules that make no sense.
+        # All types are already right: only contradicting keys and invalid rules are left.
         sentence, _, place = str(error).partition(" - at ")
         rule = place.partition("rule[")[2].partition("]")[0]
         raise SettingsRefused(f"{where}{f', [[rule]] {int(rule) + 1}' if rule else ''}: {sentence}") from error

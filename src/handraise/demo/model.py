@@ -1,6 +1,6 @@
-"""The scripted model: a Messages API on loopback. Only performs what scripts decide; binds nothing but 127.0.0.1.
+"""The scripted model: a Messages API on loopback. Only performs what scripts decide; binds only 127.0.0.1.
 
-A run is a script and a run key, and each has its own base URL. A Claude that comes to the same URL again, for example
+A run is a script and a run key, and each has its own base URL. A Claude that comes back to the same URL, for example
 after a resume, continues the same run.
 """
 
@@ -45,7 +45,7 @@ def environment(model_url: str, home: str) -> dict[str, str]:
         "DISABLE_ERROR_REPORTING": "1",
         "FORCE_COLOR": "0",
         "NO_PROXY": "127.0.0.1",
-        # Root may use `bypassPermissions` only inside what calls itself a sandbox.
+        # Root may use `bypassPermissions` only inside something that calls itself a sandbox.
         "IS_SANDBOX": "1",
     }
 
@@ -98,7 +98,7 @@ class ScriptedModel:
         await self._held[name].wait()
 
     def release(self, name: str) -> None:
-        """Lets every reply pass `hold(name)`, those that come later too."""
+        """Lets every reply pass `hold(name)`, including later ones."""
         self._released[name].set()
 
     async def __aenter__(self) -> Self:

@@ -112,17 +112,17 @@ def hold(name: str) -> Hold:
 
 
 def fail(status: int, kind: str, message: str = "as scripted", *, retry_after: float | None = None) -> Fail:
-    """E.g. `fail(529, "overloaded_error")`. Claude asks again, and the next yield answers."""
+    """For example `fail(529, "overloaded_error")`. Claude retries, and the next yield answers."""
     return Fail(status, kind, message, retry_after)
 
 
 def cut() -> Cut:
-    """Claude asks again, and the next yield answers."""
+    """Claude retries, and the next yield answers."""
     return Cut()
 
 
 def error(kind: str = "overloaded_error", message: str = "as scripted") -> Error:
-    """Claude asks again, and the next yield answers."""
+    """Claude retries, and the next yield answers."""
     return Error(kind, message)
 
 

@@ -130,7 +130,7 @@ class Conversation(Struct, frozen=True):
         return cls(news.text, tuple(news.asides), results, tuple(news.images), request)
 
     def result(self, i: int = 0) -> ToolOutcome:
-        """The result of the i-th tool call of the reply before."""
+        """The result of the i-th tool call of the previous reply."""
         return self.results[i]
 
     @property

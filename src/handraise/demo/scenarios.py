@@ -1,4 +1,4 @@
-"""The demo's scripts. They ask the way real work asks, and handle any answer."""
+"""The demo's scripts. They ask as real work does, and handle any answer."""
 
 import re
 from collections.abc import Generator, Mapping, Sequence
@@ -94,7 +94,7 @@ def welcome(conversation: Conversation) -> Script:
 
 
 def choice(conversation: Conversation, question: str) -> str:
-    """The person's answer to one of the questions just asked; empty without one."""
+    """The person's answer to one of the questions just asked; empty if there is none."""
     found = re.search(re.escape(f'"{question}"=') + r'"(.*?)"', conversation.result().text, re.DOTALL)
     return found.group(1) if found else ""
 

@@ -1,1 +1,1 @@
-"""Everything a surface may do: one interface, done by straight calls or over HTTP."""
+"""Everything a surface may do: one interface, called directly or over HTTP."""

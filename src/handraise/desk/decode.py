@@ -1,4 +1,4 @@
-"""A hub's responses as our types: items, and errors. Pure."""
+"""A hub's responses as our types: items and errors. Pure."""
 
 from datetime import datetime
 from typing import Any
@@ -31,7 +31,7 @@ def item_in(fields: dict[str, Any]) -> Item:
 
 
 def error_in(content: bytes) -> DeskError:
-    """What the hub refused, as the desk's own errors."""
+    """The hub's refusal as one of the desk's own errors."""
     try:
         error = msgspec.json.decode(content)["error"]
         code, message = error["code"], error["message"]

@@ -1,4 +1,4 @@
-"""What every desk can do. A surface knows nothing else about Handraise."""
+"""The interface of every desk. A surface knows nothing else about Handraise."""
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
@@ -95,7 +95,7 @@ class Unreached(DeskError):
 
     code = "unreached"
 
-    def __init__(self, text: str = "No hub answers here. Start one with: handraise serve") -> None:
+    def __init__(self, text: str = "No hub is running. Start one with: handraise serve") -> None:
         super().__init__(text)
 
 
@@ -114,7 +114,7 @@ class SessionSummary(Struct, frozen=True):
 
 
 class Follower(Protocol):
-    """Items in the order of their cursors, and partial text; raises LostPlace or CutOff."""
+    """Items in cursor order, and partial text; raises LostPlace or CutOff."""
 
     def __aiter__(self) -> "Follower": ...
 
@@ -122,7 +122,7 @@ class Follower(Protocol):
 
 
 class Desk(Protocol):
-    """A desk belongs to one person: every surface gets one for each."""
+    """A desk belongs to one person: a surface gets one for each."""
 
     person: Person
     source: str
@@ -211,5 +211,5 @@ class Desk(Protocol):
     async def change_project(self, project: str, name: str | None, options: Options | None) -> Project: ...
 
     async def audit(self, **wanted: Unpack[AuditFilter]) -> list[Entry]:
-        """The first 500, or as many as wanted."""
+        """The first 500 entries, or the given number."""
         ...

@@ -1,4 +1,4 @@
-"""The desk from outside the hub: over HTTP and server-sent events, by Unix socket or address."""
+"""The desk outside the hub: over HTTP and server-sent events, by Unix socket or address."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, Self, TypeVar, Unpack
 from urllib.parse import quote
 
-import httpx2
 import msgspec
 
+from handraise.client.connection import HttpClient, RequestFailed
 from handraise.client.state import state_folder
 from handraise.desk.decode import decode, error_in, item_in
 from handraise.desk.interface import NotLetIn, SessionSummary, Unreached, Words
@@ -27,7 +27,6 @@ from handraise.model.trust import DirectoryTrust
 __all__ = ["NO_TIMEOUT", "NotLetIn", "RemoteDesk", "connect"]
 
 NO_TIMEOUT = float("inf")
-_DEADLINE = 60.0
 _SURFACE = "handraise-surface"
 _SEAT = "handraise-seat"
 _PAGE = 1000
@@ -36,7 +35,7 @@ T = TypeVar("T")
 
 
 class RemoteDesk:
-    """See `Desk`. Entered with `async with`; raises Unreached where no hub answers.
+    """See `Desk`. Entered with `async with`; raises Unreached if there is no hub.
 
     `where` is a hub's Unix socket, or its address; then `token` says who we are. `source` is the surface that
     settlements and the audit log name, `seat` a secret that tells this client from others of the same person. A
@@ -62,15 +61,7 @@ class RemoteDesk:
             headers[_SURFACE] = source
         if seat:
             headers[_SEAT] = seat
-        on_socket = isinstance(where, Path)
-        self._http = httpx2.AsyncClient(
-            # On a socket there is no TLS, and reading the machine's certificates takes 30 ms.
-            transport=httpx2.AsyncHTTPTransport(uds=str(where), verify=False) if on_socket else None,
-            base_url="http://localhost" if on_socket else str(where),
-            headers=headers,
-            timeout=_DEADLINE,
-            limits=httpx2.Limits(max_connections=None),
-        )
+        self._http = HttpClient(where, headers)
         self._patience = patience
         self._stack = AsyncExitStack()
 
@@ -165,7 +156,7 @@ class RemoteDesk:
             await follower.begin()
             yield follower
         finally:
-            await follower.close()
+            follower.close()
 
     async def rules(self) -> list[Rule]:
         return _read((await self._get("/api/rules"))["rules"], list[Rule])
@@ -224,12 +215,15 @@ class RemoteDesk:
         content = None if body is None else msgspec.json.encode(body)
         headers = {"content-type": "application/json"} if content else {}
         try:
-            response = await self._http.request(method, path, content=content, params=query, headers=headers)
-        except httpx2.HTTPError as error:
+            response = await self._http.request(method, path, query=query, content=content, headers=headers)
+        except RequestFailed as error:
             raise Unreached from error
-        if response.status_code >= 400:
-            raise error_in(response.content)
-        return decode(response.content)
+        if response.status >= 400:
+            raise error_in(response.body)
+        try:
+            return decode(response.body)
+        except msgspec.DecodeError as error:
+            raise error_in(response.body) from error
 
 
 _SET_BY_HUB = ("id", "made_by", "made_at", "source")
@@ -256,7 +250,7 @@ def _summary(fields: dict[str, Any]) -> SessionSummary:
 
 
 def connect(where: str | Path | None = None, token: str | None = None, *, source: str | None = None) -> RemoteDesk:
-    """A desk at a hub: by address and token, by Unix socket, or at this machine's hub.
+    """A desk of a hub: by address and token, by Unix socket, or the hub of this machine.
 
     Entered with `async with`. Followers wait for a hub that stopped, and continue where they were.
     """

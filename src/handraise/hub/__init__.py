@@ -1,1 +1,1 @@
-"""The hub: puts the parts together and takes them apart in order. Knows nothing about HTTP."""
+"""The hub: assembles the parts and shuts them down in order. Knows nothing about HTTP."""

@@ -1,4 +1,4 @@
-"""The desk inside the hub: straight calls to sessions, inbox, feed and store."""
+"""The desk inside the hub: direct calls to sessions, inbox, feed and store."""
 
 import os
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -271,7 +271,7 @@ class LocalDesk:
         await self._inbox.read_rules()
 
     async def _clash(self, project: Project) -> str | None:
-        """Why a project can't be saved, where another has its directory or its name."""
+        """Why a project can't be saved if another has its directory or its name."""
         for each in await self._store.projects():
             if each.id != project.id and each.path == project.path:
                 return t("error.directory_taken", name=each.name)

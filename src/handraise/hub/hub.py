@@ -1,4 +1,4 @@
-"""Puts the parts of a hub together, and takes them apart in order. One hub for each state folder."""
+"""Assembles the parts of a hub, and shuts them down in order. One hub for each state folder."""
 
 import fcntl
 import os
@@ -73,7 +73,7 @@ class HubConfig(Struct, frozen=True):
     clock: Callable[[], datetime] = now
     rules: Sequence[Rule] = ()
     options: Options = field(default_factory=Options)
-    """What applies where a project sets nothing."""
+    """What applies unless a project sets it."""
     limits: SessionLimits = field(default_factory=SessionLimits)
     limit: int = 8
     """How many sessions run at once."""
@@ -106,7 +106,7 @@ class HubConfig(Struct, frozen=True):
 
 @asynccontextmanager
 async def hub(config: HubConfig) -> AsyncIterator[Hub]:
-    """Opens the store, adopts running sessions, and serves until it is left. No Claude ends with it."""
+    """Opens the store, adopts running sessions, and runs until it is left. Claudes keep running."""
     with _claimed(config.state, config.database):
         claude_config = config.for_sessions(await sandbox_support.look())
         async with (

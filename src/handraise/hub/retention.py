@@ -98,7 +98,7 @@ class Retention:
                 log.exception("could not remove old data; will retry in an hour")
 
     async def _last_before(self, moment: datetime) -> int:
-        """The last cursor from before: items are in the order of their times, but for a clock that was set."""
+        """The last cursor before this time: items are ordered by time, unless the clock was set."""
         low, high = await self._store.cursors()
         while low < high:
             middle = (low + high + 1) // 2

@@ -1,1 +1,1 @@
-"""Where asks wait and are settled: the first answer wins, patience ends, rules answer, and nothing is lost."""
+"""Where asks are queued and settled: the first answer wins, timeouts expire, rules answer, and nothing is lost."""

@@ -1,4 +1,4 @@
-"""What becomes of an ask before a person sees it: a rule answers, or it is made ready to be decided. Pure."""
+"""What happens to an ask before a person sees it: a rule answers it, or it is prepared for a decision. Pure."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ _DENIED = "A standing rule denies this. Continue without it, or ask the person."
 
 
 class Surroundings(Struct, frozen=True):
-    """Where the asker works, and how to look at files there."""
+    """Where the asker works, and how to read files there."""
 
     directory: str
     mode: str
@@ -36,18 +36,20 @@ class Surroundings(Struct, frozen=True):
     resolve: Callable[[str], str]
     """Follows links."""
     read: Callable[[str], str | None]
-    """The text of a file as it is now; None if there is none that can be shown."""
+    """The current text of a file; None if there is none that can be shown."""
     ask_user: float = ASK_USER_SECONDS
     """How long `ask_user` waits, in seconds."""
     stricter: Sequence[Rule] = ()
-    """Rules of the directory's own file, which Claude itself could write: they can only make a ruling stricter."""
+    """Rules of the directory's own file. Claude could write it, so they can only make a ruling stricter."""
     root: str | None = None
-    """Where the project begins, if not in the directory itself."""
+    """The project's root, if it isn't the directory itself."""
 
 
 class Objection(Struct, frozen=True):
-    """What the rules have against a call; `why` is a sentence. `message` is for Claude where it is denied; otherwise
-    Claude Code shows it to the person."""
+    """The rules' objection to a call; `why` is a sentence.
+
+    `message` is for Claude if the call is denied; otherwise Claude Code shows it to the person.
+    """
 
     decision: Literal["deny", "ask"]
     why: str
@@ -55,12 +57,12 @@ class Objection(Struct, frozen=True):
 
 
 def consider(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime) -> Ask:
-    """The ask as it goes into the store, where nothing is left that cannot be written down."""
+    """The ask as it will be stored, with everything encodable."""
     return mended(_considered(ask, around, rules, now))
 
 
 def objects(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime) -> Objection | None:
-    """What the rules have against a call that nobody was asked about; None where they do not touch it."""
+    """The rules' objection to a call that nobody was asked about; None if they don't concern it."""
     if not isinstance(ask.body, Permission):
         return None
     call = _call(ask, ask.body, around)
@@ -74,7 +76,7 @@ def objects(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: datetime
 
 
 def standing_rules(ask: Ask, answered: Answered) -> tuple[Rule, ...]:
-    """The rules that an answer keeps beyond this once: exactly those that were offered, with who granted them."""
+    """The rules that an answer grants beyond this once: exactly those offered, with who granted them."""
     if not isinstance(ask.body, Permission) or not isinstance(answered.answer, Allow):
         return ()
     scope = answered.answer.scope

@@ -22,7 +22,7 @@ class NoSuchAsk(InboxError):
 
 
 class AlreadySettled(InboxError):
-    """Someone else gave another answer first."""
+    """Someone else answered first, differently."""
 
     def __init__(self, ask: Ask) -> None:
         super().__init__(_first_answer(ask))

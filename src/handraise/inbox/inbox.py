@@ -23,13 +23,16 @@ from handraise.policy.patterns import read_pattern
 from handraise.store.changes import DeliverAsk, OpenAsk, QueueSay, RecordLate, RemoveRule, SaveRule, SettleAsk
 from handraise.store.interface import Store, StoreError
 
+log = logging.getLogger("handraise.inbox")
+
+OnSettled = Callable[[Ask], None]
 _TRY_AGAIN = 1.0
 _LONGEST_SLEEP = 30.0
-"""The machine may sleep, which no timer sees: deadlines are looked at again after this long."""
+"""Timers don't notice that the machine sleeps: deadlines are checked again after this long."""
 
 
 class Deadlines:
-    """A heap; removed ones are skipped when they come up."""
+    """A heap; removed entries are skipped when they come up."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, str]] = []
@@ -43,7 +46,7 @@ class Deadlines:
         self._live.pop(ask, None)
 
     def due(self, now: float) -> list[str]:
-        """Whose time has come; they stay until they are removed."""
+        """The asks that are due; they stay until they are removed."""
         self._skip_removed()
         return sorted((ask for ask, at in self._live.items() if at <= now), key=lambda ask: self._live[ask])
 
@@ -57,20 +60,15 @@ class Deadlines:
             heapq.heappop(self._heap)
 
 
-log = logging.getLogger("handraise.inbox")
-
-OnSettled = Callable[[Ask], None]
-
-
 def check_readable(rules: Iterable[Rule]) -> None:
-    """Raises RuleUnreadable for a command that means nothing to anybody."""
+    """Raises RuleUnreadable for a command that can't be parsed."""
     for rule in rules:
         if rule.command is not None and read_pattern(rule.command) is None:
             raise RuleUnreadable(rule)
 
 
 class Inbox:
-    """Entered with `async with`, inside the store's own."""
+    """Entered with `async with`, inside the store's."""
 
     def __init__(
         self,
@@ -79,7 +77,7 @@ class Inbox:
         settings: Sequence[Rule] = (),
         elapsed: Callable[[], float] | None = None,
     ) -> None:
-        """`elapsed` counts seconds whatever the clock is set to; without it, patience goes by the clock."""
+        """`elapsed` counts seconds even if the clock is set; without it, timeouts follow the clock."""
         self._store = store
         self._clock = clock
         self._elapsed = elapsed or (lambda: clock().timestamp())
@@ -108,14 +106,14 @@ class Inbox:
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """In the order in which they are tried: those of projects, of the settings, and those that people made."""
+        """In the order they are tried: those of projects, of the settings, and those that people made."""
         return self._rules
 
     @contextmanager
     def listening(self, on_settled: OnSettled, *askers: str | None) -> Iterator[None]:
-        """Calls back with every ask that is settled, or answered late, once that is committed.
+        """Calls back with every ask that is settled or answered late, once that is committed.
 
-        `askers` are sessions, or None for external agents; without any, it is called for all of them.
+        `askers` are sessions, or None for external agents; without any, it is called for all asks.
         """
         listener = (askers, on_settled)
         self._listeners.append(listener)
@@ -125,37 +123,37 @@ class Inbox:
             self._listeners.remove(listener)
 
     def consider(self, ask: Ask, surroundings: Surroundings) -> Ask:
-        """The ask as it goes into the store: settled by a rule, or open, with what a person needs to decide."""
+        """The ask as it will be stored: settled by a rule, or open, with what a person needs to decide."""
         return considering.consider(ask, surroundings, self.rules, self._clock())
 
     def objects(self, ask: Ask, surroundings: Surroundings) -> Objection | None:
-        """What the rules have against a call that nobody was asked about. From memory: Claude waits for it."""
+        """The rules' objection to a call that nobody was asked about. From memory: Claude is waiting."""
         return considering.objects(ask, surroundings, self.rules, self._clock())
 
     async def open(self, ask: Ask, surroundings: Surroundings) -> Ask:
-        """Puts it to people, or has a rule answer. The same reference is the same ask.
+        """Asks people, or lets a rule answer. The same reference is the same ask.
 
-        An asker with more to store at once applies `OpenAsk(consider(…))` in a batch of its own: that is the same.
+        An asker with more to store applies `OpenAsk(consider(…))` in its own batch, to the same effect.
         """
         applied = await self._store.apply([OpenAsk(self.consider(ask, surroundings))])
         return applied.asks[0] if applied.asks else await self.find(ask.id)
 
     async def find(self, ask_id: str) -> Ask:
-        """The ask as it is stored; raises NoSuchAsk."""
+        """The ask as stored; raises NoSuchAsk."""
         ask = await self._store.ask(ask_id)
         if ask is None:
             raise NoSuchAsk(ask_id)
         return ask
 
     async def delivered(self, ask_id: str) -> bool:
-        """The asker has its answer. Whether it did not have it before."""
+        """The asker has its answer. Returns whether this is the first time."""
         applied = await self._store.apply([DeliverAsk(ask_id, self._clock())])
         return applied.took[0]
 
     async def answer(
         self, ask_id: str, answer: Answer, by: Actor, source: str, digest: str | None = None
     ) -> AcceptedAnswer:
-        """Settles the ask, if it fits and is the first. Raises Misfit or an InboxError, and then nothing happened."""
+        """Settles the ask if the answer fits and is the first. Raises Misfit or an InboxError, and changes nothing."""
         ask = await self.find(ask_id)
         if digest is not None and digest != ask.digest:
             raise NotWhatWasShown(ask)
@@ -176,7 +174,7 @@ class Inbox:
         await self._store.apply([SettleAsk(ask_id, Withdrawn(reason, self._clock()))])
 
     async def expire(self) -> None:
-        """Ends the patience of every ask whose time has come."""
+        """Expires every ask that is due."""
         for ask_id in self._deadlines.due(self._elapsed()):
             await self._store.apply([SettleAsk(ask_id, Expired(self._clock()))])
             self._deadlines.remove(ask_id)
@@ -188,13 +186,13 @@ class Inbox:
         await self.read_rules()
 
     async def remove_rule(self, rule: str) -> bool:
-        """Whether there was one; what is in the settings is changed there."""
+        """Returns whether there was one. Rules in the settings are changed there."""
         applied = await self._store.apply([RemoveRule(rule)])
         await self.read_rules()
         return applied.took[0]
 
     async def read_rules(self) -> None:
-        """After a project has changed, too: its rules hold from here on, also for sessions that run."""
+        """Also called after a project has changed: its rules apply immediately, to running sessions too."""
         projects = await self._store.projects()
         ids = {getattr(project, key): project.id for key in ("path", "name", "id") for project in projects}
         others = [replace(rule, project=ids.get(rule.project or "", rule.project)) for rule in await self._general()]
@@ -232,7 +230,7 @@ class Inbox:
                 self._settled(ask, ask.settlement)
 
     def _opened(self, ask: Ask) -> None:
-        """Its patience starts."""
+        """Starts its timeout."""
         if ask.expires_at is not None:
             left = (ask.expires_at - self._clock()).total_seconds()
             self._deadlines.add(ask.id, self._elapsed() + left)
@@ -241,13 +239,13 @@ class Inbox:
     def _settled(self, ask: Ask, settlement: Settlement) -> None:
         self._deadlines.remove(ask.id)
         if isinstance(settlement, Answered):
-            # In force before Claude hears of the answer: its next call may be one that they cover.
+            # In force before Claude receives the answer: they may cover its next call.
             self._rules = (*self._rules, *considering.standing_rules(ask, settlement))
         for askers, on_settled in tuple(self._listeners):
             if not askers or ask.session in askers:
                 try:
                     on_settled(ask)
-                except Exception:  # one that fails must not keep the answer from the others
+                except Exception:  # a failing listener must not keep the answer from the others
                     log.exception("ask %s: a listener failed", ask.id)
 
     async def _keep_expiring(self) -> None:

@@ -18,7 +18,7 @@ On = Literal["permission", "plan", "form", "question", "trust", "any"]
 
 
 class Key(Struct, frozen=True):
-    """What can be done on a card, with its letter and its digit; empty and None where it has none."""
+    """What can be done on a card, with its letter and digit; empty or None if it has none."""
 
     on: On
     act: str
@@ -52,12 +52,12 @@ TABLE = (
     Key("any", "read", "v", None, "refuse"),
     Key("any", "go on unread", "g", None, "refuse"),
 )
-"""What opens a text or an editor, turns to another card or lets one read on sends nothing: it weighs as little as a no.
-Of several suggestions the first has the digit 7, and those behind it 8 and 9."""
+"""Opening a text or an editor, turning to another card or reading on sends nothing: it weighs as little as a no.
+The first of several suggestions has the digit 7, the next ones 8 and 9."""
 
 _FOUND = {(each.on, each.act): each for each in TABLE}
 
 
 def key_of(on: On, act: str) -> Key:
-    """The key of an act. Raises KeyError for one that is not in the table."""
+    """The key of an act. Raises KeyError if it isn't in the table."""
     return _FOUND[on, act]

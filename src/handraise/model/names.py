@@ -7,7 +7,7 @@ from typing import Literal
 from handraise.texts import t
 
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
-# Letters and marks by their category, blank on a screen.
+# Letters and marks by category, but blank on a screen.
 _BLANK_LETTERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _UNUSUAL = re.compile(r"[^\n\t -~]")
 _PADDING = " " * 40
@@ -39,7 +39,7 @@ def _is_hidden(letter: str, before: str) -> bool:
     if category in _HIDDEN_CATEGORIES or category == "Zs" or letter in _BLANK_LETTERS:
         return True
     if letter in _EMOJI_STYLE:
-        # One, after a sign, chooses how the sign looks; anywhere else it carries something unseen.
+        # After a sign, one selects how the sign looks; anywhere else it could carry hidden data.
         return unicodedata.category(before) not in ("So", "Sm", "Po", "Nd")
     return "\ufe00" <= letter <= "\ufe0d" or "\U000e0100" <= letter <= "\U000e01ef"
 

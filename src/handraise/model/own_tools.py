@@ -65,5 +65,5 @@ APPROVAL_PROMPT_TOOL: dict[str, Any] = {
 
 
 def qualified(tool: str) -> str:
-    """The name by which Claude knows one of our tools."""
+    """The name Claude uses for one of our tools."""
     return f"mcp__{SERVER}__{tool}"

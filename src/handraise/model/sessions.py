@@ -11,7 +11,7 @@ from handraise.model.actors import Actor
 Phase = Literal["queued", "starting", "idle", "working", "parking", "parked", "stopping", "ended"]
 PHASES: tuple[Phase, ...] = ("queued", "starting", "idle", "working", "parking", "parked", "stopping", "ended")
 PARKED: tuple[Phase, ...] = ("parking", "parked")
-"""It was idle, and its Claude makes room for another session, or has; the next message brings it back."""
+"""It was idle, and its Claude is making or has made room for another session; the next message brings it back."""
 Ending = Literal["stopped", "finished", "failed", "lost"]
 
 

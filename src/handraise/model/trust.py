@@ -6,7 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 TrustLevel = Literal["without", "exactly", "never"]
-"""Run without them; use them exactly as they were shown; run without them whatever they become, and do not ask."""
+"""Run without them; use them exactly as shown; run without them from now on, and never ask."""
 BroughtKind = Literal[
     "hook",
     "server",
@@ -23,38 +23,38 @@ BroughtKind = Literal[
 
 
 class Brought(Struct, frozen=True):
-    """One thing that a directory brings, whole."""
+    """One thing that a directory brings, complete."""
 
     kind: BroughtKind
     name: str
     text: str
     path: str
-    """The file that it stands in: relative to the directory, or absolute where it is outside."""
+    """The file it is in: relative to the directory, or absolute if it is outside."""
 
 
 class Trust(Struct, frozen=True):
-    """A directory brings things that Claude Code would use unasked. `files` binds the ask to their every byte."""
+    """A directory brings things that Claude Code would use without asking. `files` binds the ask to their content."""
 
     directory: str
     brought: tuple[Brought, ...]
     files: dict[str, str]
     """The SHA-256 of every file that was read, by its path."""
     unreadable: tuple[str, ...] = ()
-    """Why the directory cannot be trusted: what could not be shown whole, or would take our own protection away."""
+    """Why the directory can't be trusted: what could not be shown completely, or would disable our own protection."""
 
 
 class DirectoryTrust(Struct, frozen=True):
-    """What a person decided about a directory. It holds until it is revoked or, but for `never`, its files change."""
+    """A person's decision about a directory. It holds until it is revoked or, except for `never`, its files change."""
 
     directory: str
     level: TrustLevel
     digest: str
-    """Names what was shown."""
+    """Identifies what was shown."""
     made_by: str
     source: str
     made_at: datetime
     ask: str
 
     def covers(self, digest: str) -> bool:
-        """Whether this still says what to do."""
+        """Whether this decision still applies."""
         return self.level == "never" or self.digest == digest

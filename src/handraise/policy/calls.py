@@ -9,7 +9,7 @@ from handraise.model.tools import MCP, TOOLS, names_of
 
 SHELL_TOOLS = names_of("shell")
 _COMMANDS = frozenset({"command", "cmd", "commands", "shell_command", "bash_command", "script", "argv"})
-"""Inputs by which a tool is given something to run."""
+"""Input fields that hold something to run."""
 FILE_TOOLS = {name: tool.path for name, tool in TOOLS.items() if tool.path}
 """Which input names the file or directory."""
 READING_TOOLS = names_of("read", "find")
@@ -31,9 +31,9 @@ class Call(Struct, frozen=True):
     session: str | None = None
     mode: str = "default"
     server: str | None = None
-    """The MCP server, where it is known; otherwise the tool's name tells."""
+    """The MCP server, if known; otherwise the tool's name tells."""
     cwd: str | None = None
-    """Where it is used, if that is not the project's directory itself."""
+    """Where it is used, if not in the project's directory itself."""
 
     @property
     def is_for_people(self) -> bool:
@@ -42,17 +42,17 @@ class Call(Struct, frozen=True):
 
     @property
     def is_shell(self) -> bool:
-        """Whatever takes a command runs it, whichever tool it is."""
+        """Any tool that takes a command runs it."""
         return self.tool in SHELL_TOOLS or (self.tool not in FILE_TOOLS and not _COMMANDS.isdisjoint(self.input))
 
     @property
     def is_known_shell(self) -> bool:
-        """Whether the command is surely for a shell that we read."""
+        """Whether the command is certainly for a shell that we can parse."""
         return self.tool in SHELL_TOOLS
 
     @property
     def command(self) -> str | None:
-        """What a shell tool would run; None where it is missing, or comes with something we do not know."""
+        """What a shell tool would run; None if it is missing, or comes with unknown fields."""
         command = self.input.get("command")
         if not isinstance(command, str) or any(self.input[key] for key in self.input if key not in _SHELL_INPUT):
             return None

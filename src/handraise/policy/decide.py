@@ -28,7 +28,7 @@ class Ruling(Struct, frozen=True):
     decision: Literal["allow", "deny", "ask"]
     why: str
     rules: tuple[str, ...] = ()
-    """The ids of the rules that decided, or that made us ask; empty where a default applied."""
+    """The ids of the rules that decided, or that made us ask; empty if a default applied."""
     message: str = ""
 
 
@@ -96,7 +96,7 @@ def _decide_command(call: Call, live: Sequence[Rule]) -> Ruling:
     for decision in ("deny", "ask"):
         found = [ruling for ruling in rulings if ruling.decision == decision]
         if found:
-            # A rule before a default: the reader should learn of the rule.
+            # A rule before a default: the reader should learn about the rule.
             return next((ruling for ruling in found if ruling.rules), found[0])
     return Ruling(
         "allow",

@@ -1,5 +1,5 @@
-"""The rules that "always" or "for this session" would make of a call. Offers none where they would promise more than
-a person can oversee; what they say in words is up to `present`."""
+"""The rules that "always" or "for this session" would make of a call. Offers none if they would promise more than a
+person can oversee; `present` puts them into words."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -27,7 +27,7 @@ def suggest(
 ) -> tuple[Rule, ...] | None:
     """The narrowest useful rules that cover this call, or None where nothing safe can be offered.
 
-    They have no id yet: whoever stores them gives one, and says who made them.
+    They have no id yet: the caller that stores them sets it, and who made them.
     """
     if call.is_for_people or (call.session if lasting == "session" else call.project) is None:
         return None
@@ -46,7 +46,7 @@ def _for_tool(call: Call, resolve: Resolve) -> Sequence[Rule] | None:
         return _for_command(call)
     if call.tool in FILE_TOOLS:
         return _for_file(call, ResolvedPath(call, resolve))
-    # A tool of Claude's own that is not known here could do anything; one of a server does what its name says.
+    # An unknown tool of Claude's own could do anything; a server's tool does what its name says.
     if not call.tool.startswith(MCP) or "*" in call.tool:
         return None
     return [Rule("", "allow", tool=call.tool)]

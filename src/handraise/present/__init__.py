@@ -1,1 +1,1 @@
-"""The presentation: what people read about an ask, its settlement, an action or a session. Pure; lays nothing out."""
+"""What people read about an ask, its settlement, an action or a session. Pure; decides no layout."""

@@ -1,10 +1,12 @@
-"""What an action is called: its kind, a title that a person recognises, and the line while it runs. Pure."""
+"""What an action is called, and what a surface needs to know of its tool to lay it out. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import Struct
+
 from handraise.model.items import ActionKind
-from handraise.model.tools import MCP, ToolKind, tool_named
+from handraise.model.tools import MCP, Change, ToolKind, tool_named
 from handraise.texts import t
 
 _TITLE = 200
@@ -21,6 +23,33 @@ _KINDS: dict[ToolKind, ActionKind] = {
 }
 _VERBS = ("shell", "write", "edit", "fetch", "search")
 """Kinds whose title is only what something is done to."""
+_TITLED = ("read", "find")
+"""Kinds whose title begins with what is done."""
+
+
+class ToolTraits(Struct, frozen=True):
+    """What decides how a call of a tool is shown and edited, so that no surface has to know tools by name."""
+
+    kind: ToolKind
+    verb: str
+    """What was done, for a line about the past; empty where the title says it."""
+    subject: tuple[str, ...]
+    """Fields of the input: the first one with a text goes with the verb. None: the title does."""
+    path: str
+    """The field that names a file or a directory; empty if there is none."""
+    editable: str
+    """The field that a person edits as plain text; empty: all of the input, as JSON."""
+    change: Change
+    """How the input says what becomes of a file."""
+    only_reads: bool
+
+
+def traits_of(tool_name: str) -> ToolTraits:
+    """The traits of the tool of this name, in the language of the hub."""
+    tool = tool_named(tool_name)
+    verb = t(f"card.done.{tool.words}") if tool.kind in (*_VERBS, *_TITLED) else ""
+    subject = tool.subject if tool.kind in _TITLED else ()
+    return ToolTraits(tool.kind, verb, subject, tool.path, tool.editable, tool.change, tool.only_reads)
 
 
 def name_action(tool_name: str, fields: Mapping[str, Any]) -> tuple[ActionKind, str]:

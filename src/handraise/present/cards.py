@@ -1,16 +1,28 @@
-"""The card: an ask as every surface words it. Pure; what it looks like is up to the surface."""
+"""The card: an ask as every surface words it, and how carefully to look at it. Pure; layout is up to the surface."""
 
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct, to_builtins
 
-from handraise.model.asks import Ask, Expired
+from handraise.model.asks import Ask, Expired, Form, Permission, Question
 from handraise.model.names import reveal
+from handraise.model.tools import names_of, tool_named
+from handraise.model.trust import Trust
+from handraise.present.actions import ToolTraits, traits_of
 from handraise.present.choices import CardChoice, choices
 from handraise.present.evidence import Evidence, evidence, hides
 from handraise.present.headlines import headline
 from handraise.present.outcomes import CardOutcome, outcome
-from handraise.present.risks import Risk, risk
+from handraise.texts import t
+
+_READING = names_of("read", "find")
+
+
+class Risk(Struct, frozen=True):
+    """How risky, and for which reason where it is high."""
+
+    level: Literal["low", "medium", "high"]
+    reason: str = ""
 
 
 class Card(Struct, frozen=True):
@@ -23,10 +35,12 @@ class Card(Struct, frozen=True):
     """Why it reached a person, or which rule decided."""
     outcome: CardOutcome | None
     risk: Risk
+    traits: ToolTraits | None = None
+    """Of the tool that a permission is about."""
 
 
 def card_of(ask: Ask, directory: str | None) -> Card:
-    """The card of an ask; paths are told as seen from this directory."""
+    """The card of an ask; paths are shown relative to this directory."""
     hidden = hides(ask.body)
     return Card(
         headline(ask, directory),
@@ -35,7 +49,27 @@ def card_of(ask: Ask, directory: str | None) -> Card:
         reveal(ask.why),
         outcome(ask, directory),
         risk(ask, hidden=hidden),
+        traits_of(ask.body.tool) if isinstance(ask.body, Permission) else None,
     )
+
+
+def risk(ask: Ask, *, hidden: bool) -> Risk:
+    """High: what hides, reaches out, runs unasked or can only be allowed once. Low: what only reads or asks."""
+    if hidden:
+        return Risk("high", t("card.risk.hidden"))
+    match ask.body:
+        case Trust():
+            return Risk("high", t("card.risk.trust"))
+        case Permission(blocked_path=str() as path) if path:
+            return Risk("high", t("card.risk.outside"))
+        case Permission(tool=tool, offers=()) if tool_named(tool).kind == "shell" and (ask.session or ask.project):
+            return Risk("high", t("card.risk.once"))
+        case Permission(tool=tool) if tool in _READING:
+            return Risk("low")
+        case Question() | Form():
+            return Risk("low")
+        case _:
+            return Risk("medium")
 
 
 def card_as_json(card: Card) -> dict[str, Any]:

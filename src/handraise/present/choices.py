@@ -1,4 +1,4 @@
-"""The choices of a card: what can be answered, what each is called, and by which key. Pure."""
+"""The choices of a card: the possible answers, their labels and their keys. Pure."""
 
 from collections.abc import Iterator
 from typing import Any, assert_never
@@ -9,18 +9,18 @@ from handraise.model.asks import Ask, Form, Permission, Plan, Question
 from handraise.model.intent import Weight
 from handraise.model.keys import On, key_of
 from handraise.model.trust import Trust
+from handraise.present.headlines import one_line
 from handraise.present.offers import offer_in_words, suggestion_in_words
-from handraise.present.quotes import one_line
 from handraise.texts import t
 
 OPTION = "option"
-"""The act of choosing one of the options of a question."""
+"""The act of choosing one of a question's options."""
 _DANGEROUS = (("permission", "deny"), ("permission", "stop"), ("trust", "exactly"))
 _LAST_DIGIT = 9
 
 
 class CardChoice(Struct, frozen=True):
-    """One answer. `answer` is None where the person adds something first: an edit, a text, values of a form."""
+    """One answer. `answer` is None if the person adds something first: an edit, a text, form values."""
 
     act: str
     """As in the table of keys."""
@@ -34,7 +34,7 @@ class CardChoice(Struct, frozen=True):
 
 
 def choices(ask: Ask) -> tuple[CardChoice, ...]:
-    """Everything that answers an ask, in the order of its digits. Several prompts at once have no ready choices."""
+    """Everything that answers an ask, in the order of its digits. Several prompts have no ready choices."""
     match ask.body:
         case Question():
             return tuple(_of_question(ask.body))
@@ -81,7 +81,7 @@ def _of_question(body: Question) -> Iterator[CardChoice]:
 def _of_permission(body: Permission) -> Iterator[CardChoice]:
     yield _choice("permission", "once", {"allow": True}, "")
     for offer in body.offers:
-        # An offer of an older hub may have no rules; its scope is all there is to show.
+        # An older hub's offer may have no rules; then its scope is all there is to show.
         words = offer_in_words(offer.lasting, offer.rules) if offer.rules else one_line(offer.scope)
         yield _choice("permission", offer.lasting, {"allow": True, "for": offer.lasting}, "", label=words)
     yield _choice("permission", "edit", None)

@@ -1,4 +1,4 @@
-"""The evidence: everything that an ask is decided by, whole, with hidden characters marked. Pure."""
+"""The evidence: everything to decide an ask by, complete, with hidden characters marked. Pure."""
 
 import json
 from collections import Counter
@@ -11,7 +11,7 @@ from handraise.model.asks import Ask, Body, Form, Permission, Plan, Question
 from handraise.model.names import has_hidden, reveal
 from handraise.model.tools import tool_named
 from handraise.model.trust import Brought, Trust
-from handraise.present.quotes import one_line, quoted
+from handraise.present.headlines import one_line, quoted
 from handraise.texts import t
 
 EvidenceKind = Literal["command", "diff", "plan", "input", "note", "warning", "piece"]
@@ -26,13 +26,13 @@ class Evidence(Struct, frozen=True):
 
 
 def evidence(ask: Ask, *, hidden: bool) -> tuple[Evidence, ...]:
-    """What there is to see, in the order in which to read it. `hidden`: whether `hides` found something."""
+    """The evidence in reading order. `hidden`: whether `hides` found something."""
     shown = tuple(_of_body(ask.body))
     return (*shown, Evidence("warning", t("card.evidence.hidden"))) if hidden else shown
 
 
 def hides(body: Body) -> bool:
-    """Whether anything in an ask would not be seen if it were shown as it is."""
+    """Whether something in an ask would be invisible if shown as it is."""
     match body:
         case Permission(tool=tool, input=fields, diff=diff, suggestions=suggestions):
             asked: object = [tool, fields, body.description, body.reason, body.blocked_path, diff, suggestions]
@@ -70,13 +70,14 @@ def _of_body(body: Body) -> Iterator[Evidence]:
 
 
 def _of_permission(body: Permission) -> Iterator[Evidence]:
-    if body.diff:
-        yield Evidence("diff", reveal(body.diff))
-    else:
+    if body.diff is None:
         yield from _of_input(body.tool, body.input)
+    elif body.diff or not body.diff_note:
+        yield Evidence("diff", reveal(body.diff))
     if body.diff_note:
         yield Evidence("note", one_line(body.diff_note))
-    description = body.description or body.input.get("description")
+    # Not `body.description`: where Claude gives none, Claude Code fills it with the name of the file.
+    description = body.input.get(tool_named(body.tool).says)
     if isinstance(description, str) and description.strip():
         yield Evidence("note", one_line(description), t("card.evidence.says"))
     if body.reason:
@@ -87,11 +88,12 @@ def _of_permission(body: Permission) -> Iterator[Evidence]:
 
 def _of_input(name: str, fields: Mapping[str, Any]) -> Iterator[Evidence]:
     command = fields.get("command")
-    if tool_named(name).kind not in ("shell", "other") or not isinstance(command, str):
+    tool = tool_named(name)
+    if tool.kind not in ("shell", "other") or not isinstance(command, str):
         yield Evidence("input", reveal(as_json(fields)))
         return
     yield Evidence("command", reveal(command))
-    rest = {key: value for key, value in fields.items() if key not in ("command", "description")}
+    rest = {key: value for key, value in fields.items() if key not in ("command", tool.says)}
     if rest:
         yield Evidence("input", reveal(as_json(rest)), t("card.evidence.rest"))
 
@@ -118,7 +120,7 @@ def _of_trust(body: Trust) -> Iterator[Evidence]:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Every text in what was asked, keys of objects among them."""
+    """Every text in a request, including object keys."""
     waiting = [value]
     while waiting:
         match waiting.pop():

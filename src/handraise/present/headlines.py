@@ -1,13 +1,18 @@
-"""The headline: what an ask wants, in one sentence. Pure; backquotes are around what a machine said."""
+"""The headline: what an ask wants, in one sentence; and how foreign text is quoted in a sentence. Pure.
+
+Backquotes are around what a machine said: it is made visible, and harmless to the sentence.
+"""
 
 from typing import assert_never
 
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
+from handraise.model.names import has_hidden, reveal
 from handraise.model.tools import Tool, of_server, tool_named
 from handraise.model.trust import Trust
-from handraise.present.quotes import is_short, nearby, one_line, quoted
 from handraise.texts import t
 
+SHORT = 72
+"""How long a quote may be for a sentence to show all of it."""
 _WORDED = ("write", "edit", "read", "find", "fetch", "search", "agent", "skill")
 """Kinds of tools that have a sentence of their own."""
 
@@ -36,6 +41,31 @@ def without_marks(text: str) -> str:
     return text.replace("`", "")
 
 
+def quoted(text: str) -> str:
+    """One line in which nothing is hidden, and no backquote that would end the quote early."""
+    return one_line(text).replace("`", "ˋ")
+
+
+def one_line(text: str) -> str:
+    """One line in which nothing is hidden."""
+    return " ".join(reveal(text).split())
+
+
+def is_short(text: str) -> bool:
+    """Whether a sentence can quote it whole and exactly as it is."""
+    return 0 < len(text) <= SHORT and "\n" not in text and "`" not in text and not has_hidden(text)
+
+
+def clipped(text: str, most: int = SHORT) -> str:
+    """For a glance, never for what is decided about: cut with an ellipsis."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def nearby(path: str, directory: str | None) -> str:
+    """A path as seen from the directory of its session."""
+    return path.removeprefix(f"{directory}/") if directory else path
+
+
 def _permission(body: Permission, directory: str | None) -> str:
     tool = tool_named(body.tool)
     subject = tool.subject_of(body.input)
@@ -52,13 +82,18 @@ def _permission(body: Permission, directory: str | None) -> str:
 def _worded(tool: Tool, subject: str, body: Permission) -> str:
     if tool.kind != "write":
         return t(f"card.permission.tool.{tool.words}", subject=subject)
+    content = body.input.get(tool.editable)
+    if not isinstance(content, str):
+        return t("card.permission.overwrite", subject=subject)
+    if not content:
+        return t("card.permission.clear" if body.diff else "card.permission.empty", subject=subject)
     key = "card.permission.create" if is_new(body.diff) else "card.permission.write"
-    return t(key, subject=subject, count=lines_of(body.input.get(tool.editable)))
+    return t(key, subject=subject, count=lines_of(content))
 
 
-def lines_of(content: object) -> int:
+def lines_of(content: str) -> int:
     """How many lines a text has; an empty one has none."""
-    return content.removesuffix("\n").count("\n") + 1 if isinstance(content, str) and content else 0
+    return content.removesuffix("\n").count("\n") + 1 if content else 0
 
 
 def is_new(diff: str | None) -> bool:

@@ -1,6 +1,6 @@
 """The offer in words: what could be allowed for longer than once, by our rules or as Claude suggests. Pure.
 
-What a suggestion says and we do not know is shown as it came.
+Unknown parts of a suggestion are shown verbatim.
 """
 
 import json
@@ -10,7 +10,7 @@ from typing import Any, Literal
 from handraise.model.names import reveal
 from handraise.model.rules import Rule
 from handraise.model.tools import names_of, tool_named
-from handraise.present.quotes import quoted
+from handraise.present.headlines import quoted
 from handraise.texts import t
 
 _BELOW = "/**"

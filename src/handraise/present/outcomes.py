@@ -8,7 +8,7 @@ from handraise.model.actors import Actor, ByRule, Person, TheHub
 from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise, Trusting
 from handraise.model.asks import Answered, Ask, Expired, Permission, Settlement, Withdrawn
 from handraise.model.tools import tool_named
-from handraise.present.quotes import clipped, nearby, one_line, quoted
+from handraise.present.headlines import clipped, nearby, one_line, quoted
 from handraise.texts import t
 
 _Side = Literal["theirs", "yours"]
@@ -27,7 +27,7 @@ def outcome(ask: Ask, directory: str | None) -> CardOutcome | None:
 
 
 def of_settlement(ask: Ask, settlement: Settlement, directory: str | None) -> CardOutcome:
-    """How an ask ended in this way."""
+    """The outcome of this settlement."""
     match settlement:
         case Answered(answer=answer, by=by):
             text = _answered(ask, answer, _name(by), "theirs", directory)

@@ -1,1 +1,1 @@
-"""A hub served to people: its API, notifications and logs, or the demo, until it is stopped."""
+"""Serves a hub to people: its API, notifications and logs, or the demo, until it is stopped."""

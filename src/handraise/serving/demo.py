@@ -20,7 +20,7 @@ SESSIONS = {
 async def demonstrate(
     folder: Path, port: int, tell: Callable[[str], object], show: Callable[[str], object], *, private: bool
 ) -> None:
-    """Serves until it is stopped. `show` opens a link, which is only printed where nobody else reads it (`private`)."""
+    """Serves until it is stopped. `show` opens a link; it is printed only if nobody else can read it (`private`)."""
     with signals() as stop:
         async with demonstration(folder, port) as served:
             tell(f"Handraise is up at {served.base}, with two sessions that will ask for you.")
@@ -40,7 +40,7 @@ async def demonstrate(
 
 @asynccontextmanager
 async def demonstration(folder: Path, port: int) -> AsyncIterator[RunningHub]:
-    """A hub with the demo's sessions. They end with it, since their model goes."""
+    """A hub with the demo's sessions. They end with it, since their model does."""
     project = folder / "toy-service"
     project.mkdir()
     for name, text in {**SERVICE_FILES, **RELEASE_FILES}.items():

@@ -1,4 +1,4 @@
-"""The hub's log: structured lines on stderr. Never what people or Claude wrote, nor a secret."""
+"""The hub's log: structured lines on stderr. Never contains what people or Claude wrote, or a secret."""
 
 import logging
 from pathlib import Path
@@ -13,7 +13,7 @@ _ORDER = ["at", "level", "logger", "event"]
 
 
 def configure(to: TextIO, *, verbose: bool) -> None:
-    """Warnings and faults; with `verbose`, also each request and what becomes of sessions."""
+    """Warnings and errors; with `verbose`, also requests and session events."""
     before: list[structlog.typing.Processor] = [
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
@@ -28,7 +28,7 @@ def configure(to: TextIO, *, verbose: bool) -> None:
     handler = logging.StreamHandler(to)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=before, processors=after))
     logging.basicConfig(handlers=[handler], level=logging.INFO if verbose else logging.WARNING, force=True)
-    # Bad requests are no events, and our own client would log whole addresses.
+    # Bad requests aren't worth an entry, and our own client would log complete addresses.
     for name in ("uvicorn", "httpx2", "httpcore2", "mcp"):
         logging.getLogger(name).setLevel(logging.ERROR)
 

@@ -1,4 +1,4 @@
-"""Serves a hub: its API on TCP and on a Unix socket, until it is stopped. No Claude ends with it."""
+"""Serves a hub: its API on TCP and on a Unix socket, until it is stopped. Claudes keep running."""
 
 import asyncio
 import os
@@ -74,7 +74,7 @@ class ServeConfig(HubConfig, frozen=True):
 
 
 class RunningHub(Struct, frozen=True):
-    """A hub that is up. `base` is its address, `named` the one that browsers elsewhere know."""
+    """A running hub. `base` is its address, `named` the one that browsers elsewhere use."""
 
     hub: Hub
     app: WebApp
@@ -90,7 +90,7 @@ class RunningHub(Struct, frozen=True):
 
 @asynccontextmanager
 async def serving(config: ServeConfig, streams: Streams | None = None) -> AsyncIterator[RunningHub]:
-    """A hub that is up while this is entered."""
+    """A hub that runs while this is entered."""
     _tls(config)  # refuse before any session is adopted
     async with (
         hub(config) as opened,
@@ -101,7 +101,7 @@ async def serving(config: ServeConfig, streams: Streams | None = None) -> AsyncI
 
 @asynccontextmanager
 async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = None) -> AsyncIterator[RunningHub]:
-    """A hub over HTTP while this is entered; leaving ends every stream at once, and waits for nobody."""
+    """A hub over HTTP while this is entered; leaving ends every stream immediately."""
     context = _tls(config)
     auth = Auth(opened.store, now, os.urandom)
     port = listen_on_port(config.host, config.port)
@@ -134,7 +134,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
 
 
 def where(state: Path) -> str | None:
-    """Where the hub that has this state folder listens, if one does."""
+    """The address of the hub that uses this state folder, if one is running."""
     try:
         return (state / _ADDRESS).read_text()
     except OSError:
@@ -143,7 +143,7 @@ def where(state: Path) -> str | None:
 
 @contextmanager
 def signals() -> Iterator[asyncio.Event]:
-    """Set by SIGTERM or Ctrl-C. A second one ends the process at once."""
+    """Set by SIGTERM or Ctrl-C. A second one ends the process immediately."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -215,7 +215,7 @@ async def _up(listeners: Sequence[Listener], streams: Streams) -> AsyncIterator[
 
 @contextmanager
 def _address(state: Path, base: str) -> Iterator[None]:
-    """Writes the address down for a second hub, and for commands that look for this one."""
+    """Saves the address for a second hub, and for commands that look for this one."""
     (state / _ADDRESS).write_text(base)
     try:
         yield
@@ -225,9 +225,9 @@ def _address(state: Path, base: str) -> Iterator[None]:
 
 
 def room(sessions: int, files: int) -> tuple[int, int]:
-    """How many clients there can be on the socket, and from elsewhere, so that files are left for the hub itself.
+    """How many clients the socket and TCP may have, so that enough files are left for the hub itself.
 
-    With few files both get few: many connections from elsewhere must not lock the owner out.
+    If files are scarce, both get few: many remote connections must not lock the owner out.
     """
     if files == resource.RLIM_INFINITY:
         return _LOCAL_CLIENTS, _MOST_CLIENTS
@@ -256,7 +256,7 @@ def _base(config: ServeConfig, port: int) -> str:
 
 
 def _link_base(config: ServeConfig, base: str) -> str:
-    """By the name that browsers elsewhere know the hub by, where it speaks TLS to them."""
+    """The name that remote browsers use for the hub, if it serves TLS to them."""
     if config.link_host is None:
         return base
     if config.behind_proxy:

@@ -1,1 +1,1 @@
-"""One conversation with Claude: a pure machine that decides, a runner that performs, a supervisor over all of them."""
+"""One conversation with Claude: a pure machine decides, a runner performs, and a supervisor oversees all sessions."""

@@ -1,4 +1,4 @@
-"""What a session machine receives (facts and wishes) and what it wants done (commands). The runner performs it."""
+"""What a session machine receives (facts and wishes) and what it wants done (commands). The runner performs these."""
 
 from typing import Literal
 
@@ -15,7 +15,7 @@ Timer = Literal["move", "idle"]
 
 
 class ProcessStarted(Struct, frozen=True):
-    """A process of Claude is there: just started, or adopted."""
+    """A Claude process exists: just started, or adopted."""
 
 
 class FrameReceived(Struct, frozen=True):
@@ -31,42 +31,42 @@ class AskWasSettled(Struct, frozen=True):
 
 
 class RulesConsulted(Struct, frozen=True):
-    """What the rules have against a tool call, if anything."""
+    """The rules' objection to a tool call, if any."""
 
     ask: Ask
     objection: Objection | None
 
 
 class TimerFired(Struct, frozen=True):
-    """A timer that the machine had set."""
+    """A timer set by the machine fired."""
 
     timer: Timer
 
 
 class ProcessEnded(Struct, frozen=True):
-    """The process has ended, and its journal was heard to the end."""
+    """The process has exited, and its journal was read to the end."""
 
     exit_code: int | None
     errors: str
     fault: str = ""
-    """Why we had to end it, if we had to: it could not be followed any more."""
+    """Why we had to end it, if we did: it could no longer be followed."""
 
 
 Fact = ProcessStarted | FrameReceived | AskWasSettled | RulesConsulted | TimerFired | ProcessEnded
 
 
 class Speak(Struct, frozen=True):
-    """A person says something; it is stored already."""
+    """A person's message, already stored."""
 
     say: Say
 
 
 class Interrupt(Struct, frozen=True):
-    """The turn is to end."""
+    """End the turn."""
 
 
 class ChangeMode(Struct, frozen=True):
-    """Another permission mode, by Claude's own name for it."""
+    """Another permission mode, by Claude's own name."""
 
     mode: str
 
@@ -78,41 +78,41 @@ class ChangeModel(Struct, frozen=True):
 
 
 class Rename(Struct, frozen=True):
-    """Another title; granted in every phase."""
+    """Another title; accepted in every phase."""
 
     title: str
 
 
 class Stop(Struct, frozen=True):
-    """Claude is to end; the session can be resumed."""
+    """End Claude; the session can be resumed."""
 
     reason: str = field(default_factory=lambda: t("sessions.withdrawn.stopped"))
     by: str | None = None
-    """The name of the person who wants it."""
+    """The name of the person who asked for it."""
 
 
 class Park(Struct, frozen=True):
-    """Another session needs the slot of this one, which is idle. The next message brings it back."""
+    """Another session needs the slot of this idle one. The next message brings it back."""
 
 
 Wish = Speak | Interrupt | ChangeMode | ChangeModel | Rename | Stop | Park
 
 
 class Write(Struct, frozen=True):
-    """A line for Claude. It goes out before the batch is stored, and again after a crash, which does no harm."""
+    """A line for Claude. Written before the batch is stored, and again after a crash, which is harmless."""
 
     line: bytes
 
 
 class Raise(Struct, frozen=True):
-    """Open this ask, unless a rule answers it; `mode` was in force when Claude asked."""
+    """Open this ask, unless a rule answers it; `mode` is the one in which Claude asked."""
 
     ask: Ask
     mode: str
 
 
 class Consult(Struct, frozen=True):
-    """Consult the rules and report `RulesConsulted` at once: Claude is about to make this call in `mode`."""
+    """Consult the rules and report `RulesConsulted` immediately: Claude is about to make this call in `mode`."""
 
     ask: Ask
     mode: str
@@ -138,7 +138,7 @@ class Take(Struct, frozen=True):
 
 
 class Return(Struct, frozen=True):
-    """Claude received this message and may have lost it: it is queued again."""
+    """Claude received this message but may have lost it: it is queued again."""
 
     say: str
 
@@ -154,7 +154,7 @@ class Changed(Struct, frozen=True):
 
 
 class WakeMe(Struct, frozen=True):
-    """Report `TimerFired` after so many seconds; None cancels the timer."""
+    """Report `TimerFired` after this many seconds; None cancels the timer."""
 
     timer: Timer
     seconds: float | None
@@ -165,13 +165,13 @@ class AnswerAgain(Struct, frozen=True):
 
 
 class Terminate(Struct, frozen=True):
-    """End Claude; the line asks it to."""
+    """End Claude; the line asks it to exit."""
 
     farewell: bytes
 
 
 class Alarm(Struct, frozen=True):
-    """Something went around us: end Claude and all that it started, at once, and put it into the audit."""
+    """Something bypassed us: kill Claude and everything it started immediately, and record it in the audit log."""
 
     reason: str
 

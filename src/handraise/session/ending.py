@@ -1,4 +1,4 @@
-"""How a session's process ended and why, and what a session may cost. Pure."""
+"""How a session's process exited and why, and the cost limit of a session. Pure."""
 
 from datetime import datetime
 from math import ceil
@@ -8,19 +8,19 @@ from handraise.session.memory import Memory
 from handraise.texts import t
 
 _BY_SIGNAL = 128
-"""What a program adds to a signal's number when it catches the signal and then ends."""
+"""What a program adds to a signal's number when it catches the signal and then exits."""
 
 
 def found_nothing(memory: Memory) -> bool:
-    """Whether Claude ended at once because nothing is left of the conversation that it was to go on with.
+    """Whether Claude exited at once because the conversation to resume no longer exists.
 
-    It says so by the result of a turn that never began. Whatever else keeps it from starting has no result.
+    It reports that as the result of a turn that never started. Any other failure to start has no result.
     """
     return memory.phase == "starting" and memory.way != "begin" and memory.failed_to_begin
 
 
 def how_it_ended(memory: Memory, exit_code: int | None, errors: str, now: datetime, fault: str = "") -> Ended:
-    """`exit_code` is None where the system could not tell; `errors` is the end of what Claude wrote to stderr.
+    """`exit_code` is None if the system could not provide it; `errors` is the end of Claude's stderr.
 
     `fault` is why we had to end it.
     """
@@ -49,7 +49,7 @@ def _signal(exit_code: int) -> int | None:
 
 
 def is_spent(cost_usd: float, limit_usd: float | None) -> bool:
-    """Whether nothing more may be begun."""
+    """Whether the session has reached its cost limit."""
     return limit_usd is not None and cost_usd >= limit_usd
 
 
@@ -59,6 +59,6 @@ def reason(cost_usd: float, limit_usd: float | None) -> str:
 
 
 def refusal(cost_usd: float, limit_usd: float | None, project: str) -> str:
-    """What to do about it; `project` is the name by which it can be set."""
+    """What to do about it; `project` is the name to set the limit for."""
     command = f"handraise project set {project} cost_limit_usd={ceil(2 * cost_usd)}"
     return t("sessions.refused.spent", reason=reason(cost_usd, limit_usd), command=command)

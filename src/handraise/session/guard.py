@@ -1,4 +1,4 @@
-"""Notices when something went around us: a call, a mode or an answer that was not ours. Pure; never raises."""
+"""Notices when something bypasses us: a call, a mode or an answer that was not ours. Pure; never raises."""
 
 from handraise.session.memory import Memory
 from handraise.texts import t
@@ -9,20 +9,21 @@ from handraise.wire.frames import ToolResult
 HELLO = "handraise-hello"
 BYE = "handraise-bye"
 _STRICT = frozenset({"default", "plan", "dontAsk"})
-"""Claude changes to these by itself; in none of them it does more than it was allowed."""
+"""Claude switches to these by itself; none allows it more than before."""
 _INVALID = "hook_callback_failed"
-"""How Claude tags its note that the answer to a check was none. We never send such a one."""
+"""How Claude tags its note that a hook's answer was invalid. We never send such an answer."""
 
 
 class Guard:
-    """`memory` is all that it keeps. A process that an older hub started has no key, and is not guarded."""
+    """Its only state is `memory`. A process started by an older hub has no key, and isn't guarded."""
 
     def __init__(self, memory: Memory, wire: Connection) -> None:
         self._memory = memory
         self._wire = wire
 
     def notice(self, frame: frames.Frame) -> str | None:
-        """What is wrong, as a sentence; None as long as all goes through us. Before anybody else hears the frame."""
+        """What is wrong, as a sentence; None if everything went through us. Called before anyone else sees the
+        frame."""
         if not self._memory.key:
             return None
         match frame:
@@ -54,7 +55,7 @@ class Guard:
         )
 
     def _result(self, block: ToolResult) -> str | None:
-        """A tool that fails says so by itself, whether it ran or not: what counts then is the echo."""
+        """A failed tool reports an error whether it ran or not: then only the echo counts."""
         memory = self._memory
         action = memory.actions.get(block.tool_use_id)
         verdict = memory.calls.pop(block.tool_use_id, None)
@@ -70,7 +71,7 @@ class Guard:
         return None
 
     def _is_open(self, use: str) -> bool:
-        """Not so for `ask_user`, which is our own tool and changes nothing."""
+        """Except for `ask_user`, which is our own tool and changes nothing."""
         pending = [each for each in self._memory.requests.values() if each.tool_use == use and each.call is None]
         return any(not each.settled for each in pending)
 

@@ -1,4 +1,4 @@
-"""How a session's next process is started: what it remembers, and with what of its directory. Pure."""
+"""How a session's next process starts: what it remembers, and what it uses of its directory. Pure."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from handraise.session import requests
 from handraise.session.memory import Memory, StartKind
 
 _MEMORY = {"CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD": "1"}
-"""Without a project's settings Claude reads `CLAUDE.md` only of directories that are added, and only with this."""
+"""Without a project's settings Claude reads `CLAUDE.md` only from added directories, and only with this."""
 
 _CAUTION = (
     "This conversation started earlier, and its record was lost. Some of the work may already be done: "
@@ -20,11 +20,11 @@ _CAUTION = (
 
 
 class StartContext(Struct, frozen=True):
-    """On what a session starts. Untrusted, nothing that the directory brings is used; its texts can be read."""
+    """How a session starts. If untrusted, nothing the directory brings is used; its texts can be read."""
 
     trusted: bool = False
     keeps_hooks: bool = False
-    """The directory would switch off all hooks, and with them the guard over its settings."""
+    """The directory would turn off all hooks, including the guard over its settings."""
     reading_list: str | None = None
     own_servers: str | None = None
     note: str = ""
@@ -35,7 +35,7 @@ class StartContext(Struct, frozen=True):
 
 
 def memory_for(session: Session, old: Memory, key: str = "") -> Memory:
-    """What the next process begins with; `old` is what the last one knew. Our answers are marked by `key`."""
+    """The memory of the next process; `old` is that of the last one. Our answers are marked with `key`."""
     return Memory(
         title=session.title,
         turn=old.turn,
@@ -55,7 +55,7 @@ def memory_for(session: Session, old: Memory, key: str = "") -> Memory:
 def launch_of(
     session: Session, memory: Memory, options: Options, parent: Session | None, footing: StartContext
 ) -> Launch:
-    """How to start it; `parent` is who the session was forked from."""
+    """How to start it; `parent` is the session it was forked from."""
     own = options.ask_user_enabled
     prompts = [options.append_system_prompt, _CAUTION if memory.missing else None, footing.reading_list]
     return Launch(

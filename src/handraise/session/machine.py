@@ -45,25 +45,25 @@ from handraise.wire.connection import Connection
 from handraise.wire.frames import TextBlock, ToolResult
 
 _HOOKS = {"PreToolUse": [{"matcher": None, "hookCallbackIds": ["handraise"], "timeout": 2_000_000}]}
-"""Claude has us check every call. It waits for three weeks, and then denies; a longer time would overflow there."""
+"""Makes Claude have us check every call. It waits three weeks, then denies; a longer timeout would overflow."""
 _TEXT_KEPT = 64 * 1024
 
 
 class WishRefused(Exception):
-    """The session cannot do that now. The text is a sentence for the person."""
+    """The session can't do that now. The text is a sentence for the person."""
 
 
 class SessionLimits(Struct, frozen=True):
-    """How patient a session is with Claude, in seconds, and how costly it may be; None is without end."""
+    """How long a session waits for Claude, in seconds, and its cost limit; None means no limit."""
 
     move: float = 30.0
     idle: float | None = None
     cost_usd: float | None = None
-    """How much a session may cost; beyond that it is stopped when its turn ends."""
+    """A session that costs more is stopped when its turn ends."""
 
 
 class Machine:
-    """Facts are absorbed in every phase; wishes may be refused. `memory` is all that has to survive."""
+    """Facts are accepted in every phase; wishes may be refused. `memory` is all that must survive."""
 
     def __init__(
         self,
@@ -85,15 +85,15 @@ class Machine:
 
     @property
     def farewell(self) -> bytes:
-        """The line that asks Claude to end."""
+        """The line that asks Claude to exit."""
         return self.wire.send_farewell(BYE)
 
     def observe(self, fact: Fact, now: datetime) -> list[Command]:
-        """What follows from something that happened. Never raises."""
+        """The commands that follow from a fact. Never raises."""
         return self._and_changed(self._observe(fact, now))
 
     def wish(self, wish: Wish) -> list[Command]:
-        """What follows from something that a person wants; raises WishRefused."""
+        """The commands that follow from a person's wish; raises WishRefused."""
         return self._and_changed(self._wish(wish))
 
     def _and_changed(self, commands: list[Command]) -> list[Command]:
@@ -201,7 +201,7 @@ class Machine:
         return commands
 
     def _around_us(self, frame: frames.Frame, wrong: str) -> list[Command]:
-        """Stops the session at once. What Claude did is still published."""
+        """Stops the session immediately. What Claude did is still published."""
         memory = self.memory
         published: list[Command] = [Publish(content) for content in translate.translate(frame, memory.actions)]
         memory.alarm = wrong
@@ -210,7 +210,7 @@ class Machine:
         return [Alarm(wrong), *published, alarm, *self._waiting.withdraw_all(wrong), WakeMe("idle", None)]
 
     def _called(self, claude_id: str) -> None:
-        """Claude calls the conversation so: after `/clear` it is another one, and that is the one to resume."""
+        """Claude's name for the conversation: `/clear` starts another one, and that is the one to resume."""
         memory = self.memory
         if memory.claude_id and claude_id != memory.claude_id:
             memory.opening = ""
@@ -236,7 +236,7 @@ class Machine:
         self._enter("turn ended")
         if memory.phase == "starting":
             memory.failed_to_begin = result.is_error
-            return []  # no turn has begun: it tells why Claude is about to end
+            return []  # no turn has started: it says why Claude is about to exit
         self._saying.turn_ended()
         commands: list[Command] = [Publish(ended), WakeMe("idle", self.limits.idle)]
         if not self._is_spent or memory.is_ending:
@@ -244,7 +244,7 @@ class Machine:
         return [*commands, *self._stop(self._spent)]
 
     def _refused_sign_in(self, frame: frames.Frame, commands: list[Command]) -> list[Command]:
-        """Claude may try for minutes: a person hears at the first try what to do, and otherwise when the turn ends."""
+        """Claude may retry for minutes: tell people what to do at the first attempt; otherwise when the turn ends."""
         is_news, self.memory.signed_out = not self.memory.signed_out, True
         if not is_news or not isinstance(frame, frames.ApiRetry):
             return commands
@@ -306,7 +306,7 @@ class Machine:
     def _idled(self) -> list[Command]:
         if self.memory.phase != "idle":
             return []
-        # An open ask or a background task: that is not idleness.
+        # An open ask or a background task means that it isn't idle.
         if self.memory.requests or self.memory.has_background:
             return [WakeMe("idle", self.limits.idle)]
         return self._stop(t("sessions.ended.idle"))

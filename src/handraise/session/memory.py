@@ -1,4 +1,4 @@
-"""What a session machine remembers. Stored with the journal's offset, so that the next hub goes on from there."""
+"""What a session machine remembers. Stored with the journal's offset, so that the next hub continues from there."""
 
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -17,7 +17,7 @@ _LONGEST = timedelta(seconds=120)
 
 
 class Cooldown(Struct, frozen=True):
-    """The pause after "outline it first": 30, 60, 90, then 120 seconds. It grows with each use, also after it ended."""
+    """The pause after "outline it first": 30, 60, 90, then 120 seconds. It grows with each use, even once over."""
 
     uses: int = 0
     until: datetime | None = None
@@ -37,11 +37,11 @@ class Pending(Struct):
     tool_use: str | None
     settled: bool = False
     call: str | int | None = None
-    """The call's own id where it came to our MCP server: Claude takes it back by this."""
+    """The call's own id if it came to our MCP server: Claude cancels it by this."""
 
 
 class Memory(Struct, omit_defaults=True):
-    """Small, and all of it can be written down."""
+    """Small, and can be stored completely."""
 
     title: str = ""
     phase: Phase = "starting"
@@ -50,47 +50,47 @@ class Memory(Struct, omit_defaults=True):
     mode: str = "default"
     model: str | None = None
     cost_before: float = 0.0
-    """What earlier processes of the session cost."""
+    """The cost of earlier processes of the session."""
     cost_run: float = 0.0
     requests: dict[str, Pending] = field(default_factory=dict)
     wants: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """What we asked of Claude and it has not acknowledged: what, and the value."""
+    """What we asked Claude to change and it has not acknowledged: what, and the value."""
     wants_made: int = 0
     actions: dict[str, Action] = field(default_factory=dict)
     last_text: str = ""
     last_error: str = ""
     failed_to_begin: bool = False
-    """Claude reported an error before any turn had begun."""
+    """Claude reported an error before any turn started."""
     signed_out: bool = False
-    """In this turn the API was not reached for want of a sign-in."""
+    """In this turn the API was not reached because Claude isn't signed in."""
     key_source: str = ""
-    """Where Claude has its API key from, in its own words."""
+    """Where Claude got its API key, as it reports it."""
     cooldown: Cooldown = Cooldown()
     unmoved: bool = False
-    """Something was answered and nothing was heard since."""
+    """Something was answered, and nothing has come from Claude since."""
     stuck: bool = False
     way: StartKind = "begin"
     """How this process was started."""
     missing: Literal["", "fork", "resume"] = ""
-    """The way on which Claude found nothing to go on with: until it has taken something up it begins without that."""
+    """Claude found nothing to continue this way. Until it has received something, it starts without."""
     claude_id: str = ""
-    """What Claude calls the conversation: `/clear` begins another one."""
+    """Claude's id for the conversation: `/clear` starts another one."""
     opening: str = ""
-    """The say that the conversation began with."""
+    """The message that started the conversation."""
     unfinished: dict[str, datetime] = field(default_factory=dict)
-    """The says of a turn that has not ended, or was cut off, and when each was taken up."""
+    """The messages of a turn that has not ended, or was cut off, and when each was received."""
     finished: list[str] = field(default_factory=list)
-    """The says of the last turn that ended: Claude may yet tell what became of them."""
+    """The messages of the last turn that ended: Claude may still report what became of them."""
     key: str = ""
-    """By which our answers to this process are marked; without one it was started by an older hub."""
+    """Marks our answers to this process; empty if an older hub started it."""
     calls: dict[str, Verdict] = field(default_factory=dict)
-    """What we said to each tool call that is under way."""
+    """Our answer to each tool call in progress."""
     is_checked: bool = False
     """Claude has us check its calls."""
     granted: list[str] = field(default_factory=list)
-    """The permission modes that we set, or approved."""
+    """The permission modes that we set or approved."""
     alarm: str = ""
-    """What went around us, if something did."""
+    """What bypassed us, if anything did."""
     stop_reason: str | None = None
     stopped_by: str | None = None
     ended: Ended | None = None
@@ -101,12 +101,12 @@ class Memory(Struct, omit_defaults=True):
 
     @property
     def is_over(self) -> bool:
-        """Its process is gone: for good, or to be followed by another."""
+        """Its process is gone: for good, or until another follows."""
         return self.phase in ("ended", "queued", "parked")
 
     @property
     def is_ending(self) -> bool:
-        """Its process is being ended: it takes up nothing more."""
+        """Its process is being ended and accepts nothing more."""
         return self.phase in ("stopping", "parking")
 
     @property
@@ -121,5 +121,5 @@ class Memory(Struct, omit_defaults=True):
         return msgspec.msgpack.decode(dumped, type=cls)
 
     def public(self) -> tuple[Any, ...]:
-        """What of it people see; when this changes, the session's record does."""
+        """What people see of it; when this changes, so does the session's record."""
         return (self.title, self.phase, self.mode, self.model, self.cost_usd, self.stuck, self.ended, self.claude_id)

@@ -1,4 +1,4 @@
-"""What Claude waits for: each of its requests becomes an ask or is sent back, and gets one answer. Never awaits."""
+"""Claude's open requests: each becomes an ask or is denied, and gets one answer. Never awaits."""
 
 from datetime import datetime
 from hashlib import sha256
@@ -24,11 +24,11 @@ from handraise.wire.frames import CanUseTool, Elicitation, HookCallback, McpMess
 
 STOPPING = "The session is being stopped. Nobody can be asked now."
 _UNDER_WAY = 1000
-"""How many calls are remembered; of some no result is ever heard."""
+"""How many calls are remembered; some never get a result."""
 
 
 class PendingRequests:
-    """`memory.requests` is all that it keeps. The wire lets each answer through once, unless it is reopened."""
+    """Its only state is `memory.requests`. The wire accepts one answer per request, unless it is reopened."""
 
     def __init__(self, session: str, project: str | None, memory: Memory, wire: Connection) -> None:
         self._session = session
@@ -37,7 +37,7 @@ class PendingRequests:
         self._wire = wire
 
     def begin(self, request_id: str, request: Request, now: datetime) -> list[Command]:
-        """Claude wants something of us. The same request again is the same request."""
+        """A request from Claude. A repeated request is the same request."""
         if request_id in self._memory.requests:
             return []
         match request:
@@ -51,7 +51,7 @@ class PendingRequests:
             case HookCallback(input=call):
                 return self._check(request_id, request, call, now)
             case UnknownRequest(subtype=replies.HOOK):
-                # An error would count as no objection.
+                # Claude reads an error as no objection.
                 return self._object(request_id, "", "deny", "The call could not be read, so it was not checked.")
             case UnknownRequest(subtype=subtype):
                 notice = t("sessions.notice.unknown_request", type=repr(subtype))
@@ -60,7 +60,7 @@ class PendingRequests:
                 assert_never(request)
 
     def ruled(self, ask: Ask, objection: Objection | None) -> list[Command]:
-        """The rules were consulted about a call. What they do not touch is answered without a word to anybody."""
+        """The rules were consulted about a call. If none objects, it is answered without involving anyone."""
         request_id, use = ask.origin.reference, ask.origin.tool_use or ""
         if objection is not None and objection.decision == "deny":
             self._judge(use, "deny")
@@ -71,16 +71,16 @@ class PendingRequests:
         self._judge(use, "unopposed")
         try:
             return [Write(self._wire.send_unopposed(request_id))]
-        except LocalWireError:  # taken back in the same breath
+        except LocalWireError:  # cancelled at the same moment
             return []
 
     def answer(self, ask: Ask, now: datetime) -> list[Command]:
-        """The line for an ask that was answered or has expired, perhaps again; nothing for what nobody waits for."""
+        """The line for an ask that was answered or has expired, possibly again; nothing if nobody waits for it."""
         pending = self._memory.requests.get(ask.origin.reference)
         if pending is None or pending.ask != ask.id or isinstance(ask.settlement, Withdrawn | None):
             return []
         try:
-            self._wire.reopen(ask.origin.reference)  # perhaps it was written before, and not taken
+            self._wire.reopen(ask.origin.reference)  # it may have been written before, but not received
             line = replies.reply(self._wire, ask)
         except LocalWireError:
             return []
@@ -93,7 +93,7 @@ class PendingRequests:
         return [Write(line), *changed] if line is not None else []
 
     def acknowledged(self, request_id: str) -> list[Command]:
-        """Claude echoes our answer when it takes it up."""
+        """Claude echoes our answer when it receives it."""
         pending = self._memory.requests.get(request_id)
         if pending is None or not pending.settled:
             return []
@@ -101,7 +101,7 @@ class PendingRequests:
         return [Deliver(pending.ask)]
 
     def resulted(self, tool_use: str) -> list[Command]:
-        """The tool that a request was about is done."""
+        """The tool of a request has finished."""
         for request_id, pending in list(self._memory.requests.items()):
             if pending.tool_use == tool_use:
                 del self._memory.requests[request_id]
@@ -111,12 +111,12 @@ class PendingRequests:
         return []
 
     def cancelled(self, request_id: str) -> list[Command]:
-        """Claude no longer wants the answer."""
+        """Claude cancelled a request."""
         pending = self._memory.requests.pop(request_id, None)
         return [Withdraw(pending.ask, t("sessions.withdrawn.interrupted"))] if pending else []
 
     def withdraw_all(self, reason: str) -> list[Command]:
-        """Nobody waits any more for what is open; what is answered may still be taken."""
+        """Nobody waits for open requests any more; answers may still be received."""
         still_open = {key: each for key, each in self._memory.requests.items() if not each.settled}
         for key in still_open:
             del self._memory.requests[key]
@@ -156,7 +156,7 @@ class PendingRequests:
         )
 
     def _check(self, request_id: str, request: HookCallback, call: ToolCall, now: datetime) -> list[Command]:
-        """Claude is about to use a tool, and would perhaps not ask."""
+        """Claude is about to use a tool, possibly without asking."""
         self._memory.is_checked = True
         if self._memory.alarm:
             return self._object(request_id, call.tool_use_id, "deny", STOPPING)
@@ -171,7 +171,7 @@ class PendingRequests:
         self._judge(use, decision)
         try:
             return [Write(self._wire.send_objection(request_id, decision, reason))]
-        except LocalWireError:  # taken back in the same breath
+        except LocalWireError:  # cancelled at the same moment
             return []
 
     def _judge(self, use: str, verdict: Verdict) -> None:
@@ -199,7 +199,7 @@ class PendingRequests:
                 return self._reply(request_id, requests.reply(message))
 
     def _take_back(self, call_id: mcp.RequestId) -> list[Command]:
-        """Claude no longer wants the result of a call; nothing else on the control channel says so."""
+        """Claude cancelled a call; nothing else on the control channel says so."""
         for request_id, pending in self._memory.requests.items():
             if pending.call == call_id:
                 self._wire.receive_cancel(request_id)
@@ -209,17 +209,17 @@ class PendingRequests:
     def _reply(self, request_id: str, message: dict[str, Any]) -> list[Command]:
         try:
             return [Write(self._wire.send_mcp(request_id, message))]
-        except LocalWireError:  # taken back in the same breath
+        except LocalWireError:  # cancelled at the same moment
             return []
 
     def _send_back(self, request_id: str, request: CanUseTool | Elicitation, reason: str) -> list[Command]:
-        """Denied at once: nobody is asked, and Claude reads why."""
+        """Denies immediately: nobody is asked, and Claude reads why."""
         try:
             if isinstance(request, Elicitation):
                 line = self._wire.send_filled(request_id, "cancel")
             else:
                 line = self._wire.send_deny(request_id, reason)
-        except LocalWireError:  # taken back in the same breath
+        except LocalWireError:  # cancelled at the same moment
             return []
         return [Write(line), Publish(Notice("info", t("sessions.notice.sent_back", reason=reason), "sent back"))]
 
@@ -232,7 +232,7 @@ class PendingRequests:
         return [Write(line), Publish(Notice("warning", notice, "refused"))]
 
     def _edited(self, ask: Ask, pending: Pending) -> list[Command]:
-        """What runs in place of what Claude wanted, where a person edited that."""
+        """The input that runs instead of Claude's, if a person edited it."""
         match ask.body, ask.settlement:
             case Permission(tool=tool), Answered(answer=Allow(input=dict() as edited), by=by) if pending.tool_use:
                 _, title = name_action(tool, edited)
@@ -257,7 +257,7 @@ class PendingRequests:
 
 
 class _RequestContext(NamedTuple):
-    """What is kept of a request to answer it later."""
+    """What we keep of a request to answer it later."""
 
     request: CanUseTool | Elicitation | McpMessage | HookCallback
     tool_use: str | None = None

@@ -27,7 +27,7 @@ turn ended       Claude reported the result of a turn
 park             the session is idle, and another one needs its slot
 stop             a person, a limit or an alarm stops the session
 exited           the process ended, by itself or because we asked it to
-failed           the process could not be started, or had to be ended for a fault
+failed           the process could not be started, or was ended after an error
 not found        a starting hub found no process
 no conversation  Claude had no conversation to resume
 wake             a message arrived for a parked session
@@ -41,7 +41,7 @@ TRANSITIONS: dict[Phase, dict[Event, Phase]] = {
     "starting": {
         "greeted": "idle",
         "turn began": "working",
-        "turn ended": "starting",  # no turn had begun: this is why Claude is about to exit
+        "turn ended": "starting",  # no turn had started: this is why Claude is about to exit
         "stop": "stopping",
         "exited": "ended",
         "failed": "ended",

@@ -58,24 +58,24 @@ class ClaudeConfig(Struct, frozen=True):
     entropy: Callable[[int], bytes]
     limits: SessionLimits
     options: Options
-    """What holds where a project says nothing."""
+    """What applies unless a project sets it."""
     wall: SandboxSupport
-    """Whether there can be a sandbox."""
+    """Whether a sandbox is available."""
     limit: int = 8
     hidden: tuple[Path, ...] = ()
-    """What no sandbox contains, beside the state folder."""
+    """What no sandbox contains, besides the state folder."""
     writable: tuple[str, ...] = ()
     """Directories that every sandbox may write to."""
     own_file: Callable[[str], OwnFile] = no_own_file
-    """What a directory's own file says, read when a session is taken up there; raises OwnFileUnfit."""
+    """Reads a directory's own settings file when a session starts there; raises OwnFileUnfit."""
 
     def uuid(self) -> str:
-        """A name for a conversation, or for something said, as Claude wants them."""
+        """An id for a conversation or a message, in Claude's format."""
         return str(UUID(bytes=self.entropy(16), version=4))
 
 
 class Adoption(Struct, frozen=True):
-    """What a starting hub found: who lives, and who was lost."""
+    """What a starting hub found: sessions that run, and those that were lost."""
 
     living: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
@@ -98,10 +98,10 @@ class SessionPool:
         self._is_closing = False
         self._slots = SlotTracker()
         self.starting = asyncio.Lock()
-        """Hold it to change the record of a session that has no runner: nothing is started meanwhile."""
+        """Hold it to change the record of a session without a runner: nothing starts meanwhile."""
         self.adoption = Adoption()
         self.go_on: Callable[[str], Awaitable[object]] | None = None
-        """Resumes a session whose Claude had to be ended for a fault that the next one does not have."""
+        """Resumes a session whose Claude was ended for a fault that the next one won't have."""
 
     async def __aenter__(self) -> Self:
         await self._stack.enter_async_context(self._watch)
@@ -121,12 +121,12 @@ class SessionPool:
         await self._stack.aclose()
 
     def runner(self, session: str) -> Runner | None:
-        """Who performs for this session, if it runs."""
+        """The runner of this session, if it runs."""
         runner = self._runners.get(session)
         return None if runner is None or runner.has_ended else runner
 
     def has_raised(self, pid: int) -> bool:
-        """Whether a process is a Claude of ours, or descends from one: what raises asks must not settle them."""
+        """Whether a process is one of our Claudes or descends from one: what raises asks must not settle them."""
         return process.descends(pid, {each.pid for each in self._claudes()})
 
     def may_hold(self, client: connections.Address, server: connections.Address) -> bool:
@@ -134,19 +134,19 @@ class SessionPool:
         return connections.may_hold(self._claudes(), client, server)
 
     def _claudes(self) -> list[Identity]:
-        # Asked in other threads, too: each dictionary is copied in one go.
+        # Called from other threads too: each dictionary is copied in one step.
         held, unheld = list(self._runners.values()), list(self._out_of_hold.values())
         return [*(each.identity for each in held), *(each.process.identity for each in unheld)]
 
     async def stop_all(self) -> None:
-        """Ends every Claude, as if each had been stopped by hand. Queued sessions stay queued for the next hub."""
+        """Ends every Claude, as if each was stopped by hand. Queued sessions stay queued for the next hub."""
         self._is_closing = True
         async with self.starting:
             running = list(self._runners.values())
         await asyncio.gather(*(self._stop(runner) for runner in running))
 
     async def _stop(self, runner: Runner) -> None:
-        """Returns when Claude is gone; where the store cannot keep that, the next hub finds out."""
+        """Returns when Claude is gone; if the store can't save that, the next hub finds out."""
         running = self._running.get(runner.session.id)
         with suppress(WishRefused):
             await runner.wish(Stop(t("sessions.ended.with_hub")))
@@ -155,7 +155,7 @@ class SessionPool:
             await asyncio.wait(gone)
 
     async def stop_unheld(self, session: Session, reason: str) -> bool:
-        """Ends a Claude that is no longer followed after a fault of ours; False if there is none."""
+        """Ends a Claude that we no longer follow after an error of ours; False if there is none."""
         left = self._out_of_hold.get(session.id)
         if left is None:
             return False
@@ -166,12 +166,12 @@ class SessionPool:
         return True
 
     async def start_queued(self) -> None:
-        """Starts the oldest queued sessions, as far as the limits allow. For the others, idle sessions make room."""
+        """Starts the oldest queued sessions, as far as the limits allow. Idle sessions make room for the others."""
         async with self.starting:
             for session in reversed(await self._store.sessions(["queued"])):
                 if self._is_closing:
                     return
-                if session.id in self._running:  # the process before is still being cleared away
+                if session.id in self._running:  # the previous process is still being cleaned up
                     continue
                 options = await self._options(session)
                 footing = await self._trusting.footing(session, options)
@@ -188,7 +188,7 @@ class SessionPool:
                     await self._launch(session, options, footing)
 
     async def _make_room(self, queued: Session, rivals: Sequence[Session], project: str | None = None) -> None:
-        """Parks an idle session; where there is none, the queued one gets a notice of what it waits for."""
+        """Parks an idle session; if there is none, the queued one gets a notice saying what it waits for."""
         if self._slots.is_being_made_for(queued.id):
             return
         chosen = self._slots.give_up(rivals, queued.id)
@@ -199,7 +199,7 @@ class SessionPool:
             await self._store.apply([PublishItems(queued.id, self._config.clock(), notice)])
 
     async def _park(self, runner: Runner) -> None:
-        """Its Claude is ended; what is said to it next brings it back."""
+        """Ends its Claude; the next message brings it back."""
         try:
             await runner.wish(Park())
         except WishRefused:
@@ -210,12 +210,12 @@ class SessionPool:
         self._slots.rested(session)
         runner = self.runner(session)
         if runner is not None and runner.is_signed_out:
-            # Not every kind of sign-in is noticed by a Claude that runs: the next message starts another one.
+            # A running Claude doesn't notice every kind of sign-in: the next message starts a new one.
             self._tasks.create_task(self._park(runner))
         self._tasks.create_task(self._start_more())
 
     async def wake(self, session_id: str) -> None:
-        """Queues a parked session that something was said to."""
+        """Queues a parked session that got a message."""
         async with self.starting:
             session = await self._store.session(session_id)
             if session is None or session.phase != "parked" or not await self._store.says(session_id):
@@ -230,7 +230,7 @@ class SessionPool:
             log.exception("nobody who waits can be started; the next one that ends tries again")
 
     def _ask_settled(self, ask: Ask) -> None:
-        """A session that runs hears of its asks by itself; another may start, or be brought back by a late answer."""
+        """A running session follows its own asks; another may start, or be brought back by a late answer."""
         if ask.session is None or self.runner(ask.session) is not None:
             return
         if isinstance(ask.settlement, Expired) and ask.settlement.late is not None:
@@ -249,7 +249,7 @@ class SessionPool:
         old = Memory.load(left_at.memory) if left_at else Memory()
         memory = launching.memory_for(session, old, self._config.entropy(16).hex())
         now = self._config.clock()
-        # Claude refuses to begin under a name that it has used before, though nothing came of it.
+        # Claude refuses to start with an id it has used before, even if nothing came of it.
         renamed = session.run > 0 and memory.way != "resume"
         claude_id = self._config.uuid() if renamed else session.claude_id
         phase = phases.after(session.phase, "launched")
@@ -261,7 +261,7 @@ class SessionPool:
         warned = [PublishItems(session.id, now, self._no_sandbox())] if preset == "none" else []
         again = await self._messages_again(session, old, now) if memory.missing else []
         checkpoint = Checkpoint(session.id, started.run, 0, memory.dump())
-        # Stored before the process is there: a hub killed in between leaves a session with nobody in its folder.
+        # Stored before the process exists: a hub killed in between leaves a session without a process in its folder.
         await self._store.apply(
             [
                 SaveSession(started),
@@ -291,7 +291,7 @@ class SessionPool:
         await self._supervise(started, running, options)
 
     def _preset(self, options: Options) -> str:
-        """Which sandbox a session gets; `none` where there cannot be the one that is usual."""
+        """The sandbox preset of a session; `none` if the default one isn't available."""
         wanted = options.sandbox or "open"
         return "none" if wanted == "open" and self._config.wall.missing else wanted
 
@@ -299,7 +299,7 @@ class SessionPool:
         return Notice("warning", t("sessions.notice.no_sandbox", why=self._config.wall.missing), "sandbox")
 
     def _sandbox(self, preset: str, directory: str, options: Options) -> dict[str, Any] | None:
-        """Its plan; raises SandboxUnfit where a sandbox is configured and not available."""
+        """The sandbox plan; raises SandboxUnfit if a configured sandbox isn't available."""
         config = self._config
         if preset in ("off", "none"):
             return None
@@ -335,7 +335,7 @@ class SessionPool:
         return Adoption(tuple(living), tuple(lost))
 
     async def _find_claude(self, session: Session) -> Claude:
-        """Waits for one that was started just as the last hub was killed: it holds the lock before it has a record."""
+        """Waits for one that was started as the last hub was killed: it holds the lock before it has a record."""
         folder = self._folder(session)
         for _ in range(_RECORD_TRIES):
             with suppress(NobodyThere):
@@ -353,7 +353,7 @@ class SessionPool:
         return False
 
     async def _end_without_a_trace(self, session: Session) -> None:
-        """There was a process once, and nothing is left in its folder to go on from."""
+        """There was a process once, but its folder has nothing to continue from."""
         stopped = session.phase == "stopping"
         how = Ended("stopped" if stopped else "lost", t("sessions.ended.gone"), self._config.clock())
         await self._end_unheard(session, "not found", how)
@@ -387,10 +387,10 @@ class SessionPool:
         try:
             async with running:
                 await runner.run()
-        except Exception:  # the outer door: a fault in one session must not touch the others
+        except Exception:  # outer boundary: an error in one session must not affect the others
             log.exception("session %s is no longer followed; the next start of the hub adopts it", session)
             self._out_of_hold[session] = running
-            del self._runners[session]  # before anybody hears of it: it can be stopped all the same
+            del self._runners[session]  # before it is reported, so that the session can still be stopped
             notice = Notice("error", t("sessions.refused.lost"), "fault")
             with suppress(StoreError):
                 await self._store.apply([PublishItems(session, self._config.clock(), notice)])
@@ -420,12 +420,12 @@ class SessionPool:
         return await self._store.project(session.project) if session.project else None
 
     def options(self, project: Project | None, directory: str) -> Options:
-        """The project's, over what its own file says, over what holds for all; the directory's where there is none."""
+        """The project's options, then those of its own file, then the general ones."""
         general = self.own_file(project.path if project else directory).options or self._config.options
         return (project.options if project else Options()).over(general)
 
     def own_file(self, directory: str) -> OwnFile:
-        """What the directory's own settings say; where they cannot be used, a person is asked about everything."""
+        """The directory's own settings; if they are invalid, people are asked about everything."""
         try:
             return self._config.own_file(directory)
         except OwnFileUnfit as error:

@@ -1,4 +1,4 @@
-"""Partial text, joined so that a fast stream does not flood: at most 25 a second. Pure; time is an argument."""
+"""Partial text, merged so that a fast stream doesn't flood: at most 25 a second. Pure; time is an argument."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -15,7 +15,7 @@ Kind = Literal["text", "thinking"]
 
 
 class Previews:
-    """Give it stream events; it gives previews when they are due. Nothing of it is stored."""
+    """Takes stream events, returns previews when they are due. Stores nothing."""
 
     def __init__(self, session: str) -> None:
         self._session = session
@@ -23,7 +23,7 @@ class Previews:
         self._next = float("-inf")
 
     def follow(self, received: Sequence[Frame]) -> list[Frame]:
-        """Takes in what of these frames it has to know, and gives the others: nearly all are pieces of a block."""
+        """Takes the stream events out of these frames and returns the others: nearly all are pieces of a block."""
         others: list[Frame] = []
         for frame in received:
             if type(frame) is not StreamEvent:
@@ -39,7 +39,7 @@ class Previews:
         return others
 
     def add(self, streamed: StreamEvent) -> None:
-        """Takes in an event; sub-agents may speak at the same time as Claude itself."""
+        """Adds an event; sub-agents may write at the same time as Claude itself."""
         parent, event = streamed.parent_tool_use_id, streamed.event
         match event.type:
             case "content_block_delta":
@@ -53,7 +53,7 @@ class Previews:
                 pass
 
     def whole(self, parent: str | None) -> None:
-        """A block is whole and stored: what was held back of it is not shown any more."""
+        """A block is complete and stored: its pending preview is dropped."""
         if parent in self._speakers:
             self._speakers[parent] = _Speaker(self._session, self._speakers[parent].message)
 
@@ -67,13 +67,13 @@ class Previews:
         return previews
 
     def wait(self, now: float) -> float | None:
-        """How long until something is due; None if nothing is held back."""
+        """Seconds until something is due; None if nothing is pending."""
         held_back = any(speaker.fresh for speaker in self._speakers.values())
         return max(0.0, self._next - now) if held_back else None
 
 
 class _Speaker:
-    """One message that is being written. Its events are looked at when they are shown, which most never are."""
+    """One message that is being written. Events are decoded when they are shown, which most never are."""
 
     def __init__(self, session: str, message: str) -> None:
         self._session = session

@@ -1,4 +1,4 @@
-"""What a session's decisions change in the store, and its own record there. Pure."""
+"""The store changes that follow from a session's decisions, and its own record. Pure."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -30,7 +30,7 @@ from handraise.store.entries import FROM_HUB
 
 
 def changes(session: str, wanted: Sequence[Command], raised: Iterable[Ask], now: datetime) -> list[Change]:
-    """In their order; `raised` are the asks as they go into the store, one for each that is to be raised."""
+    """In order; `raised` are the asks as they will be stored, one for each `Raise`."""
     considered = iter(raised)
     changes: list[Change] = []
     for command in wanted:
@@ -66,7 +66,7 @@ def changes(session: str, wanted: Sequence[Command], raised: Iterable[Ask], now:
 
 
 def as_remembered(session: Session, memory: Memory, now: datetime) -> Session:
-    """The record as the session machine has it."""
+    """The record according to the session machine."""
     return replace(
         session,
         claude_id=memory.claude_id or session.claude_id,
@@ -82,7 +82,7 @@ def as_remembered(session: Session, memory: Memory, now: datetime) -> Session:
 
 
 def changed(session: Session, note: str = "") -> list[Change]:
-    """Keeps the record as it is from here on."""
+    """Saves the record in its new state."""
     item = SessionChanged(
         session.phase,
         session.mode,
@@ -96,12 +96,12 @@ def changed(session: Session, note: str = "") -> list[Change]:
 
 
 def moved(session: Session, event: Event, now: datetime) -> list[Change]:
-    """Changes the phase of a session that has no process."""
+    """Changes the phase of a session without a process."""
     return changed(replace(session, phase=phases.after(session.phase, event), changed_at=now))
 
 
 def ended(session: Session, event: Event, how: Ended) -> list[Change]:
-    """Ends a session that has no process."""
+    """Ends a session without a process."""
     over = replace(session, phase=phases.after(session.phase, event), ended=how, changed_at=how.at)
     item = SessionEnded(how.how, how.reason, how.exit_code, how.by, how.alarm)
     return [PublishItems(session.id, how.at, item), *changed(over)]

@@ -1,5 +1,5 @@
-"""Rebuilds a session's timeline from its journal alone. What a journal does not hold (who answered, by which rule,
-what was said and never taken) is not made up. Pure."""
+"""Rebuilds a session's timeline from its journal alone. Never makes up what a journal doesn't hold: who answered,
+by which rule, and messages that Claude never received. Pure."""
 
 import re
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ _WHEN = re.compile(rb'"timestamp":"([^"]{10,40})"')
 
 
 class Replay:
-    """Give it chunks of a journal; it gives the items, numbered from 1."""
+    """Takes chunks of a journal, returns the items, numbered from 1."""
 
     def __init__(self, session: str, since: datetime, offset: int = 0) -> None:
         self._session = session
@@ -33,11 +33,11 @@ class Replay:
     def receive(self, chunk: bytes) -> list[Item]:
         """The items of the lines that this chunk completes."""
         if not self._wire.offset:
-            self._now = _when(chunk) or self._now  # what comes before the first time was not later
+            self._now = _when(chunk) or self._now  # what comes before the first timestamp was not later
         return [item for each in self._wire.receive(chunk) for item in self._hear(each)]
 
     def receive_end(self) -> list[Item]:
-        """The journal is over: an incomplete last line becomes a notice."""
+        """The journal has ended: an incomplete last line becomes a notice."""
         return [item for each in self._wire.receive_end() for item in self._hear(each)]
 
     def _hear(self, received: Received) -> list[Item]:
@@ -70,7 +70,7 @@ class Replay:
 
 
 def _say_in(frame: Frame) -> list[Content]:
-    """What a person said is in the journal as Claude's echo of it."""
+    """A person's message is in the journal as Claude's echo."""
     match frame:
         case User(is_replay=True, uuid=str() as say, message=message):
             if isinstance(message.content, str):

@@ -1,4 +1,4 @@
-"""Says a settlement as the line that Claude waits for. Pure; never allows what nobody allowed."""
+"""Turns a settlement into the line that Claude waits for. Pure; never allows what nobody allowed."""
 
 from typing import Any, assert_never
 
@@ -18,7 +18,7 @@ COOLING = (
 
 
 def reply(wire: Connection, ask: Ask) -> bytes | None:
-    """The line for an ask that is settled; None where nothing is to be said."""
+    """The line for a settled ask; None if there is nothing to send."""
     request_id = ask.origin.reference
     result = requests.result(ask)
     if result is not None:
@@ -53,7 +53,7 @@ def _answer(wire: Connection, request_id: str, ask: Ask, answer: Answer) -> byte
             return wire.send_deny(request_id, message.strip() or NO_REASON, interrupt=interrupt)
         case Approve(mode, plan):
             asked: Any = msgspec.json.decode(_input(ask)) | ({"plan": plan} if plan is not None else {})
-            # Without the mode every later edit would be asked about, or none: the person chose.
+            # Without the mode, Claude would ask about every later edit, or about none: the person chose.
             return wire.send_allow(request_id, asked, [{"type": "setMode", "mode": mode, "destination": "session"}])
         case Revise(message):
             return wire.send_deny(request_id, message.strip() or NOT_REVISED)
@@ -73,7 +73,7 @@ def allows(settlement: Settlement | None) -> bool:
 
 
 def modes(ask: Ask) -> list[str]:
-    """The permission modes that the answer lets Claude change to."""
+    """The permission modes that the answer lets Claude switch to."""
     match ask.settlement:
         case Answered(answer=Approve(mode=mode)):
             return [mode]
@@ -84,7 +84,7 @@ def modes(ask: Ask) -> list[str]:
 
 
 def _objection(wire: Connection, request_id: str, settlement: Settlement | None) -> bytes | None:
-    """To a hook nobody ever says yes: whatever is no denial puts the call to people."""
+    """A hook is never answered with yes: anything but a denial asks people."""
     match settlement:
         case Answered(answer=Deny(message=message)):
             return wire.send_objection(request_id, "deny", message.strip() or NO_REASON)
@@ -102,7 +102,7 @@ class _Request(msgspec.Struct):
 
 
 def _input(ask: Ask) -> Raw:
-    """What Claude wanted to do, to the letter."""
+    """What Claude wanted to do, verbatim."""
     return msgspec.json.decode(ask.origin.request, type=_Request).input
 
 

@@ -1,4 +1,4 @@
-"""What Claude requests: read as the body of an ask, or answered by our own MCP server. Pure."""
+"""Claude's requests: parsed into the body of an ask, or answered by our own MCP server. Pure."""
 
 from typing import Any, assert_never
 
@@ -14,10 +14,10 @@ from handraise.model.tools import tool_named
 from handraise.wire import mcp
 from handraise.wire.frames import CanUseTool, Elicitation, McpMessage, ToolCall
 
-# Without `alwaysLoad` the model never sees the tool: it hides behind ToolSearch.
+# Without `alwaysLoad` the model never sees the tool: it is hidden behind ToolSearch.
 SERVERS: dict[str, dict[str, Any]] = {SERVER: {"type": "sdk", "name": SERVER, "alwaysLoad": True}}
 ALLOWED = qualified(ASK_USER)
-"""Allowed beforehand, or Claude would ask for permission to ask."""
+"""Allowed in advance, or Claude would ask for permission to ask."""
 
 
 def body_of(request: CanUseTool | Elicitation) -> Body:
@@ -35,7 +35,7 @@ def body_of(request: CanUseTool | Elicitation) -> Body:
 
 
 def call_of(call: ToolCall) -> Permission:
-    """A call that Claude is about to make, as the rules see it; raises MalformedInput."""
+    """A call that Claude is about to make, as rules see it; raises MalformedInput."""
     if not call.tool_name:
         raise MalformedInput("The call names no tool.")
     return Permission(call.tool_name, _decode(call.tool_name, call.tool_input))
@@ -76,7 +76,7 @@ def _form(request: Elicitation) -> Form:
 
 
 def reply(message: mcp.Message) -> dict[str, Any]:
-    """What the server says at once."""
+    """The server's immediate reply."""
     match message:
         case mcp.Initialize():
             return mcp.initialized(message, SERVER, handraise.__version__)
@@ -95,7 +95,7 @@ def reply(message: mcp.Message) -> dict[str, Any]:
 
 
 def result(ask: Ask) -> dict[str, Any] | None:
-    """The result of the call that raised this ask; None if it is open, or was not raised by one."""
+    """The result of the call that raised this ask; None if it is open, or was not raised by a call."""
     if ask.tool != ASK_USER or isinstance(ask.settlement, Withdrawn | None):
         return None
     request = msgspec.json.decode(ask.origin.request, type=McpMessage)

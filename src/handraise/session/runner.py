@@ -29,7 +29,7 @@ from handraise.texts import t
 from handraise.wire.frames import Frame, ToolProgress
 
 _AHEAD = 32
-"""How many chunks of the journal may wait; they are read together. The journal itself holds the rest."""
+"""How many chunks of the journal may be queued; they are read together. The rest stays in the journal."""
 
 log = logging.getLogger("handraise.session")
 
@@ -40,22 +40,22 @@ class _WishNews(Struct, frozen=True):
 
 
 class _SayQueued(Struct, frozen=True):
-    """Something that was said waits in the store."""
+    """A message is queued in the store."""
 
 
 class _Grown(Struct, frozen=True):
-    """Claude said more: it waits in `_chunks`."""
+    """Claude wrote more: it is queued in `_chunks`."""
 
 
 class _ShowPreviews(Struct, frozen=True):
-    """Partial text was held back to be joined."""
+    """Partial text is pending."""
 
 
 News = _Grown | Fact | _WishNews | _SayQueued | _ShowPreviews
 
 
 class Runner:
-    """One session with one process of Claude. `run` returns when that is gone; cancelled, it leaves Claude as it is."""
+    """One session with one Claude process. `run` returns when that is gone; if cancelled, it leaves Claude running."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class Runner:
         self._surroundings = surroundings
         self._clock = clock
         self._rested = rested
-        # Unbounded: those who report a settlement or a wish cannot wait. The journal's share is bounded by `_room`.
+        # Unbounded: those who report a settlement or a wish can't wait. The journal's share is bounded by `_room`.
         self._queue: asyncio.Queue[News] = asyncio.Queue()
         self._chunks: list[bytes] = []
         self._room = asyncio.Semaphore(_AHEAD)
@@ -90,29 +90,29 @@ class Runner:
         self._writing = StdinWriter(claude, self._end_half_line)
         self._keeper = DurableWriter(session.id, store, self._end_unkept)
         self.ending: asyncio.Task[None] | None = None
-        """Claude is being ended, though the store cannot keep that."""
+        """Claude is being ended, though the store can't save that."""
         self._left = False
         self.was_cut_off = False
-        """Claude got half a line, and can go on only in another process."""
+        """Claude got half a line, and can continue only in another process."""
 
     @property
     def identity(self) -> Identity:
-        """The process of Claude."""
+        """The Claude process."""
         return self._claude.process.identity
 
     @property
     def has_ended(self) -> bool:
-        """Whether Claude's process is gone, though what it left behind may still be cleared away."""
+        """Whether Claude's process is gone, though its children may still be running."""
         return self._machine.memory.is_over
 
     @property
     def is_signed_out(self) -> bool:
-        """Whether Claude could not reach the model for want of a sign-in; it may not notice one that comes later."""
+        """Whether Claude could not reach the model because it isn't signed in; it may not notice a later sign-in."""
         return self._machine.memory.signed_out
 
     @property
     def offset(self) -> int:
-        """How far the journal was read, including what led to nothing and is not stored yet."""
+        """How far the journal was read, including lines without effect that are not stored yet."""
         return self._machine.wire.offset
 
     async def run(self) -> None:
@@ -149,7 +149,7 @@ class Runner:
         await done
 
     def listen(self) -> None:
-        """Something that was said waits in the store."""
+        """A message is queued in the store."""
         self._queue.put_nowait(_SayQueued())
 
     async def _read(self) -> None:
@@ -161,7 +161,7 @@ class Runner:
                     self._queue.put_nowait(_Grown())
                 self._chunks.append(chunk)
         except JournalLost as error:
-            # A Claude that nobody can hear would work unsupervised.
+            # A Claude that nobody follows would work unsupervised.
             fault = t("sessions.ended.unheard", why=error)
             log.warning("session %s: %s", self.session.id, fault)
             await self._claude.stop()
@@ -171,7 +171,7 @@ class Runner:
         self._queue.put_nowait(gone)
 
     def _ask_settled(self, ask: Ask) -> None:
-        """An ask of ours was settled; if it had expired before, the late answer waits in the store as a message."""
+        """An ask of ours was settled; if it had expired, the late answer is queued in the store as a message."""
         late = isinstance(ask.settlement, Expired) and ask.settlement.late is not None
         self._queue.put_nowait(_SayQueued() if late else commands.AskWasSettled(ask))
 
@@ -192,13 +192,13 @@ class Runner:
                 await self._absorb([news])
 
     async def _hear(self) -> None:
-        """Takes in all that waits and keeps it with one commit, so that who falls behind catches up."""
+        """Handles everything that is queued and stores it in one commit, so that a slow session catches up."""
         chunks, self._chunks = self._chunks, []
         wanted: list[Command] = []
         for chunk in chunks:
             self._room.release()
             wanted += self._observe(self._facts_in(self._machine.wire.receive_frames(chunk)))
-            await asyncio.sleep(0)  # for the other sessions: this one's machine waits for us
+            await asyncio.sleep(0)  # gives the other sessions a turn, while this one's machine waits for us
         await self._perform(wanted)
         self._show_previews()
 
@@ -206,7 +206,7 @@ class Runner:
         others = self._previews.follow(received)
         if self._machine.memory.unmoved:
             return [commands.FrameReceived(frame) for frame in received]
-        # Pieces of a block and heartbeats come by the thousand, and say nothing else than that Claude moves.
+        # Block pieces and heartbeats come by the thousand, and only show that Claude is active.
         return [commands.FrameReceived(frame) for frame in others if type(frame) is not ToolProgress]
 
     async def _grant(self, wish: Wish, done: asyncio.Future[None]) -> None:
@@ -215,7 +215,7 @@ class Runner:
                 await self._check_silence()
             wanted = self._machine.wish(wish)
             if any(isinstance(each, commands.Write) for each in wanted):
-                # What we want of Claude is known to the next hub before Claude obeys: else it would raise an alarm.
+                # Store what we want from Claude before it obeys: otherwise the next hub would raise an alarm.
                 await self._keeper.keep(self._changes([], []))
             await self._perform(wanted)
         except WishRefused as refused:
@@ -232,16 +232,16 @@ class Runner:
             raise WishRefused(t("sessions.refused.not_received"))
 
     async def _speak(self) -> None:
-        """Whatever was said and Claude has not taken is written, once; a later process writes it again."""
+        """Writes every message that Claude has not received, once; a later process writes it again."""
         waiting = await self._store.says(self.session.id)
-        for say in sorted(waiting, key=lambda say: not isinstance(say.by, TheHub)):  # what Claude has to know first
+        for say in sorted(waiting, key=lambda say: not isinstance(say.by, TheHub)):  # what Claude must know comes first
             if say.id not in self._spoken:
                 self._spoken.add(say.id)
                 with suppress(WishRefused):
                     await self._perform(self._machine.wish(commands.Speak(say)))
 
     async def _answer_again(self) -> None:
-        """Whatever was decided and Claude has not shown to have taken is written, perhaps again."""
+        """Writes every decision that Claude has not confirmed, possibly again."""
         unconfirmed = await self._store.asks(session=self.session.id, undelivered=True)
         await self._absorb([commands.AskWasSettled(ask) for ask in unconfirmed])
 
@@ -286,7 +286,7 @@ class Runner:
         now = self._clock()
         changes = records.changes(self.session.id, wanted, raised, now)
         if any(isinstance(each, commands.Changed) for each in wanted):
-            # Once, and last: the memory is that of the machine after the whole batch.
+            # Once, and last: this is the machine's memory after the whole batch.
             self.session = records.as_remembered(self.session, self._machine.memory, now)
             changes += records.changed(self.session)
         offset, memory = self._machine.wire.offset, self._machine.memory.dump()

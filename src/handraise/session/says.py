@@ -1,4 +1,4 @@
-"""What people said to Claude: what it received, what it has not finished, what it dropped unread. Never awaits."""
+"""Messages to Claude: received, unfinished, or dropped unread. Never awaits."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from handraise.session.commands import Command, Publish, Return, Take
 from handraise.session.memory import Memory
 from handraise.texts import t
 
-# Claude writes its transcript down a moment after it has echoed what it took up: 0.1 s was seen.
+# Claude writes its transcript a moment after it echoes a message: up to 0.1 s was seen.
 _WRITTEN_DOWN = timedelta(seconds=2)
 
 
@@ -23,13 +23,13 @@ class SayTracker:
         self._memory = memory
 
     def received(self, say: str, now: datetime) -> list[Command]:
-        """Claude echoes what it takes up."""
+        """Claude echoes a message when it receives it."""
         self._memory.opening = self._memory.opening or say
         self._memory.unfinished[say] = now
         return [Take(say)]
 
     def became(self, say: str, state: str) -> list[Command]:
-        """What Claude tells of a line. Some are done with and never echoed: a hook refused it, or it was a command."""
+        """What Claude reports about a line. Some finish without an echo: refused by a hook, or a command."""
         if say in self._memory.unfinished or say in self._memory.finished:
             return []
         match state:
@@ -37,29 +37,29 @@ class SayTracker:
                 return [Take(say)]
             case "cancelled" | "refused":
                 return [Publish(Notice("warning", t("sessions.notice.dropped"), "not taken"))]
-            case _:  # what is discarded waits for the next process, like all that no process took
+            case _:  # what is discarded waits for the next process, like everything no process received
                 return []
 
     def turn_ended(self) -> None:
-        """What belonged to it is finished, however it ended."""
+        """Its messages are finished, however the turn ended."""
         self._memory.finished = list(self._memory.unfinished)
         self._memory.unfinished.clear()
 
     def cut_off(self, now: datetime) -> list[Command]:
-        """Claude was killed: what it took up just before may not be in its transcript.
+        """Claude was killed: what it received just before may not be in its transcript.
 
-        Said again under the same id, it is only echoed where Claude had begun to answer it.
+        Sent again with the same id, it is only echoed if Claude had started to answer it.
         """
         return [Return(say) for say, received in self._memory.unfinished.items() if now - received < _WRITTEN_DOWN]
 
     def forgotten(self) -> list[Command]:
-        """Claude remembers nothing of the conversation: what it had not finished is to be said again."""
+        """Claude lost the conversation: what it had not finished must be sent again."""
         return [Return(say) for say in self._memory.unfinished]
 
 
 def messages_again(memory: Memory, says: Sequence[Say], asks: Sequence[Ask], now: datetime) -> list[Say]:
-    """Beside those of `says` that wait: how it all began, and what people answered in the turn that was cut off."""
-    # Where the opening itself was not finished, it waits, and is said again as it was.
+    """Besides the queued `says`: the opening message, and what people answered in the turn that was cut off."""
+    # If the opening message itself was not finished, it is queued, and sent again as it was.
     opening = [say for say in says if say.id == memory.opening and say.taken_at is not None]
     return [*(guidance.reminder_say(say, memory.turn, now) for say in opening), *_answers(memory, says, asks)]
 

@@ -1,4 +1,4 @@
-"""The places that sessions run in: which idle one makes room for a queued one, and behind whom that waits. Pure."""
+"""The slots that sessions run in: which idle one makes room for a queued one, and what that waits for. Pure."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,20 +11,20 @@ _TITLE = 40
 
 
 class SlotTracker:
-    """What is under way, so that no session is parked for nothing."""
+    """Changes in progress, so that no session is parked for nothing."""
 
     def __init__(self) -> None:
         self._making: dict[str, str] = {}
-        """Who is being parked, for whom."""
+        """The session being parked, and for which one."""
         self._unwilling: set[str] = set()
-        """Idle, and not to be parked until it has worked and is idle again."""
+        """Idle, but not to be parked until it has worked and become idle again."""
         self._notified: set[str] = set()
 
     def is_being_made_for(self, queued: str) -> bool:
         return queued in self._making.values()
 
     def give_up(self, rivals: Sequence[Session], queued: str) -> str | None:
-        """The session that has been idle for the longest time; it counts as being parked from here on."""
+        """The session that has been idle the longest; it counts as being parked from here on."""
         willing = [
             each
             for each in rivals
@@ -37,7 +37,7 @@ class SlotTracker:
         return chosen
 
     def refused(self, session: str) -> None:
-        """It cannot be parked now."""
+        """It can't be parked now."""
         self._making.pop(session, None)
         self._unwilling.add(session)
 
@@ -46,25 +46,25 @@ class SlotTracker:
         self._unwilling.discard(session)
 
     def left(self, session: str) -> None:
-        """Its Claude is gone."""
+        """Its Claude has exited."""
         self._making.pop(session, None)
         self._unwilling.discard(session)
 
     def assigned(self, session: str) -> None:
-        """It was queued, and runs."""
+        """It was queued, and now runs."""
         self._notified.discard(session)
         self._making = {each: queued for each, queued in self._making.items() if queued != session}
 
     def is_news(self, queued: str) -> bool:
-        """Whether a queued session has not yet said behind whom it waits."""
+        """Whether a queued session has not yet reported what it waits for."""
         is_news = queued not in self._notified
         self._notified.add(queued)
         return is_news
 
 
 def behind(busy: Sequence[Session], open_asks: Mapping[str, int], project: str | None = None) -> Notice:
-    """Behind whom a session is queued, and how to make room; `project` is the one whose own limit is reached."""
-    # What waits for a person first: an answer makes room without ending anything.
+    """What a session is queued behind, and how to make room; `project` is the one whose own limit is reached."""
+    # Sessions that wait for a person first: an answer makes room without ending anything.
     ordered = sorted(busy, key=lambda each: (not open_asks.get(each.id), each.created_at))
     named = [_named(each, open_asks) for each in ordered[:_NAMED]]
     more = [t("sessions.queued.more", count=len(busy) - _NAMED)] if len(busy) > _NAMED else []

@@ -1,4 +1,4 @@
-"""What people may want of sessions: start, say, steer, rename, stop, resume, fork."""
+"""What people can do with sessions: start, send messages, steer, rename, stop, resume, fork."""
 
 from collections.abc import Sequence
 from shlex import quote
@@ -26,7 +26,7 @@ from handraise.texts import t
 _TITLE = 80
 
 Words = str | tuple[dict[str, Any], ...]
-"""Text, or blocks as the Messages API takes them."""
+"""Text, or blocks of the Messages API."""
 
 
 class NoSuchSession(Exception):
@@ -38,7 +38,7 @@ class NoSuchSession(Exception):
 
 
 class StartOptions(Struct, frozen=True):
-    """What a person wants a new session to be."""
+    """A new session as a person wants it."""
 
     content: Words
     directory: str
@@ -49,7 +49,7 @@ class StartOptions(Struct, frozen=True):
 
 
 class Supervisor:
-    """Carries out what people want of sessions. Each wish is stored before it is carried out."""
+    """Carries out people's wishes for sessions. Each is stored first."""
 
     def __init__(self, config: ClaudeConfig, store: Store, pool: SessionPool) -> None:
         self._config = config
@@ -58,7 +58,7 @@ class Supervisor:
         pool.go_on = lambda session: self.resume(session, None, TheHub(), "hub")
 
     async def start(self, beginning: StartOptions, by: Actor, source: str) -> Session:
-        """A new session, running or queued; what was said first is stored with it."""
+        """A new session, running or queued; its first message is stored with it."""
         now = self._config.clock()
         options = self._pool.options(beginning.project, beginning.directory)
         session = Session(
@@ -75,7 +75,7 @@ class Supervisor:
         return await self._enqueue(session, self._say(session.id, beginning.content, by, source))
 
     async def fork(self, parent: str, content: Words, by: Actor, source: str) -> Session:
-        """A new session that knows what was said in another one."""
+        """A new session that knows the messages of another one."""
         old = await self._find(parent)
         checkpoint = await self._store.checkpoint(parent)
         if checkpoint is None or not Memory.load(checkpoint.memory).turn:
@@ -117,7 +117,7 @@ class Supervisor:
         source: str,
         say_id: str | None = None,
     ) -> Say:
-        """Stored; it reaches Claude when it can, and steers during a turn. The same id again is the same say."""
+        """Stores a message; Claude receives it when it can, during a turn too. A repeated id is the same message."""
         session = await self._find(session_id)
         if session.ended is not None:
             raise WishRefused(t("sessions.refused.ended"))
@@ -138,7 +138,7 @@ class Supervisor:
             await self._pool.wake(session_id)
 
     async def wish(self, session_id: str, wish: Wish) -> None:
-        """Interrupt, change mode, model or title, stop; raises WishRefused."""
+        """Interrupts, changes mode, model or title, or stops; raises WishRefused."""
         runner = self._pool.runner(session_id)
         if runner is None:
             async with self._pool.starting:
@@ -150,7 +150,7 @@ class Supervisor:
         await runner.wish(wish)
 
     async def _brought_back(self, session_id: str) -> Runner:
-        """Only Claude itself knows which modes and models it takes."""
+        """Only Claude itself knows which modes and models it accepts."""
         await self._pool.start_queued()
         runner = self._pool.runner(session_id)
         if runner is None:
@@ -158,7 +158,7 @@ class Supervisor:
         return runner
 
     async def _needs_claude(self, session: Session, wish: Wish) -> bool:
-        """Whether the wish waits for Claude, and the parked session is queued for it; otherwise it is granted here."""
+        """Whether the wish needs Claude, so that a parked session is queued for it; otherwise it is granted here."""
         now = self._config.clock()
         match wish:
             case Rename(title):
@@ -191,7 +191,7 @@ class Supervisor:
             raise WishRefused(ending.refusal(session.cost_usd, project.options.cost_limit_usd, quote(project.name)))
 
     async def _missed(self, session_id: str) -> list[Say]:
-        """Answers by people that Claude never received. Rules answer again by themselves."""
+        """People's answers that Claude never received. Rules answer again by themselves."""
         missed = await self._store.asks(session=session_id, undelivered=True)
         answered = [
             (ask, ask.settlement) for ask in missed if ask.kind != "trust" and isinstance(ask.settlement, Answered)

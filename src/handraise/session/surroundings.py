@@ -1,4 +1,4 @@
-"""Looks at the files around an asker, within bounds: what an edit would change, and where a link leads."""
+"""Reads the files around an asker, within limits: what an edit would change, and where a link leads."""
 
 import os
 import stat
@@ -10,14 +10,14 @@ from handraise.model.projects import Options
 from handraise.model.rules import Rule
 
 _MOST = 40
-"""As many as the kernel follows."""
+"""As many links as the kernel follows."""
 _OWN = "/proc"
 
 _LARGEST = 2 * 1024 * 1024
 
 
 def follow(path: str) -> str:
-    """`os.path.realpath`, but never through `/proc`: `/proc/self/fd/0` is our stdin here, and Claude's own there."""
+    """`os.path.realpath`, but never through `/proc`: `/proc/self/fd/0` is our stdin here, but Claude's own there."""
     rest = path.split("/")[::-1]
     place, links = "/", 0
     while rest:
@@ -48,7 +48,7 @@ def _target(place: str) -> str | None:
 def around(
     directory: str, mode: str, options: Options, stricter: Sequence[Rule] = (), root: str | None = None
 ) -> Surroundings:
-    """The surroundings of an asker as they are now."""
+    """The asker's surroundings as they are now."""
 
     def read(path: str) -> str | None:
         return _read(os.path.join(directory, os.path.expanduser(path)))
@@ -58,7 +58,7 @@ def around(
 
 
 def _read(path: str) -> str | None:
-    """The text of a regular file; nothing that is large, that blocks, or that cannot be opened."""
+    """The text of a regular file; None if it is large, would block, or can't be opened."""
     try:
         with open(path, "rb", opener=_without_waiting) as opened:
             found = os.fstat(opened.fileno())

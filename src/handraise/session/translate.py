@@ -1,4 +1,4 @@
-"""Translates frames to feed contents, "not signed in" included. Pure; remembers only which actions are under way."""
+"""Translates frames to feed contents, including "not signed in". Pure; remembers only actions in progress."""
 
 import shlex
 from datetime import UTC, datetime
@@ -37,16 +37,16 @@ _NO_KEY = ("", "none")
 _OF_THE_HUB = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
 """Keys that Claude inherits from the hub's environment."""
 OUTPUT = 64 * 1024
-"""How many characters of a tool's output go into the feed; the rest stays in the journal, and is counted."""
+"""How many characters of a tool's output go into the feed; the rest is counted, and stays in the journal."""
 _ABORTED = "aborted"
-"""How the reason of an interrupted turn begins: in a reply or in a tool."""
+"""How the reason of an interrupted turn starts: in a reply or in a tool."""
 _TROUBLES = {
     401: "sessions.retry.sign_in",
     429: "sessions.retry.rate",
     500: "sessions.retry.internal",
     529: "sessions.retry.overloaded",
 }
-"""What a status of its API says of the model."""
+"""What each status of the model's API means."""
 _LINES = {
     frames.NOT_A_FRAME: "sessions.line.not_a_frame",
     frames.CUT_OFF: "sessions.line.cut_off",
@@ -56,21 +56,21 @@ _LINES = {
 }
 """Why a line could not be read."""
 BACKGROUND = "task:"
-"""How the names of actions begin that run in the background."""
+"""The prefix of background actions."""
 _UNDER_WAY = 1000
-"""How many actions are remembered; some never end, and of the oldest the title is forgotten."""
+"""How many actions are remembered; some never end, so the oldest are forgotten."""
 _SHOWN = frozenset((frames.Assistant, frames.User, frames.Task, frames.RateLimit, frames.ApiRetry))
 
 
 def is_refused(frame: frames.Assistant | frames.ApiRetry) -> bool:
-    """Whether the frame says that Claude has no sign-in, or one that the API refused."""
+    """Whether the frame says that Claude isn't signed in, or that the API refused its sign-in."""
     return frame.error == _CODE
 
 
 def advice(program: str, key_source: str, own: str = "") -> str:
-    """What to do, with the very program that the hub runs. `key_source` is where Claude says that its key is from.
+    """What to do, with the exact program that the hub runs. `key_source` is where Claude says its key is from.
 
-    `own` is what Claude says of it: a key may be refused for more than one reason.
+    `own` is Claude's own text about it: a key may be refused for several reasons.
     """
     if key_source in _NO_KEY:
         command = f"{shlex.quote(program)} auth login"
@@ -81,11 +81,11 @@ def advice(program: str, key_source: str, own: str = "") -> str:
 
 
 _SHOWN |= {frames.UnknownFrame, frames.Unreadable}
-"""All that `translate` has a case for. Most frames are not in it, and cost nothing more."""
+"""All frames that `translate` handles. Most frames are not among them, and cost nothing more."""
 
 
 class Action(Struct, frozen=True):
-    """An action that is under way."""
+    """An action in progress."""
 
     kind: ActionKind
     title: str
@@ -93,12 +93,12 @@ class Action(Struct, frozen=True):
 
 
 def translate(frame: frames.Frame, under_way: dict[str, Action]) -> list[Content]:
-    """The contents that a frame adds to the timeline; `under_way` is kept up to date."""
+    """The contents that a frame adds to the timeline; updates `under_way`."""
     if type(frame) not in _SHOWN:
         return []
     match frame:
         case frames.Assistant() if is_refused(frame):
-            return []  # "Please run /login" helps nobody here: the end of the turn says what does
+            return []  # "Please run /login" is no help here: the end of the turn says what to do
         case frames.Assistant(message=message, parent_tool_use_id=parent):
             return [each for block in message.content for each in _block(block, message.id, parent, under_way)]
         case frames.User(is_replay=False, parent_tool_use_id=parent, message=user_message) if not isinstance(
@@ -123,7 +123,7 @@ def translate(frame: frames.Frame, under_way: dict[str, Action]) -> list[Content
 
 
 def turn_ended(result: frames.Result, turn: int, last_text: str, cost_before: float) -> TurnEnded:
-    """What a turn cost, and its error as reported. `is_error` decides, and an empty result is the last text."""
+    """What a turn cost, and its error as reported. `is_error` decides; an empty result means the last text."""
     interrupted = (result.terminal_reason or "").startswith(_ABORTED)
     error = t("sessions.turn.interrupted") if interrupted else None
     if result.is_error and not interrupted:
@@ -227,7 +227,7 @@ def _object(raw: Raw) -> dict[str, Any]:
 
 
 def _task(task: frames.Task, under_way: dict[str, Action]) -> list[Content]:
-    """Background work is an action of its own, below the tool call that began it."""
+    """A background task is its own action, below the tool call that started it."""
     action = BACKGROUND + task.task_id
     match task.subtype:
         case "task_started":

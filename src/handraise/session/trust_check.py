@@ -1,4 +1,4 @@
-"""Whether a session may start, and with what of its directory: what was decided, or an ask that it waits for."""
+"""Whether a session may start, and what it may use of its directory: a decision, or an ask that it waits for."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ TOOL = "Trust"
 
 
 class TrustCheck:
-    """Asks people about a directory before the first session starts there, and whenever it brings something else."""
+    """Asks people about a directory before the first session starts there, and whenever its files change."""
 
     def __init__(
         self,
@@ -63,14 +63,14 @@ class TrustCheck:
         return None
 
     async def started(self, session: Session, footing: StartContext) -> list[Change]:
-        """To be kept with the start: what was decided has reached who waited for it."""
+        """Stored with the start: the decision has reached the session that waited for it."""
         now = self._clock()
         settled = await self._store.asks(session=session.id, kind="trust", undelivered=True)
         notes = [PublishItems(session.id, now, Notice("info", footing.note, "trust"))] if footing.note else []
         return [*(DeliverAsk(ask.id, now) for ask in settled), *notes]
 
     async def _has_expired(self, session: Session, digest: str) -> bool:
-        """Whether nobody answered this session in time: it does not wait for the same a second time."""
+        """Whether this session's ask expired: it doesn't wait for the same one twice."""
         newest = await self._store.asks(session=session.id, kind="trust", newest_first=True, limit=1)
         return any(isinstance(ask.settlement, Expired) and _digest(ask) == digest for ask in newest)
 

@@ -42,7 +42,7 @@ class DurableWriter:
         self._hurry.set()
 
     async def keep(self, changes: Sequence[Change]) -> None:
-        """Returns when they are kept."""
+        """Returns when the changes are stored."""
         while True:
             try:
                 await self._store.apply(changes)
@@ -68,17 +68,17 @@ class DurableWriter:
 
 
 class StdinWriter:
-    """Waits for a Claude that does not read: an unwritten line must not count as sent. A stop gives up."""
+    """Waits while Claude doesn't read: an unwritten line must not count as sent. A stop gives up."""
 
     def __init__(self, claude: Claude, broken: Callable[[], None]) -> None:
-        """`broken` is called when Claude's stdin cannot be used any more."""
+        """`broken` is called when Claude's stdin can no longer be used."""
         self._claude = claude
         self._broken = broken
         self._waiting: asyncio.Timeout | None = None
         self._in_a_hurry = False
 
     async def write(self, lines: Sequence[bytes]) -> None:
-        """Returns when all lines are written, or Claude is gone, or `hurry` was called."""
+        """Returns when all lines are written, Claude is gone, or `hurry` was called."""
         for line in lines:
             try:
                 while not await self._write_in_time(line):
@@ -95,7 +95,7 @@ class StdinWriter:
                 return
 
     def hurry(self) -> None:
-        """Claude is to be stopped: a line that it does not take at once is not worth waiting for."""
+        """Claude is being stopped: don't wait for a line that it doesn't read immediately."""
         self._in_a_hurry = True
         if self._waiting is not None:
             self._waiting.reschedule(asyncio.get_running_loop().time())

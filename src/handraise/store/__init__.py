@@ -1,1 +1,1 @@
-"""What survives. Plain SQL in `.sql` files; one contract suite for every kind of store."""
+"""Durable state. Plain SQL in `.sql` files; one contract suite for every kind of store."""

@@ -1,4 +1,4 @@
-"""The changes that a store takes: values, applied together or not at all."""
+"""The changes that a store applies: values, all of a batch or none."""
 
 from datetime import datetime
 
@@ -14,7 +14,7 @@ from handraise.model.tokens import Token
 
 
 class SaveSession(Struct, frozen=True):
-    """Inserts the session or replaces it."""
+    """Inserts or replaces the session."""
 
     session: Session
 
@@ -37,18 +37,18 @@ class PublishItems(Struct, frozen=True):
 
 
 class OpenAsk(Struct, frozen=True):
-    """Inserts an ask and publishes `ask.opened` (and `ask.settled`, if it comes settled, by a rule).
+    """Inserts an ask and publishes `ask.opened` (and `ask.settled` if a rule settled it already).
 
-    Nothing happens if this asker (session, or agent without one) has opened one with the same reference already.
+    Does nothing if this asker (a session, or an agent without one) already opened one with the same reference.
     """
 
     ask: Ask
 
 
 class SettleAsk(Struct, frozen=True):
-    """Settles an open ask and publishes `ask.settled`; an ask that is settled stays as it is.
+    """Settles an open ask and publishes `ask.settled`. A settled ask stays as it is.
 
-    `rules` are what the answer grants for longer: kept with it, or not at all. So is trust in a directory.
+    `rules` are what the answer grants for longer; they are stored with it or not at all. So is trust in a directory.
     """
 
     ask: str
@@ -57,94 +57,94 @@ class SettleAsk(Struct, frozen=True):
 
 
 class RecordLate(Struct, frozen=True):
-    """Keeps the first late answer to an expired ask and publishes `ask.settled` again, with it."""
+    """Stores the first late answer to an expired ask and publishes `ask.settled` again, with it."""
 
     ask: str
     answered: Answered
 
 
 class DeliverAsk(Struct, frozen=True):
-    """Claude took the answer: publishes `ask.delivered`, once."""
+    """Claude received the answer: publishes `ask.delivered`, once."""
 
     ask: str
     at: datetime
 
 
 class QueueSay(Struct, frozen=True):
-    """Keeps what a person said until Claude takes it, and publishes `said`; a known id is left alone."""
+    """Stores a person's message until Claude receives it, and publishes `said`. A known id is ignored."""
 
     say: Say
 
 
 class TakeSay(Struct, frozen=True):
-    """Claude echoed it: publishes `said.taken`, once."""
+    """Claude echoed the message: publishes `said.taken`, once."""
 
     say: str
     at: datetime
 
 
 class ReturnSay(Struct, frozen=True):
-    """Claude took it and may have lost it: it waits again, in its place, and `said` is published again."""
+    """Claude received it but may have lost it: queues it again, in its old position, and publishes `said` again."""
 
     say: str
     at: datetime
 
 
 class SaveRule(Struct, frozen=True):
-    """Inserts a rule behind all others, or replaces it in its place."""
+    """Appends a rule, or replaces it in place."""
 
     rule: Rule
 
 
 class RemoveRule(Struct, frozen=True):
-    """Takes a rule away."""
+    """Removes a rule."""
 
     rule: str
 
 
 class RevokeTrust(Struct, frozen=True):
-    """Forgets what was decided about a directory. Decisions are kept by the answers that make them."""
+    """Forgets the decision about a directory. Decisions are stored with the answers that make them."""
 
     directory: str
 
 
 class SaveProject(Struct, frozen=True):
-    """Inserts the project or replaces it; a name or path that another project has fails the batch."""
+    """Inserts or replaces the project. A name or path that another project has fails the batch."""
 
     project: Project
 
 
 class SaveToken(Struct, frozen=True):
-    """Inserts the token or replaces it, but a revocation stays; a secret that another token has fails the batch."""
+    """Inserts or replaces the token; a revocation stays. A secret that another token has fails the batch."""
 
     token: Token
 
 
 class SpendCode(Struct, frozen=True):
-    """Revokes a good one-time code; takes effect once."""
+    """Revokes a valid one-time code; takes effect once."""
 
     token: str
     at: datetime
 
 
 class PruneTokens(Struct, frozen=True):
-    """Forgets codes that were revoked or expired before the one time, and other tokens before the other."""
+    """Deletes codes that were revoked or expired before one time, and other tokens before the other."""
 
     codes: datetime
     others: datetime
 
 
 class Record(Struct, frozen=True):
-    """Appends to the audit. Settlements record themselves."""
+    """Appends to the audit log. Settlements record themselves."""
 
     entry: Entry
 
 
 class Prune(Struct, frozen=True):
-    """Forgets feed items up to and including this cursor, and says and settled asks that only they mention.
+    """Deletes feed items up to and including this cursor, and the messages and settled asks that only they refer to.
 
-    The audit stays. So does what is still needed: says not taken, and answers that a session which has not
-    ended has yet to take.
+    The audit log stays. So does what is still needed: queued messages, and answers not yet delivered to a session that
+    has not ended.
     """
 
     up_to: int
@@ -174,9 +174,9 @@ Change = (
 
 
 class Applied(Struct, frozen=True):
-    """What came of a batch: for each change whether it took effect, and the items it put into the feed."""
+    """The outcome of a batch: whether each change took effect, and the items it added to the feed."""
 
     took: tuple[bool, ...]
     items: tuple[Item, ...]
     asks: tuple[Ask, ...] = ()
-    """The asks that it opened or settled, or for which it recorded a late answer, as they are after it."""
+    """The asks that it opened or settled, or recorded a late answer for, in their new state."""

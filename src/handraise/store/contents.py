@@ -1,4 +1,4 @@
-"""What the feed says of a change, the same for every store. Never decides whether the change took effect."""
+"""The feed contents for each change, the same for every store. Never decides whether the change took effect."""
 
 from msgspec import json
 
@@ -10,7 +10,7 @@ _LONGEST_LINE = 160
 
 
 def encode(content: Content) -> bytes:
-    """The bytes that every follower shares."""
+    """The bytes shared by every follower."""
     return json.encode(content)
 
 
@@ -25,7 +25,7 @@ def settled(ask: str, settlement: Settlement) -> AskSettled:
 
 
 def said(say: Say) -> Said:
-    """What a person sent: the text of its blocks, and how many images came with it."""
+    """A person's message: the text of its blocks, and the number of its images."""
     if isinstance(say.content, str):
         return Said(say.id, say.content, 0, say.by, say.source)
     texts = [str(block.get("text", "")) for block in say.content if block.get("type") == "text"]
@@ -34,7 +34,7 @@ def said(say: Say) -> Said:
 
 
 def line_of(content: Content) -> str | None:
-    """What a session did, in one line, where this tells it: Claude's own words or actions, not those of sub-agents."""
+    """A session's last activity in one line, if this item shows it: Claude's own, not that of sub-agents."""
     match content:
         case Text(text=text, parent=None) | ActionStarted(title=text, parent=None):
             first = next((line for line in text.splitlines() if line.strip()), "")

@@ -1,4 +1,4 @@
-"""What the audit says of a settlement and what an answer grants, the same for every store."""
+"""The audit entry of a settlement and what an answer grants, the same for every store."""
 
 from typing import Any, assert_never
 
@@ -14,7 +14,7 @@ FROM_HUB = "hub"
 
 
 def trust_in(ask: Ask, settlement: Settlement) -> DirectoryTrust | None:
-    """What a person decided about a directory; no rule and no deadline decides that."""
+    """A person's decision about a directory; rules and deadlines never decide that."""
     match ask.body, settlement:
         case Trust() as body, Answered(answer=Trusting(level), by=Person(name=name), source=source, at=at):
             return DirectoryTrust(body.directory, level, digest_of_trust(body), name, source, at, ask.id)
@@ -42,7 +42,7 @@ def late(ask: Ask, answered: Answered) -> Entry:
 
 
 def detail_as_text(entry: Entry) -> str:
-    """The entry's detail as it is kept."""
+    """The entry's detail as it is stored."""
     return json.encode(entry.detail).decode()
 
 

@@ -1,4 +1,4 @@
-"""What every store can do. A batch of changes is durable when `apply` returns, or it never happened."""
+"""The interface of every store. A batch of changes is durable when `apply` returns, or it never happened."""
 
 from collections.abc import Callable, Sequence
 from types import TracebackType
@@ -36,7 +36,7 @@ class StoreBusy(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """The database file is not what it should be."""
+    """The database file is damaged, or not a database."""
 
 
 class StoreNewer(StoreError):
@@ -44,11 +44,11 @@ class StoreNewer(StoreError):
 
 
 class StoreConflict(StoreError):
-    """The batch contradicts what is stored: another project has the name or path, or the journal was read already."""
+    """The batch contradicts what is stored: another project has the name or path, or the journal was already read."""
 
 
 class StoreClosed(StoreError):
-    """The store was closed before the batch could be kept."""
+    """The store was closed before the batch could be stored."""
 
 
 class Store(Protocol):
@@ -64,10 +64,10 @@ class Store(Protocol):
         """Calls back on the loop with the items of every commit, in order, before its `apply` returns."""
 
     def listen_to_asks(self, listener: AskListener) -> None:
-        """Calls back with the asks of every commit (`Applied.asks`), before those who listen to items."""
+        """Calls back with the asks of every commit (`Applied.asks`), before the item listeners."""
 
     async def apply(self, changes: Sequence[Change]) -> Applied:
-        """All of the changes or none; raises a StoreError. Who is cancelled here gives up waiting, not the batch."""
+        """All of the changes or none; raises a StoreError. Cancelling the caller stops the wait, not the batch."""
         ...
 
     async def session(self, session: str) -> Session | None: ...
@@ -77,7 +77,7 @@ class Store(Protocol):
         ...
 
     async def checkpoint(self, session: str) -> Checkpoint | None:
-        """How far the journal of its newest run was read."""
+        """How far the journal of its latest run was read."""
         ...
 
     async def ask(self, ask: str) -> Ask | None: ...
@@ -93,22 +93,23 @@ class Store(Protocol):
         after: str | None = None,
         newest_first: bool = False,
     ) -> list[Ask]:
-        """Oldest first, unless `newest_first`; after this ask in that order, and none after one that is not stored.
+        """Oldest first, unless `newest_first`. `after` continues after this ask in that order; an unknown one gives
+        none.
 
-        `undelivered`: answered or expired, and Claude has not shown that it took it; always all of them, oldest first.
+        `undelivered`: answered or expired, not yet confirmed by Claude; always all of them, oldest first.
         """
         ...
 
     async def open_asks(self) -> dict[str, int]:
-        """How many asks are open, by session."""
+        """The number of open asks, by session."""
         ...
 
     async def last_lines(self, session: str | None = None) -> dict[str, str]:
-        """What each session did last, in one line; nothing of one that has not done anything."""
+        """The last activity of each session in one line; sessions without any are left out."""
         ...
 
     async def says(self, session: str, *, waiting: bool = True) -> list[Say]:
-        """Oldest first; `waiting` leaves out what Claude took."""
+        """Oldest first; `waiting` leaves out what Claude received."""
         ...
 
     async def items(
@@ -119,7 +120,7 @@ class Store(Protocol):
         session: str | None = None,
         limit: int = 500,
     ) -> list[Item]:
-        """In the order of their cursors: the first ones after (up to `before`), else the last before, or of all."""
+        """In cursor order: the first ones after a cursor (up to `before`), else the last ones before it, or of all."""
         ...
 
     async def cursors(self) -> tuple[int, int]:
@@ -127,15 +128,15 @@ class Store(Protocol):
         ...
 
     async def size(self) -> int:
-        """How many bytes are in use, without what was freed and waits to be used again."""
+        """Bytes in use, without pages that are free for reuse."""
         ...
 
     async def rules(self) -> list[Rule]:
-        """In the order in which they are tried."""
+        """In the order they are tried."""
         ...
 
     async def trust(self, directory: str) -> DirectoryTrust | None:
-        """What was decided about exactly this directory."""
+        """The decision about exactly this directory."""
         ...
 
     async def trusts(self) -> list[DirectoryTrust]:
@@ -151,7 +152,7 @@ class Store(Protocol):
         ...
 
     async def token(self, hash_of_secret: str) -> Token | None:
-        """By the hash of its secret, revoked and expired ones included."""
+        """By the hash of its secret, including revoked and expired ones."""
         ...
 
     async def tokens(self) -> list[Token]:
@@ -159,5 +160,5 @@ class Store(Protocol):
         ...
 
     async def audit(self, **wanted: Unpack[AuditFilter]) -> list[Entry]:
-        """The first 500, or as many as wanted."""
+        """The first 500 entries, or the given number."""
         ...

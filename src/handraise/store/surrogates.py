@@ -1,4 +1,4 @@
-"""Text that no encoder takes, made readable. What it meant is not guessed: what is lost shows as U+FFFD."""
+"""Makes text with lone surrogates encodable. Never guesses what was meant: what is lost becomes U+FFFD."""
 
 from typing import Any, TypeVar
 
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 def mended(value: T) -> T:
-    """The same value with every lone surrogate replaced, however deep; halves that belong together are joined.
+    """The same value with every lone surrogate replaced, at any depth; matching halves are joined.
 
     Node prints half an emoji (`\\ud83d`) where it cut a text, and both msgspec and SQLite refuse it.
     """

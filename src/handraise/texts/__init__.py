@@ -1,4 +1,4 @@
-"""The texts that people read: one catalogue for every surface, in the language of the hub."""
+"""The texts that people read: one catalogue for every surface, in the hub's language."""
 
 from handraise.texts.catalogue import ENGLISH, Catalogue, UnknownLanguage, languages
 from handraise.texts.messages import MissingText, language, strictly, t, use, using, whole

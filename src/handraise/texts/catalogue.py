@@ -1,7 +1,7 @@
 """The catalogue: every message of one language, read from its folder, area by area, when first needed.
 
-A message is a text with `{name}` placeholders, or one text for each plural category. What a translation leaves out is
-said in English.
+A message is a text with `{name}` placeholders, or one text per plural category. English fills in what a translation
+leaves out.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,7 +29,7 @@ class UnknownLanguage(ValueError):
 
 
 class Catalogue:
-    """The messages of one language; those of English where it has none."""
+    """The messages of one language; English fills the gaps."""
 
     def __init__(self, language: str, folder: Path = FOLDER) -> None:
         if language not in languages(folder):
@@ -39,14 +39,14 @@ class Catalogue:
         self._messages: dict[str, dict[str, Message]] = {}
 
     def message(self, key: str) -> Message | None:
-        """The message of a key such as `card.permission.run`; None where there is none."""
+        """The message of a key such as `card.permission.run`; None if there is none."""
         name = key.partition(".")[0]
         if name not in self._messages:
             self._messages[name] = dict(flat(self.area(name), f"{name}."))
         return self._messages[name].get(key)
 
     def area(self, name: str) -> dict[str, Any]:
-        """All of one area, nested as its file is."""
+        """One area, nested as in its file."""
         if self.language == pseudo.LANGUAGE:
             return pseudo.area(_read(self._folder, ENGLISH, name))
         english = _read(self._folder, ENGLISH, name)
@@ -58,13 +58,13 @@ class Catalogue:
 
 
 def languages(folder: Path = FOLDER) -> tuple[str, ...]:
-    """English first, then every other language that has a folder, and the pseudo-locale."""
+    """English first, then every other language with a folder, and the pseudo-locale."""
     others = sorted(path.name for path in folder.iterdir() if any(path.glob("*.json")) and path.name != ENGLISH)
     return (ENGLISH, *others, pseudo.LANGUAGE)
 
 
 def is_plural(value: object) -> bool:
-    """Whether an object of a catalogue is a message with plural forms."""
+    """Whether an object in a catalogue is a message with plural forms."""
     return isinstance(value, Mapping) and isinstance(value.get("other"), str)
 
 
@@ -87,7 +87,7 @@ def _read(folder: Path, language: str, name: str) -> dict[str, Any]:
 
 
 def _over(english: Mapping[str, Any], translated: Mapping[str, Any]) -> dict[str, Any]:
-    """The translation, with English where it has nothing."""
+    """The translation, with English filling the gaps."""
     whole = dict(english)
     for name, value in translated.items():
         inner = english.get(name)

@@ -1,4 +1,4 @@
-"""The locale: plurals, dates and times of every language but English, by Babel. Imported only where one is in use."""
+"""The locale: plurals, dates and times of every language but English, with Babel. Imported only when needed."""
 
 from datetime import datetime
 from functools import cache

@@ -13,12 +13,12 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 def is_english(language: str) -> bool:
-    """Whether it counts and dates as English does."""
+    """Whether it counts and formats dates like English."""
     return language in _ENGLISH
 
 
 def category(language: str, count: int) -> str:
-    """`one`, `few`, `other` and so on, as CLDR names them."""
+    """`one`, `few`, `other` and so on, in CLDR's terms."""
     if is_english(language):
         return "one" if count == 1 else "other"
     from handraise.texts import locales  # noqa: PLC0415 (start-up: 200 ms, all of Babel)
@@ -27,7 +27,7 @@ def category(language: str, count: int) -> str:
 
 
 class MissingText(LookupError):
-    """A key or a value that a text needs is missing; raised only where that was asked for."""
+    """A key or a value of a text is missing; raised only in strict mode."""
 
 
 class _State:
@@ -36,7 +36,7 @@ class _State:
 
 
 def t(key: str, /, **values: object) -> str:
-    """The message of this key; `count` chooses its plural form. An unknown key is shown itself."""
+    """The message of this key; `count` selects its plural form. An unknown key is returned itself."""
     message = _State.catalogue.message(key)
     if message is None:
         return _missing(f"There is no text {key!r}.", key)
@@ -44,7 +44,7 @@ def t(key: str, /, **values: object) -> str:
 
 
 def use(language: str) -> None:
-    """The language of this process from here on. Raises UnknownLanguage."""
+    """Sets the language of this process. Raises UnknownLanguage."""
     if language != _State.catalogue.language:
         _State.catalogue = Catalogue(language)
 
@@ -55,13 +55,13 @@ def language() -> str:
 
 
 def whole() -> dict[str, Any]:
-    """Everything that there is to say in the language of this process."""
+    """The whole catalogue in the language of this process."""
     return _State.catalogue.whole()
 
 
 @contextmanager
 def using(other: str | Catalogue) -> Iterator[None]:
-    """Another language, or another catalogue, for a while: for tests."""
+    """Another language or catalogue for a while: for tests."""
     before = _State.catalogue
     _State.catalogue = Catalogue(other) if isinstance(other, str) else other
     try:
@@ -71,7 +71,7 @@ def using(other: str | Catalogue) -> Iterator[None]:
 
 
 def strictly(wanted: bool = True) -> None:
-    """Whether a missing text is an error: in tests it is."""
+    """Makes a missing text an error: for tests."""
     _State.strict = wanted
 
 

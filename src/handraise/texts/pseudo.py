@@ -1,6 +1,6 @@
-"""The pseudo-locale: English made longer and accented, to find texts that no catalogue has and boxes too small. Pure.
+"""The pseudo-locale: longer, accented English, to find texts outside the catalogue and boxes that are too small. Pure.
 
-Placeholders, and what stands in backquotes, stay as they are.
+Placeholders and text in backquotes stay as they are.
 """
 
 import re
@@ -18,7 +18,7 @@ _LONGER = 3
 
 
 def message(text: str) -> str:
-    """A message as the pseudo-locale says it: `⟦Ŕúñ {command}?~~~~⟧`."""
+    """A message in the pseudo-locale: `⟦Ŕúñ {command}?~~~~⟧`."""
     if not text:
         return ""
     pieces = _KEPT.split(text)

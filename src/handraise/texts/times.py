@@ -1,6 +1,6 @@
-"""Times for people: how long, at what time and on which day, by locale. The clock is an argument.
+"""Times for people: durations, times of day and dates, by locale. The clock is an argument.
 
-A time is shown in the zone that it carries: call `astimezone` first.
+A time is shown in its own zone: call `astimezone` first.
 """
 
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 def span(length: timedelta) -> str:
-    """A length of time in its largest unit: `12 s`, `3 min`, `2 h`, `5 d`."""
+    """A duration in its largest unit: `12 s`, `3 min`, `2 h`, `5 d`."""
     seconds = max(0, int(length.total_seconds()))
     size, unit, short = next((each for each in _UNITS if seconds >= each[0]), _UNITS[-1])
     if is_english(language()):
@@ -33,7 +33,7 @@ def clock(at: datetime) -> str:
 
 
 def day(at: datetime, now: datetime) -> str:
-    """The date, with its year where that is not this one: `Mar 3`, `Mar 3, 2025`."""
+    """The date, with its year if it isn't this one: `Mar 3`, `Mar 3, 2025`."""
     with_year = at.year != now.year
     if is_english(language()):
         return _english(f"{_MONTHS[at.month - 1]} {at.day}{f', {at.year}' if with_year else ''}")
@@ -43,7 +43,7 @@ def day(at: datetime, now: datetime) -> str:
 
 
 def moment(at: datetime, now: datetime) -> str:
-    """The time, with the day before it where that is not today: `14:05`, `Mar 3, 14:05`."""
+    """The time, with the date before it if it isn't today: `14:05`, `Mar 3, 14:05`."""
     return clock(at) if at.date() == now.date() else f"{day(at, now)}, {clock(at)}"
 
 

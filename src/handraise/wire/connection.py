@@ -1,4 +1,4 @@
-"""Our end of one conversation with Claude: what came in, what may go out, and which requests still want an answer."""
+"""Our end of one conversation with Claude: what came in, what may go out, and which requests are still open."""
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ _REMEMBERED = 256
 
 
 class LocalWireError(Exception):
-    """We were about to say something that makes no sense to Claude; nothing was said."""
+    """We were about to send something that makes no sense to Claude; nothing was sent."""
 
     def __init__(self, request_id: str, what: str) -> None:
         super().__init__(f"request {request_id} {what}")
@@ -27,28 +27,28 @@ class LocalWireError(Exception):
 
 
 class AlreadyAnswered(LocalWireError):
-    """The request has its answer."""
+    """The request is already answered."""
 
     def __init__(self, request_id: str) -> None:
         super().__init__(request_id, "was answered before")
 
 
 class WasCancelled(LocalWireError):
-    """Claude no longer wants an answer."""
+    """Claude cancelled the request."""
 
     def __init__(self, request_id: str) -> None:
         super().__init__(request_id, "was cancelled by Claude")
 
 
 class NeverAsked(LocalWireError):
-    """There is no such request, or it is long done."""
+    """There is no such request, or it finished long ago."""
 
     def __init__(self, request_id: str) -> None:
         super().__init__(request_id, "is not one that Claude made")
 
 
 class Received(Struct, frozen=True, gc=False):
-    """A frame, the line that it was, and where the line ends in the journal."""
+    """A frame, its line, and where the line ends in the journal."""
 
     frame: Frame
     text: bytes
@@ -56,9 +56,9 @@ class Received(Struct, frozen=True, gc=False):
 
 
 class Connection:
-    """`receive` takes bytes and gives frames; every `send_…` gives a whole line. `offset`: read so far.
+    """`receive` takes bytes and returns frames; every `send_…` returns a whole line. `offset`: read so far.
 
-    With a `key`, answers are marked, so that an echo tells whether it was ours that Claude took.
+    With a `key`, answers are marked, so that an echo shows whether Claude received ours.
     """
 
     def __init__(
@@ -87,14 +87,14 @@ class Connection:
         return received
 
     def receive_frames(self, chunk: bytes) -> list[Frame]:
-        """The same without where each one was, for who takes in many."""
+        """The same without positions, for callers that read a lot."""
         text = self._lines.receive_text(chunk)
         if text is None:
             return [each.frame for each in self.receive(chunk)]
         return decode_many(text, self._take)
 
     def receive_end(self) -> list[Received]:
-        """Claude is gone: what is left without a newline was cut off."""
+        """Claude has exited: an incomplete last line was cut off."""
         rest = self._lines.close()
         if rest is None:
             return []
@@ -102,36 +102,36 @@ class Connection:
         return [Received(Unreadable(frames.CUT_OFF, text[:HEAD], len(rest)), text, self._lines.offset + len(rest))]
 
     def receive_cancel(self, request_id: str) -> None:
-        """Claude took a request back by another way than a `ControlCancel`: see `mcp.Cancelled`."""
+        """Claude cancelled a request by other means than a `ControlCancel`: see `mcp.Cancelled`."""
         if request_id in self._open:
             self._open.discard(request_id)
             self._remember(request_id, "cancelled")
 
     def reopen(self, request_id: str) -> None:
-        """An answer was written and Claude has not shown that it took it: it may be written again."""
+        """An answer was written, but Claude has not confirmed it: it may be written again."""
         if self._finished.pop(request_id, None) == "cancelled":
             raise WasCancelled(request_id)
         self._open.add(request_id)
 
     def is_ours(self, echo: ControlResponse) -> bool:
-        """Whether the answer that Claude took is one that was written here, by us or by the hub before us."""
+        """Whether the answer that Claude received was written by this hub, now or before a restart."""
         if not self._key:
             return True
         return echo.mark == mark(self._key, echo.response.request_id, echo.response.response)
 
     def has_met(self, request_id: str) -> bool:
-        """Whether Claude made this request, as far as it is remembered."""
+        """Whether Claude made this request, as far as we remember."""
         return request_id in self._open or request_id in self._finished
 
     def send_allow(
         self, request_id: str, updated_input: Raw | Mapping[str, Any], permissions: Sequence[Mapping[str, Any]] = ()
     ) -> bytes:
-        """Yes. The input always goes along: without it the tool fails."""
+        """Allows the call. The input must be sent along: without it the tool fails."""
         more = {"updatedPermissions": permissions} if permissions else {}
         return self._respond(request_id, {"behavior": "allow", "updatedInput": updated_input, **more})
 
     def send_deny(self, request_id: str, message: str, *, interrupt: bool = False) -> bytes:
-        """No, and why. With `interrupt` the turn ends too."""
+        """Denies the call, with a reason. `interrupt` also ends the turn."""
         more = {"interrupt": True} if interrupt else {}
         return self._respond(request_id, {"behavior": "deny", "message": message, **more})
 
@@ -141,15 +141,15 @@ class Connection:
         return self._respond(request_id, {"action": action, **more})
 
     def send_mcp(self, request_id: str, response: Mapping[str, Any]) -> bytes:
-        """What an MCP server on our side of the pipe replies."""
+        """The reply of an MCP server on our side of the pipe."""
         return self._respond(request_id, {"mcp_response": response})
 
     def send_unopposed(self, request_id: str) -> bytes:
-        """To a hook: nothing against this call, and nothing for it. Claude goes on as it would have."""
+        """To a hook: no objection, but no permission either. Claude continues as usual."""
         return self._respond(request_id, {})
 
     def send_objection(self, request_id: str, decision: Literal["deny", "ask"], reason: str) -> bytes:
-        """To a hook: the call is not made, or a person is asked first, in whatever mode."""
+        """To a hook: block the call, or ask a person first, in any mode."""
         output = {
             "hookEventName": "PreToolUse",
             "permissionDecision": decision,
@@ -158,19 +158,19 @@ class Connection:
         return self._respond(request_id, {"hookSpecificOutput": output})
 
     def send_refusal(self, request_id: str, error: str) -> bytes:
-        """We cannot answer this; the tool fails with the text."""
+        """We can't answer this; the tool fails with the text."""
         return self._finish(request_id, encode.control_error(request_id, error))
 
     def send_say(self, content: str | Sequence[Mapping[str, Any]], uuid: str) -> bytes:
-        """What a person says."""
+        """A person's message."""
         return encode.user(content, uuid)
 
     def send_request(self, request_id: str, subtype: str, **fields: object) -> bytes:
-        """Something that we want of Claude."""
+        """A request to Claude."""
         return encode.control_request(request_id, subtype, **fields)
 
     def send_farewell(self, request_id: str) -> bytes:
-        """Asks Claude to end; it ends the turn, keeps its transcript and goes, as a rule within 0.2 s."""
+        """Asks Claude to exit. It ends the turn, saves its transcript and exits, usually within 0.2 s."""
         return self.send_request(request_id, "end_session")
 
     def _look_closer(self, line: Line, end: int) -> list[Received]:
@@ -183,7 +183,7 @@ class Connection:
         for frame in found:
             match frame:
                 case ControlRequest(request_id):
-                    # Made again, it is open again, whatever became of it before: a hub started since thinks so.
+                    # A repeated request is open again, whatever happened before: a restarted hub would think so too.
                     self._finished.pop(request_id, None)
                     self._open.add(request_id)
                 case ControlCancel(request_id) if request_id in self._open:
@@ -196,13 +196,13 @@ class Connection:
     def _respond(self, request_id: str, response: Mapping[str, Any]) -> bytes:
         line = encode.control_response(request_id, response)
         if self._key:
-            # Read back: a Raw stands in it unread, and what could not be said was replaced.
+            # Decoded again: a Raw is still encoded here, and characters that can't be encoded were replaced.
             sent = _LINE.decode(line).response.response
             line = encode.control_response(request_id, response, mark(self._key, request_id, sent))
         return self._finish(request_id, line)
 
     def _finish(self, request_id: str, line: bytes) -> bytes:
-        """The line is made before the request counts as answered: what cannot be said was not said."""
+        """Encodes the line before the request counts as answered: what can't be encoded was not sent."""
         if request_id not in self._open:
             match self._finished.get(request_id):
                 case "answered":

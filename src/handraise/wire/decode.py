@@ -1,4 +1,4 @@
-"""Decodes one line to one frame. Loosely: whatever does not fit its type is kept as it is."""
+"""Decodes one line to one frame. Loosely: what doesn't fit its type is kept as it is."""
 
 import json
 import re
@@ -17,9 +17,9 @@ LookCloser = Callable[[bytes], Sequence[Frame]]
 
 
 def decode_many(text: bytes, look_closer: LookCloser) -> list[Frame]:
-    """The frames of a text of whole lines. `look_closer` is given the lines that want more than a quick look.
+    """The frames of a text of whole lines. `look_closer` gets the lines that need more than a quick look.
 
-    Those are what Claude asks and takes back, among others.
+    Those include Claude's requests and cancellations.
     """
     found: list[Frame] = []
     start = 0
@@ -31,12 +31,12 @@ def decode_many(text: bytes, look_closer: LookCloser) -> list[Frame]:
 
 
 def decode(text: bytes) -> list[Frame]:
-    """One frame, as a rule; a blank line says nothing.
+    """Usually one frame; a blank line gives none.
 
-    A line that is not UTF-8 gives a record of that and the frame that could be rescued.
+    A line that isn't UTF-8 gives an `Unreadable` and the frame that could be rescued.
     """
-    # A Raw is passed on unread: without this look, half a surrogate pair or a bad byte in it would come out again
-    # where it is read, or written back to Claude.
+    # A Raw is passed on undecoded. Without this check, half a surrogate pair or a bad byte in it would surface later,
+    # where it is read or written back to Claude.
     if not _is_sound(text):
         return _rescue(text)
     try:
@@ -46,14 +46,14 @@ def decode(text: bytes) -> list[Frame]:
 
 
 class _RawRequest(Struct, tag_field="type", tag="control_request"):
-    """A frame that the subtype of what is inside tells apart."""
+    """A frame identified by the subtype of its contents."""
 
     request_id: str
     request: Raw
 
 
 class _System(Struct, tag_field="type", tag="system"):
-    """A frame that its subtype tells apart."""
+    """A frame identified by its subtype."""
 
     subtype: str = ""
 
@@ -98,7 +98,7 @@ _BLOCK = _decoder(frames.KnownBlock)
 _REQUEST = _decoder(frames.KnownRequest)
 _ANY = msgspec.json.Decoder()
 _GROUP = 8 * 1024
-"""So many bytes are decoded at once, to the end of their last line. One bad line makes all of them slow."""
+"""Bytes decoded at once, up to the end of a line. One bad line slows down all of them."""
 _BACKSLASH = ord("\\")
 _MAY_BE_HALF = re.compile(rb"\\u[dD][89a-fA-F]").search
 
@@ -117,12 +117,12 @@ def _decode_group(text: bytes, look_closer: LookCloser) -> list[Frame]:
 
 
 def _decode_quickly(text: bytes) -> list[Frame]:
-    """A frame a line, or none at all; those that are not in `_QUICK` are only recognized."""
+    """One frame per line, or none at all; frames that are not in `_QUICK` are only recognized."""
     try:
         quick: list[Frame] = _TAGGED.decode_lines(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return []
-    # Each frame ends with its line, so that as many frames as lines are one a line.
+    # Each frame ends with its line, so equal counts mean one frame per line.
     return quick if len(quick) == text.count(b"\n") and _is_sound(text) else []
 
 
@@ -161,7 +161,7 @@ def _decode_request(text: Raw) -> frames.Request:
 
 
 def _decode_loosely(text: bytes) -> Frame:
-    """Keeps each field that fits, if the type is known; all of it, if not."""
+    """Keeps each field that fits if the type is known, and everything if not."""
     fields = _ANY.decode(text)
     if not isinstance(fields, dict):
         return Unreadable(frames.NOT_A_FRAME, text[:HEAD], len(text))
@@ -227,7 +227,7 @@ def _loose_block(value: object) -> frames.Block:
 
 
 def _rescue(text: bytes) -> list[Frame]:
-    """For what a strict reader refuses: half surrogate pairs, bytes that are not UTF-8, lines that are no JSON."""
+    """For what a strict decoder refuses: half surrogate pairs, bytes that aren't UTF-8, lines that aren't JSON."""
     if not text.strip():
         return []
     try:
@@ -244,7 +244,7 @@ def _rescue(text: bytes) -> list[Frame]:
 
 
 def _mend(text: str) -> Frame:
-    # The standard library takes half a surrogate pair; from here on it is U+FFFD, as Node itself writes it to a file.
+    # The standard library accepts half a surrogate pair; here it becomes U+FFFD, as Node itself writes it to a file.
     value = json.loads(text, parse_constant=str)
     whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return _decode_sound(whole.encode())

@@ -1,4 +1,4 @@
-"""The mark on an answer: by it we know our own when Claude echoes it. Pure; says nothing about what was answered."""
+"""Encodes lines, and marks answers so that we recognize our own when Claude echoes them. Pure."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ def mark(key: str, request_id: str, response: object) -> str:
 
 
 def _as_claude_reads(value: object) -> object:
-    """Claude parses the line and writes it again: numbers are doubles there, and what is none of them is null."""
+    """Claude parses the line and writes it again: its numbers are doubles, and non-finite ones become null."""
     match value:
         case bool():
             return value
@@ -45,32 +45,32 @@ def line(message: Mapping[str, Any]) -> bytes:
     """One line. JSON escapes newlines and NUL by itself; half a surrogate pair becomes U+FFFD."""
     try:
         text = msgspec.json.encode(message)
-        _ANY.decode(text)  # a Raw goes in unread
+        _ANY.decode(text)  # a Raw is inserted undecoded
     except (UnicodeError, msgspec.DecodeError):
         text = msgspec.json.encode(_well_formed(message))
-    # Only a Raw can hold a line break, and only between its words: within them it is escaped.
+    # Only a Raw can contain a line break, and only between tokens: inside strings it is escaped.
     return text.replace(b"\n", b" ") + b"\n"
 
 
 def user(content: str | Sequence[Mapping[str, Any]], uuid: str) -> bytes:
-    """What a person says. The uuid comes back when Claude takes it."""
+    """A person's message. The uuid comes back when Claude receives it."""
     return line({"type": "user", "uuid": uuid, "message": {"role": "user", "content": content}})
 
 
 def control_request(request_id: str, subtype: str, **fields: object) -> bytes:
-    """Something that we want of Claude: `initialize`, `interrupt`, `set_permission_mode`, `set_model`, …"""
+    """A request to Claude: `initialize`, `interrupt`, `set_permission_mode`, `set_model`, …"""
     return line({"type": "control_request", "request_id": request_id, "request": {"subtype": subtype, **fields}})
 
 
 def control_response(request_id: str, response: Mapping[str, Any], mark: str = "") -> bytes:
-    """The answer to something that Claude wants of us. The mark comes back when Claude takes it."""
+    """The answer to a request from Claude. The mark comes back when Claude receives it."""
     inside = {"subtype": "success", "request_id": request_id, "response": response}
     marked = {"mark": mark} if mark else {}
     return line({"type": "control_response", **marked, "response": inside})
 
 
 def control_error(request_id: str, error: str) -> bytes:
-    """We cannot answer: the tool fails with this text, and Claude goes on."""
+    """We can't answer: the tool fails with this text, and Claude continues."""
     inside = {"subtype": "error", "request_id": request_id, "error": error}
     return line({"type": "control_response", "response": inside})
 

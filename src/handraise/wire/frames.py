@@ -1,6 +1,6 @@
 """What Claude sends: frames with their content blocks, and control requests, with the fields that we use.
 
-What we do not know is kept, never an error.
+Unknown parts are kept, never an error.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -16,19 +16,19 @@ NOT_UTF8 = "not UTF-8"
 
 
 class TextBlock(Struct, frozen=True, tag_field="type", tag="text"):
-    """Words."""
+    """Text."""
 
     text: str
 
 
 class ThinkingBlock(Struct, frozen=True, tag_field="type", tag="thinking"):
-    """Thoughts."""
+    """Thinking."""
 
     thinking: str
 
 
 class ToolUse(Struct, frozen=True, tag_field="type", tag="tool_use"):
-    """A tool is called. `input` stays encoded until it is needed."""
+    """A tool call. `input` stays encoded until it is needed."""
 
     id: str
     name: str
@@ -36,7 +36,7 @@ class ToolUse(Struct, frozen=True, tag_field="type", tag="tool_use"):
 
 
 class ServerToolUse(Struct, frozen=True, tag_field="type", tag="server_tool_use"):
-    """A tool that runs at the model's side is called."""
+    """A call to a tool that runs on the model's side."""
 
     id: str
     name: str
@@ -44,20 +44,20 @@ class ServerToolUse(Struct, frozen=True, tag_field="type", tag="server_tool_use"
 
 
 class ImageBlock(Struct, frozen=True, tag_field="type", tag="image"):
-    """A picture, as it was written."""
+    """An image, as it was sent."""
 
     source: Raw = Raw(b"{}")
 
 
 class UnknownBlock(Struct, frozen=True):
-    """A block that we do not know, whole."""
+    """An unknown block, complete."""
 
     type: str
     fields: dict[str, Any]
 
 
 class ToolResult(Struct, frozen=True, tag_field="type", tag="tool_result"):
-    """What a tool gave back: text, or blocks."""
+    """A tool's result: text, or blocks."""
 
     tool_use_id: str
     content: str | list[Raw] | None = None
@@ -83,7 +83,7 @@ class CanUseTool(Struct, frozen=True, tag_field="subtype", tag="can_use_tool"):
 
 
 class Elicitation(Struct, frozen=True, tag_field="subtype", tag="elicitation"):
-    """An MCP server wants a form filled."""
+    """An MCP server wants a form filled in."""
 
     mcp_server_name: str
     message: str = ""
@@ -93,7 +93,7 @@ class Elicitation(Struct, frozen=True, tag_field="subtype", tag="elicitation"):
 
 
 class McpMessage(Struct, frozen=True, tag_field="subtype", tag="mcp_message"):
-    """JSON-RPC for an MCP server that lives on our side of the pipe."""
+    """JSON-RPC for an MCP server on our side of the pipe."""
 
     server_name: str
     message: Raw
@@ -109,14 +109,14 @@ class ToolCall(Struct, frozen=True):
 
 
 class HookCallback(Struct, frozen=True, tag_field="subtype", tag="hook_callback"):
-    """Claude is about to use a tool, in whatever mode. To it an error is no objection: never answer with one."""
+    """Claude is about to use a tool, in any mode. It reads an error as no objection: never answer with one."""
 
     callback_id: str
     input: ToolCall
 
 
 class UnknownRequest(Struct, frozen=True):
-    """A request that we do not know, or whose shape we do not; it still waits for an answer."""
+    """An unknown request, or one of unknown shape; it still waits for an answer."""
 
     subtype: str
     request: Any
@@ -129,12 +129,12 @@ Request = KnownRequest | UnknownRequest
 if TYPE_CHECKING:
     Blocks = tuple[Block, ...]
 else:
-    # A decoder tells the known ones apart by their tags, and takes nothing else; decode.py adds the unknown ones.
+    # The decoder tells known requests apart by their tags and rejects the rest; decode.py adds the unknown ones.
     Blocks = tuple[KnownBlock, ...]
 
 
 class Init(Struct, frozen=True):
-    """`system/init`: a turn begins."""
+    """`system/init`: a turn starts."""
 
     session_id: str = ""
     cwd: str = ""
@@ -147,21 +147,21 @@ class Init(Struct, frozen=True):
 
 
 class Lifecycle(Struct, frozen=True, tag_field="type", tag="command_lifecycle"):
-    """`command_lifecycle`: what became of something a person said: queued, started, completed or cancelled."""
+    """`command_lifecycle`: a message's progress: queued, started, completed or cancelled."""
 
     command_uuid: str
     state: str
 
 
 class Status(Struct, frozen=True):
-    """`system/status`: what Claude is busy with, or the mode it is in now."""
+    """`system/status`: what Claude is busy with, or its current mode."""
 
     status: str | None = None
     mode: str | None = field(default=None, name="permissionMode")
 
 
 class Task(Struct, frozen=True):
-    """`system/task_started`, `task_progress`, `task_updated` and `task_notification`: something in the background."""
+    """`system/task_started`, `task_progress`, `task_updated` and `task_notification`: a background task."""
 
     subtype: str
     task_id: str = ""
@@ -175,7 +175,7 @@ class Task(Struct, frozen=True):
 
 
 class ApiRetry(Struct, frozen=True):
-    """`system/api_retry`: the model could not be reached, and will be tried again."""
+    """`system/api_retry`: the model could not be reached; Claude will retry."""
 
     attempt: int = 0
     max_retries: int = 0
@@ -195,7 +195,7 @@ class Message(Struct, frozen=True):
 
 
 class Assistant(Struct, frozen=True, tag_field="type", tag="assistant"):
-    """Claude says or does something. One message comes as several frames, a block each."""
+    """Claude writes or does something. One message comes as several frames, one per block."""
 
     message: Message
     parent_tool_use_id: str | None = None
@@ -288,7 +288,7 @@ class ControlRequest(Struct, frozen=True):
 
 
 class Acknowledged(Struct, frozen=True):
-    """The inside of a control response."""
+    """The contents of a control response."""
 
     request_id: str
     subtype: str = "success"
@@ -297,21 +297,21 @@ class Acknowledged(Struct, frozen=True):
 
 
 class ControlResponse(Struct, frozen=True, tag_field="type", tag="control_response"):
-    """Claude acknowledges something that was asked of it, or echoes the answer that it took."""
+    """Claude acknowledges a request of ours, or echoes the answer it received."""
 
     response: Acknowledged
     mark: str = ""
-    """On an echo: what stood on the answer."""
+    """On an echo: the mark of our answer."""
 
 
 class ControlCancel(Struct, frozen=True, tag_field="type", tag="control_cancel_request"):
-    """Claude no longer wants the answer to a request."""
+    """Claude cancels a request."""
 
     request_id: str
 
 
 class UnknownFrame(Struct, frozen=True):
-    """A frame that we do not know, or whose shape we do not; `fields` is all of it."""
+    """An unknown frame, or one of unknown shape; `fields` is all of it."""
 
     type: str
     subtype: str | None
@@ -319,7 +319,7 @@ class UnknownFrame(Struct, frozen=True):
 
 
 class Unreadable(Struct, frozen=True):
-    """A line that is no frame. `why` names what is wrong; `head` is its beginning, the journal has the rest."""
+    """A line that isn't a frame. `why` names the problem; `head` is its start, the rest is in the journal."""
 
     why: str
     head: bytes

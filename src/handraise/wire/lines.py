@@ -1,4 +1,4 @@
-"""Cuts bytes into lines, wherever the chunks end. Holds at most one line, and of a too long one its head."""
+"""Splits bytes into lines, wherever the chunks end. Holds at most one line; of an overlong one, only its head."""
 
 from msgspec import Struct
 
@@ -17,11 +17,11 @@ class TooLong(Struct, frozen=True):
 
 
 Line = bytes | TooLong
-"""A line without its newline; its length is what it takes in the stream."""
+"""A line without its newline; its length is its size in the stream."""
 
 
 class Lines:
-    """Give it chunks; it gives whole lines. `offset` is the end of the last whole line."""
+    """Takes chunks, returns whole lines. `offset` is the end of the last whole line."""
 
     def __init__(self, offset: int = 0, limit: int = LIMIT) -> None:
         self.offset = offset
@@ -43,7 +43,7 @@ class Lines:
         return lines
 
     def receive_text(self, chunk: bytes) -> bytes | None:
-        """The same lines as one text, each with its newline; None, and nothing received, if one may be too long."""
+        """The same lines as one text, each with its newline; None, with nothing received, if one may be too long."""
         if self._size + len(chunk) > self._limit:
             return None
         end = chunk.rfind(b"\n") + 1
@@ -57,7 +57,7 @@ class Lines:
         return text
 
     def close(self) -> Line | None:
-        """What was left without a newline, once; `offset` stays before it."""
+        """Returns an incomplete last line, once; `offset` stays before it."""
         return self._release() if self._size else None
 
     def _hold(self, part: bytes) -> None:

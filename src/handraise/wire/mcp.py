@@ -1,6 +1,6 @@
-"""JSON-RPC for an MCP server on our side of the pipe: what Claude says to it, and its replies. Pure, never raises.
+"""JSON-RPC for an MCP server on our side of the pipe: Claude's messages, and the replies. Pure, never raises.
 
-A `McpMessage` holds the JSON-RPC; each one, a notification too, wants its reply through `Connection.send_mcp`.
+A `McpMessage` holds the JSON-RPC; every message, even a notification, needs a reply through `Connection.send_mcp`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,20 +21,20 @@ _OLDEST_PROTOCOL = "2024-11-05"
 
 
 class Initialize(Struct, frozen=True):
-    """The greeting, and the version of MCP that Claude would speak."""
+    """The handshake, with the MCP version that Claude proposes."""
 
     id: RequestId
     protocol: str
 
 
 class ListTools(Struct, frozen=True):
-    """Which tools are there?"""
+    """Lists the tools."""
 
     id: RequestId
 
 
 class CallTool(Struct, frozen=True):
-    """A tool is called; `tool_use_id` is the call as the conversation knows it."""
+    """A tool call; `tool_use_id` is its id in the conversation."""
 
     id: RequestId
     name: str
@@ -43,26 +43,26 @@ class CallTool(Struct, frozen=True):
 
 
 class Cancelled(Struct, frozen=True):
-    """A call is no longer wanted: the turn was interrupted. No `ControlCancel` comes for it."""
+    """A call was cancelled because the turn was interrupted. No `ControlCancel` comes for it."""
 
     call_id: RequestId
 
 
 class Notification(Struct, frozen=True):
-    """Something that has no JSON-RPC reply. On the pipe it still wants a response: `acknowledgement`."""
+    """A message without a JSON-RPC reply. The pipe still needs a response: `acknowledgement`."""
 
     method: str
 
 
 class Unknown(Struct, frozen=True):
-    """A request for something that we do not have; the reply is `method_not_found`."""
+    """A request for something we don't have; the reply is `method_not_found`."""
 
     id: RequestId
     method: str
 
 
 class MalformedMessage(Struct, frozen=True):
-    """Not what JSON-RPC or MCP allow; `reply` says so."""
+    """Not valid JSON-RPC or MCP; `reply` says so."""
 
     reply: dict[str, Any]
 
@@ -71,7 +71,7 @@ Message = Initialize | ListTools | CallTool | Cancelled | Notification | Unknown
 
 
 def read(message: Raw | bytes) -> Message:
-    """What one JSON-RPC message says."""
+    """Parses one JSON-RPC message."""
     try:
         content = msgspec.json.decode(message)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -91,7 +91,7 @@ def read(message: Raw | bytes) -> Message:
 
 
 def initialized(request: Initialize, name: str, version: str) -> dict[str, Any]:
-    """The reply to `Initialize`: tools are all that there is."""
+    """The reply to `Initialize`: this server only has tools."""
     return _result(
         request.id,
         {
@@ -113,7 +113,7 @@ def tool_result(call_id: RequestId, text: str, *, is_error: bool = False) -> dic
 
 
 def acknowledgement() -> dict[str, Any]:
-    """The response to a `Notification` or `Cancelled`: says nothing, but the pipe wants one."""
+    """The response to a `Notification` or `Cancelled`: empty, but the pipe needs one."""
     return {"jsonrpc": "2.0", "result": {}}
 
 
@@ -123,7 +123,7 @@ def method_not_found(request: Unknown) -> dict[str, Any]:
 
 
 def error(request_id: RequestId | None, code: int, message: str) -> dict[str, Any]:
-    """A JSON-RPC error; without an id where the request's own could not be read."""
+    """A JSON-RPC error; without an id if the request's own could not be read."""
     return {"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": message}}
 
 

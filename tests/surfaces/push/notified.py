@@ -1,4 +1,5 @@
-"""What the tests of the bell share: people with phones, asks, and waiting for what the hub says of devices."""
+"""Shared by the tests of the notifier: people with phones, asks, and waiting for what the hub reports about
+devices."""
 
 import asyncio
 import itertools
@@ -28,7 +29,7 @@ NPM = Permission("Bash", {"command": "npm test"})
 async def switched_on(
     hub: Served, service: Vendor, role: Role = "approver", **more: Any
 ) -> AsyncIterator[tuple[httpx2.AsyncClient, Phone, str]]:
-    """Somebody with a phone that is switched on, and its name at the hub."""
+    """A person with a phone that has notifications on, and its id at the hub."""
     async with hub.client(role) as client:
         phone, name = await switch_on(client, service, **more)
         yield client, phone, name
@@ -42,7 +43,8 @@ async def switch_on(client: httpx2.AsyncClient, service: Vendor, **more: Any) ->
 
 
 async def raised(hub: Served, body: Body = WHICH, *, session: str | None = None, wait: timedelta = timedelta(0)) -> Ask:
-    """Another ask, by a name that no hub of the test has given before; `wait` is how long nobody is called for it."""
+    """Another ask, with an id that no hub of the test used before; `wait` is how long before a notification is
+    sent."""
     name = f"a_new{next(NUMBERS)}"
     asker: Literal["session", "agent"] = "session" if session else "agent"
     ask = Ask(name, session, None, body, "ask_user", Origin(name), datetime.now(UTC) + wait, asker)

@@ -1,4 +1,4 @@
-"""The courier: what a push service gets, what its answers mean, and whom the hub never connects to."""
+"""The push client: what a push service gets, what its responses mean, and where the hub never connects."""
 
 import asyncio
 import os

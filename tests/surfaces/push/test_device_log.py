@@ -1,4 +1,4 @@
-"""The book: what is written survives, whole; a broken file is told and never overwritten."""
+"""The device log: what is written survives completely; a broken file is reported and never overwritten."""
 
 import asyncio
 from pathlib import Path

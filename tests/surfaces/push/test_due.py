@@ -1,4 +1,4 @@
-"""What a device is told, and when: each thing once, and what is settled is taken back."""
+"""What a device is sent, and when: each thing once, and settled asks are removed."""
 
 from datetime import timedelta
 

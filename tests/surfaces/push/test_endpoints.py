@@ -1,4 +1,4 @@
-"""Endpoints: what may be reached, and what is a way into the hub's own network."""
+"""Endpoints: what may be reached, and what would lead into the hub's own network."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The notice: the words of the card, all that is decided about, and only answers that are safe at a glance."""
+"""The notice: the card's words, everything to decide about, and only answers that are safe at a glance."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The bell: a hub on real sockets, a push service on loopback, and what reaches whose device."""
+"""The notifier: a hub on real sockets, a push service on loopback, and what reaches which device."""
 
 from datetime import timedelta
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Whose devices there are: each person's own, as long as they may be here."""
+"""Devices belong to people: each has their own, as long as they have access."""
 
 from datetime import timedelta
 from pathlib import Path

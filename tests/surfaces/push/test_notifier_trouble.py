@@ -1,4 +1,4 @@
-"""The bell when something fails: push services, files, and hubs that go and come back."""
+"""The notifier when something fails: push services, files, and hubs that go and come back."""
 
 import logging
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Sealing: the example of the RFC to the letter, and what a browser opens is what was sealed."""
+"""Encryption: the RFC's example byte for byte, and browsers decrypt what was encrypted."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Trust in a directory on a phone: it can be refused at a glance, and never given."""
+"""Trust in a directory on a phone: it can be refused at a glance, and never granted."""
 
 from handraise.model.trust import Brought, Trust
 from handraise.surfaces.push import notices

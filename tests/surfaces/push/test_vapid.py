@@ -1,4 +1,4 @@
-"""The hub's own key: made once, kept private, and what it signs is what a push service checks."""
+"""The hub's own key: created once, kept private, and push services accept its signatures."""
 
 import os
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""A push service on loopback, and the browsers that it reaches: it checks who sends; they open what came."""
+"""A push service on loopback, and the browsers it reaches: it checks the sender; they decrypt."""
 
 import asyncio
 import os
@@ -29,7 +29,7 @@ def unb64(told: str) -> bytes:
 
 @dataclass(frozen=True)
 class Delivered:
-    """One message as its browser got it."""
+    """One message as its browser received it."""
 
     headers: dict[str, str]
     claims: dict[str, Any]
@@ -39,7 +39,7 @@ class Delivered:
 
 @dataclass
 class Phone:
-    """A browser that was switched on: its keys, and what reached it."""
+    """A subscribed browser: its keys, and what reached it."""
 
     endpoint: str
     made_for: str
@@ -47,7 +47,7 @@ class Phone:
     auth: bytes = field(default_factory=lambda: os.urandom(16))
     delivered: list[Delivered] = field(default_factory=list)
     refusals: list[tuple[int, dict[str, str]]] = field(default_factory=list)
-    """What its push service says to the next ones, instead of taking them."""
+    """What its push service answers to the next messages, instead of accepting them."""
     tried: int = 0
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
@@ -61,7 +61,7 @@ class Phone:
         return {"endpoint": self.endpoint, "keys": keys, "label": "A phone", "made_for": self.made_for, **more}
 
     def open(self, sealed: bytes) -> bytes:
-        """As RFC 8291 has a browser do it."""
+        """As RFC 8291 tells a browser to do it."""
         salt, record, length = sealed[:16], int.from_bytes(sealed[16:20], "big"), sealed[20]
         sender, rest = sealed[21 : 21 + length], sealed[21 + length :]
         assert len(sealed) <= 4096
@@ -89,12 +89,12 @@ class Phone:
 
     @property
     def shown(self) -> list[tuple[str, str | None]]:
-        """What came, in short."""
+        """The messages, in short."""
         return [(each.notice["kind"], each.notice.get("ask")) for each in self.delivered]
 
 
 class Vendor:
-    """The push service. It takes nothing that is not signed by the hub whose key a browser was bound to."""
+    """The push service. It rejects everything not signed by the hub whose key a browser is bound to."""
 
     def __init__(self, base: str) -> None:
         self.base = base
@@ -118,7 +118,7 @@ class Vendor:
             writer.write("\r\n".join([*lines, "content-length: 0", "connection: close", "", ""]).encode())
             await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
-            pass  # a hub that was killed as it spoke
+            pass  # a hub that was killed while sending
         finally:
             writer.close()
 
@@ -144,7 +144,7 @@ class Vendor:
 
 @asynccontextmanager
 async def vendor() -> AsyncIterator[Vendor]:
-    """On any port that is free."""
+    """On any free port."""
     made = Vendor("")
     server = await asyncio.start_server(made.take, "127.0.0.1", 0)
     made.base = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
@@ -153,7 +153,7 @@ async def vendor() -> AsyncIterator[Vendor]:
 
 
 def checked(authorization: str, made_for: str) -> dict[str, Any] | None:
-    """What the hub says of itself, if it signed that with the key that the browser knows (RFC 8292)."""
+    """What the hub claims, if signed with the key that the browser knows (RFC 8292)."""
     scheme, _, rest = authorization.partition(" ")
     parts = dict(each.strip().split("=", 1) for each in rest.split(","))
     if scheme != "vapid" or parts["k"] != made_for:

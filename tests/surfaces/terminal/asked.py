@@ -1,4 +1,4 @@
-"""Asks for the tests of the terminal, one of each kind."""
+"""Asks for the terminal tests, one of each kind."""
 
 from datetime import UTC, datetime
 from typing import Any

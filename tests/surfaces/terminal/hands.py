@@ -1,4 +1,4 @@
-"""A hand at a terminal, without a terminal: keys at given times, as the screen hands them on."""
+"""A person's keys without a terminal: at given times, as the screen passes them on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,12 +26,12 @@ CARDS: Mapping[str, Body] = {
     "open question": Question((NAME,)),
     "form": ADDRESS,
 }
-"""Whatever `hands.json` calls a card."""
+"""What `hands.json` calls each card."""
 
 
 @dataclass
 class Player:
-    """One person, who has a line to Claude or, in the inbox, none."""
+    """One person, with a line to Claude or, in the inbox, without."""
 
     speaks: bool = True
     size: tuple[int, int] = (80, 24)
@@ -58,7 +58,7 @@ class Player:
             self.stack.drawn(_fit(current, self.size), self.now)
 
     def until(self, at: int) -> None:
-        """Time goes by."""
+        """Time passes."""
         while self.at < at:
             wakes = self.hand.wakes(self.now)
             self.at = min(at, self.at + (round(wakes.total_seconds() * 1000) if wakes is not None else at))
@@ -66,7 +66,7 @@ class Player:
             self.draw()
 
     def key(self, key: str, *, pasted: bool = False) -> None:
-        """One key: a character, or the name of one."""
+        """One key: a character, or a key name."""
         whose = self.hand.whose(self.now, self.line)
         if self.stack.current is not None and whose in ("line", "nobody"):
             self.line += self.hand.stray(self.now)
@@ -127,7 +127,7 @@ _FITS: dict[object, Fit] = {}
 
 
 def _fit(shown: Dialogue, size: tuple[int, int]) -> Fit:
-    """How much of it is seen: worked out once for all hands that come to the same place."""
+    """How much of it is visible: computed once for all cases that reach the same state."""
     drafts = tuple(shown.drafts.items())
     key = (id(shown.ask.body), size, shown.at, shown.pointer, shown.marked, shown.writing, shown.reading, drafts)
     if (key, shown.note) not in _FITS:
@@ -136,7 +136,7 @@ def _fit(shown: Dialogue, size: tuple[int, int]) -> Fit:
 
 
 def outcome(player: Player) -> str:
-    """What came of it, in a word."""
+    """The outcome, in a word."""
     if not player.sent:
         return "open"
     answer: Any = player.sent[-1][1]

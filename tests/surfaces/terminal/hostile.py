@@ -1,4 +1,4 @@
-"""Texts that try to do something to a terminal, or to the person in front of it."""
+"""Texts that attack a terminal, or the person in front of it."""
 
 CORPUS = {
     "clears the screen": "\x1b[2J\x1b[H",

@@ -1,6 +1,6 @@
-"""The process behind `ready.py`: our command with everything imported. It forks for each that is wanted.
+"""The process behind `ready.py`: our command with everything imported. It forks for each one that is needed.
 
-Each child has the arguments, environment, directory and descriptors that were wished for, and ends like any program.
+Each child has the requested arguments, environment, directory and descriptors, and exits like any program.
 """
 
 import array
@@ -13,13 +13,9 @@ import socket
 import sys
 from typing import Any
 
-import anyio._backends._asyncio
-import httpcore2
 import prompt_toolkit.key_binding.bindings.search
 import prompt_toolkit.patch_stdout
 import prompt_toolkit.shortcuts
-import truststore
-import uvloop
 
 import handraise.cli.interactive
 import handraise.cli.interactive_session
@@ -30,12 +26,12 @@ import handraise.surfaces.terminal.plain
 import handraise.surfaces.terminal.screen
 from handraise.cli.entry import main
 
-IMPORTED = (anyio, handraise, httpcore2, prompt_toolkit, truststore, uvloop)
+IMPORTED = (handraise, prompt_toolkit)
 LARGEST = 1_000_000
 
 
 def serve(ours: socket.socket) -> None:
-    """Returns in each child, ready to be the command; in this process it ends when nobody can wish any more."""
+    """Returns in each child, ready to be the command; in this process it ends when nobody can request any more."""
     heard, told = os.pipe()
     os.set_blocking(told, False)
     signal.set_wakeup_fd(told)
@@ -74,7 +70,7 @@ def receive(ours: socket.socket) -> tuple[Any, list[int]]:
 
 
 def bury(listening: dict[int, int]) -> None:
-    """Tells how each child ended."""
+    """Reports how each child exited."""
     while listening:
         child, status = os.waitpid(-1, os.WNOHANG)
         if not child:
@@ -83,7 +79,7 @@ def bury(listening: dict[int, int]) -> None:
         try:
             os.write(listener, b"%d\n" % os.waitstatus_to_exitcode(status))
         except BrokenPipeError:
-            pass  # nobody wants to know
+            pass  # nobody is listening
         os.close(listener)
 
 
@@ -102,7 +98,7 @@ def become(wish: dict[str, Any], standard: list[int]) -> None:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         os.execvp(command[0], command)
     sys.argv = command[2:]
-    # As Python opens them at its start.
+    # As Python opens them at startup.
     sys.stdin = open(0, errors="surrogateescape", closefd=False)  # noqa: SIM115
     sys.stdout = open(1, "w", errors="surrogateescape", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115

@@ -1,4 +1,4 @@
-"""A pseudo-terminal with the real command in it, read through a terminal emulator that answers like one."""
+"""A pseudo-terminal with the real command in it, read through a terminal emulator that answers like a real one."""
 
 import asyncio
 import os
@@ -19,11 +19,11 @@ ENTER, ESCAPE, TAB, SPACE, BACKSPACE = "\r", "\x1b", "\t", " ", "\x7f"
 CTRL_C, CTRL_D, CTRL_U, CTRL_Z = "\x03", "\x04", "\x15", "\x1a"
 PAGE_DOWN = "\x1b[6~"
 _SYNCHRONIZED = 2026 << 5
-"""The mode in which a program draws a picture, as pyte counts private modes."""
+"""The mode in which a program draws a picture, in pyte's numbering of private modes."""
 
 
 class Emulator(pyte.HistoryScreen):
-    """Answers cursor-position requests, and remembers what must never happen."""
+    """Answers cursor-position requests, and records what must never happen."""
 
     def __init__(self, columns: int, rows: int, reply: Callable[[str], None]) -> None:
         super().__init__(columns, rows, history=5000, ratio=0.5)
@@ -42,7 +42,7 @@ class Emulator(pyte.HistoryScreen):
 
 
 class Pseudo:
-    """A command in a terminal of so many columns and rows. Entered with `async with`; killed if it still runs then."""
+    """A command in a terminal of this size. Entered with `async with`; killed if it still runs at the end."""
 
     def __init__(
         self, *command: str, environment: Mapping[str, str], cwd: str, columns: int = 100, rows: int = 40
@@ -78,7 +78,7 @@ class Pseudo:
 
     @property
     def lines(self) -> list[str]:
-        """What is on the screen, without empty lines at its end."""
+        """What is on the screen, without trailing empty lines."""
         if self._lines is None:
             self._lines = [row.rstrip() for row in self.emulator.display]
             while self._lines and not self._lines[-1]:
@@ -96,7 +96,7 @@ class Pseudo:
         return "\n".join(["".join(row).rstrip() for row in rows] + self.lines)
 
     async def until(self, *texts: str, gone: str | None = None) -> str:
-        """The screen, as soon as it shows all the texts and no longer the one that should go."""
+        """The screen, as soon as it shows all these texts and no longer the one that should go."""
         return await self.wait(
             lambda: all(text in self.screen for text in texts) and (gone is None or gone not in self.screen),
             f"{texts} without {gone!r}",
@@ -116,7 +116,7 @@ class Pseudo:
 
     @property
     def _is_drawing(self) -> bool:
-        """Half of a picture is there: what it shows may be of the one before."""
+        """A redraw is in progress: the screen may still show parts of the last one."""
         return _SYNCHRONIZED in self.emulator.mode and not self.ended
 
     def type(self, *keys: str) -> None:
@@ -124,20 +124,20 @@ class Pseudo:
             self._send(key)
 
     async def confirm(self, key: str) -> None:
-        """Points at something that grants, sees that it is pointed at, and confirms it."""
+        """Selects something that grants, sees that it is selected, and confirms it."""
         self.type(key)
         await self.until("❯ ")
         self.type(ENTER)
 
     async def enter(self, text: str) -> None:
-        """Types a text, sees it, and ends it with Enter: in one piece it would be a paste."""
+        """Types a text, sees it, and presses Enter: in one piece it would be a paste."""
         self.type(text)
         shown = text.strip()
         await self.wait(lambda: any("› " in row and row.endswith(shown) for row in self.lines), f"› … {shown}")
         self.type(ENTER)
 
     async def resize(self, columns: int, rows: int, *texts: str) -> None:
-        """Until the program has drawn these texts again: what it drew before is cut by the emulator itself."""
+        """Until the program has redrawn these texts: the emulator itself cuts off what was drawn before."""
         before = len(self.raw)
         self.emulator.resize(rows, columns)
         self._lines = None
@@ -145,7 +145,7 @@ class Pseudo:
         await self.wait(lambda: all(text.encode() in self.raw[before:] for text in texts), f"{texts} anew")
 
     async def end(self) -> int:
-        """The exit code, once the command has ended by itself."""
+        """The exit code, once the command has exited by itself."""
         try:
             async with asyncio.timeout(DEADLINE):
                 while not self.ended:
@@ -159,7 +159,7 @@ class Pseudo:
         os.kill(self._child.pid, number)
 
     def modes(self) -> list[Any]:
-        """How the terminal is set: what must be the same afterwards."""
+        """The terminal's settings: they must be the same afterwards."""
         return termios.tcgetattr(self._end)
 
     def _send(self, text: str) -> None:

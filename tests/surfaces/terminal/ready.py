@@ -1,7 +1,7 @@
-"""Starts our command in a process of its own, without the half second that Python needs to import it each time.
+"""Starts our command in its own process, without the half second that Python needs to import it each time.
 
-A process that has everything imported is kept ready, one for each test worker, and forks. That the command also starts
-from nothing is seen by the tests with a shell, and by those in `tests/cli`.
+One process per test worker has everything imported, and forks. The tests with a shell, and those in `tests/cli`, check
+that the command also starts from scratch.
 """
 
 import array
@@ -22,7 +22,7 @@ KEPT = Path(__file__).with_name("kept_ready.py")
 
 
 class Started:
-    """The command as it runs; `code` once it has ended, negative for a signal."""
+    """The running command; `code` once it has exited, negative for a signal."""
 
     def __init__(self, pid: int, status: int) -> None:
         self.pid = pid
@@ -38,15 +38,15 @@ class Started:
     async def kill(self) -> None:
         """If it still runs."""
         if self.code is None:
-            with suppress(ProcessLookupError):  # it has just ended by itself
+            with suppress(ProcessLookupError):  # it has just exited by itself
                 os.kill(self.pid, signal.SIGKILL)
             await self.wait()
 
 
 async def start(command: Sequence[str], environment: Mapping[str, str], cwd: str, files: Sequence[int]) -> Started:
-    """`files` are its standard input, output and error. If the first is a terminal, it is the command's own.
+    """`files` are its standard input, output and error. If the first is a terminal, it becomes the controlling one.
 
-    What is not our command is executed as usual.
+    Anything but our command is executed as usual.
     """
     status, told = os.pipe()
     wish = {"command": command, "environment": dict(environment), "cwd": cwd}
@@ -57,7 +57,7 @@ async def start(command: Sequence[str], environment: Mapping[str, str], cwd: str
 
 
 def _number(status: int) -> int:
-    """The next number that is told: first the process, then how it ended."""
+    """The next number reported: first the process, then how it exited."""
     line = b""
     while not line.endswith(b"\n"):
         piece = os.read(status, 1)

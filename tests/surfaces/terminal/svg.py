@@ -22,7 +22,7 @@ _COLOURS = {
 
 
 def picture(screen: pyte.Screen, title: str) -> str:
-    """The screen in a window of that title, without the empty rows at its end."""
+    """The screen in a window with this title, without trailing empty rows."""
     shown = [[screen.buffer[row][column] for column in range(screen.columns)] for row in range(screen.lines)]
     while shown and not "".join(char.data for char in shown[-1]).strip():
         shown.pop()
@@ -46,7 +46,7 @@ def _row(row: list[Char], y: float) -> str:
 
 
 def _firm(text: str) -> str:
-    """Blanks that no reader of SVG folds."""
+    """Spaces that no SVG reader collapses."""
     return escape(text).replace(" ", "\u00a0")
 
 

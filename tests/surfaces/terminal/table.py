@@ -1,4 +1,5 @@
-"""A hub that serves, and terminals at it. Asks are put straight into its store: no Claude is started for them."""
+"""A served hub, and terminals connected to it. Asks are written straight to its store: no Claude is started for
+them."""
 
 import itertools
 import os
@@ -20,7 +21,7 @@ from surfaces.terminal.pseudo import Pseudo, handraise
 
 
 class Table:
-    """One hub after the other on the same state; `up` is the one that serves."""
+    """One hub after the other on the same state; `up` is the running one."""
 
     def __init__(self, tmp: Path) -> None:
         self.tmp = tmp
@@ -41,7 +42,7 @@ class Table:
         return self.up.hub
 
     async def session(self, identity: str = "s_1", title: str = "Fix the tests", **fields: Any) -> Session:
-        """One that nobody runs."""
+        """One without a process."""
         told: dict[str, Any] = {"phase": "working", **fields}
         session = Session(identity, None, str(self.tmp), f"claude-{identity}", title, now(), now(), **told)
         await self.hub.store.apply([SaveSession(session)])
@@ -73,18 +74,18 @@ class Table:
         await self.hub.desk.seat(Person(name), source).answer(ask.id, answer, ask.digest)
 
     async def given(self, ask: Ask) -> Answer:
-        """What the ask was answered with."""
+        """The answer that the ask got."""
         found = await self.hub.desk.ask(ask.id)
         assert isinstance(found.settlement, Answered), found.settlement
         return found.settlement.answer
 
     def terminal(self, *arguments: str, environment: Mapping[str, str] | None = None, **size: int) -> Pseudo:
-        """The real command in a terminal of its own."""
+        """The real command in its own terminal."""
         told = {**self._environment(), **(environment or {})}
         return Pseudo(*handraise(*arguments), environment=told, cwd=str(self.tmp), **size)
 
     def shell(self, command: str) -> Pseudo:
-        """A shell that starts with a command, and goes on if it was only told how to be."""
+        """A shell that runs a setup command first, and continues."""
         start = self.tmp / "shell.rc"
         start.write_text(f'handraise() {{ {" ".join(handraise())} "$@"; }}\n{command}\n')
         told = {**self._environment(), "HISTFILE": "/dev/null"}
@@ -98,7 +99,7 @@ class Table:
 
 @asynccontextmanager
 async def table(tmp: Path) -> AsyncIterator[Table]:
-    """A table with its hub up."""
+    """A table with a running hub."""
     laid = Table(tmp)
     async with laid.serve():
         yield laid

@@ -1,4 +1,4 @@
-"""What is printed as a way to answer is one: a shell reads it, and `handraise answer` takes it."""
+"""The printed ways to answer work: a shell parses them, and `handraise answer` accepts them."""
 
 import shlex
 import shutil

@@ -1,4 +1,4 @@
-"""The open asks in front of one person."""
+"""The open asks that one person sees."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""The person's own editor: what is not edited stays as it is, to the byte."""
+"""The person's own editor: unedited parts stay the same, to the byte."""
 
 import os
 import sys

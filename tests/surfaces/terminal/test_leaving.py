@@ -1,4 +1,4 @@
-"""The terminal as it is left behind, for good or for a while."""
+"""The terminal after leaving, for good or for a while."""
 
 import signal
 import termios

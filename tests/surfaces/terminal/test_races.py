@@ -138,7 +138,7 @@ async def test_what_became_of_an_ask_while_the_hub_was_away_is_told_once(tmp_pat
         await terminal.until("Lost the connection to the hub")
         async with laid.serve():
             # No process is left of a session that nobody ran, so that its ask is withdrawn.
-            await terminal.until("The session was lost", "Type to resume the session")
+            await terminal.until("Claude exited", "Type to resume the session")
             assert terminal.everything.count("No longer needed:") == 1
             terminal.type(CTRL_D)
             assert await terminal.end() == 1

@@ -1,4 +1,4 @@
-"""A hub that refuses, a reader that goes away, words of a newer hub: told in a sentence, and nothing is torn."""
+"""A hub that refuses, a reader that goes away, a newer hub: reported in a sentence, with the screen intact."""
 
 import asyncio
 import os

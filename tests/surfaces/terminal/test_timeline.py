@@ -127,7 +127,7 @@ def test_a_notice_and_an_end() -> None:
     timeline = Timeline()
     assert lines(timeline.receive(item(Notice("warning", "Slow")), 60)) == ["! Slow"]
     assert lines(timeline.receive(item(SessionEnded("lost", "It was killed", None)), 60)) == [
-        "─ The session was lost: It was killed"
+        "─ Claude exited: It was killed"
     ]
 
 

@@ -1,4 +1,4 @@
-"""Trust in a directory at the terminal: whole, and never by accident."""
+"""Trust in a directory in the terminal: shown in full, and never granted by accident."""
 
 from datetime import timedelta
 

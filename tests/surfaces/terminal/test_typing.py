@@ -1,4 +1,4 @@
-"""Somebody types while cards come: in a real terminal at a real hub, nothing is granted and nothing typed is lost."""
+"""Someone types while cards appear: in a real terminal with a real hub, nothing is granted and no text is lost."""
 
 import asyncio
 from pathlib import Path

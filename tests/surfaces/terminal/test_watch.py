@@ -49,7 +49,7 @@ async def test_a_watch_says_that_the_hub_is_gone_and_finds_the_next_one(tmp_path
         await terminal.__aenter__()
         await terminal.until("No sessions yet")
     try:
-        await terminal.until("No hub answers here.", "Retrying.")
+        await terminal.until("No hub is running.", "Retrying.")
         async with laid.serve():
             await terminal.until("No sessions yet")
     finally:

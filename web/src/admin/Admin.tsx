@@ -1,4 +1,4 @@
-/** Administration: the pages that are not needed every day, loaded on the first visit. */
+/** Administration: pages that are not needed every day, loaded on the first visit. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Later } from "../parts/Later";
 import { ADMIN } from "../store/place";

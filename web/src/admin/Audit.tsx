@@ -1,4 +1,4 @@
-/** The audit: who did what, when, from where; the last first. */
+/** The audit log: who did what, when, and from where; newest first. */
 import { useSignal, type Signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Audit, Entry } from "../generated/api";
@@ -18,9 +18,9 @@ import { periodOf } from "./numbers";
 import { Trouble } from "./read";
 
 const PAGE = 100;
-/** What is offered as a span of time, in days. */
+/** The offered time spans, in days. */
 const DAYS = [0, 1, 7, 30];
-/** All that the hub writes into its audit, by its own names. */
+/** Everything the hub writes to its audit log, by the hub's own names. */
 const EVENTS: Entry["what"][] = [
   "answered",
   "late answer",
@@ -81,7 +81,7 @@ function Log() {
   );
 }
 
-/** The entries that are wanted, page by page. */
+/** The filtered entries, page by page. */
 function useLog(wanted: Signal<Wanted>) {
   const entries = useSignal<Entry[] | null>(null);
   const next = useSignal<number | null>(null);
@@ -91,7 +91,7 @@ function useLog(wanted: Signal<Wanted>) {
     trouble.value = null;
     try {
       const page = await get<Audit>(`/api/audit?${queryOf(asked, before)}`);
-      // Something else is wanted by now.
+      // The filter has changed meanwhile.
       if (asked !== wanted.value) return;
       entries.value = [...(before === null ? [] : (entries.value ?? [])), ...page.entries];
       next.value = page.next;

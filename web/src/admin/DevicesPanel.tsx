@@ -35,7 +35,7 @@ export function DevicesPanel() {
   );
 }
 
-/** Does one thing at a time, and says how it went. */
+/** Does one thing at a time, and reports the outcome. */
 function useDevices() {
   const notice = useSignal<PanelNote | null>(null);
   const busy = useSignal(false);
@@ -95,7 +95,7 @@ function ThisDevice({ busy, run, test }: { busy: Signal<boolean>; run: (work: Wo
 interface DeviceActions {
   busy: Signal<boolean>;
   run: (work: Work) => Promise<void>;
-  /** What stands above the list already. */
+  /** What is already shown above the list. */
   shown: string;
 }
 

@@ -3,7 +3,7 @@ import { useSignal, type Signal } from "@preact/signals";
 import type { Options, Project } from "../generated/api";
 import { Field, SubmitForm, Select, Suggestions, TextArea, TextField } from "../parts/Form";
 import { MODELS, ModeChoices } from "../sessions/modes";
-import { may } from "../store/desk";
+import { may, toolsOf } from "../store/desk";
 import { t } from "../texts";
 import { draftOf, KINDS, optionsOf, type OptionsDraft } from "./options";
 
@@ -12,7 +12,7 @@ const SANDBOXES = ["open", "project", "sealed", "off"] as const;
 interface OptionsFormProps {
   project: Project;
   save: (options: Options, name: string) => Promise<boolean>;
-  /** Outlives the form, which is drawn again from what was saved. */
+  /** Outlives the form, which is redrawn from what was saved. */
   saved: Signal<boolean>;
 }
 
@@ -112,7 +112,13 @@ function Lists({ value, set }: PartProps) {
   return (
     <>
       <Field label={t("admin.projects.allowed_tools")} hint={t("admin.projects.one_per_line")}>
-        <TextArea class="mono" rows={2} placeholder={"Read\nGrep"} value={value.allowed_tools} change={(text) => set({ allowed_tools: text })} />
+        <TextArea
+          class="mono"
+          rows={2}
+          placeholder={[...toolsOf("read").slice(0, 1), ...toolsOf("find").slice(0, 1)].join("\n")}
+          value={value.allowed_tools}
+          change={(text) => set({ allowed_tools: text })}
+        />
       </Field>
       <Field label={t("admin.projects.add_dirs")} hint={t("admin.projects.one_per_line")}>
         <TextArea class="mono" rows={2} value={value.add_dirs} change={(text) => set({ add_dirs: text })} />

@@ -1,4 +1,4 @@
-/** Projects: directories, and what their sessions begin with. */
+/** Projects: directories, and what their sessions start with. */
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Projects } from "../generated/api";

@@ -1,4 +1,4 @@
-/** Rules: standing answers, who made them, how often they answered, and how to take them back. */
+/** Rules: standing answers, who made them, how often they answered, and how to revoke them. */
 import type { Asks, Rule, Rules } from "../generated/api";
 import type { Ask } from "../feed/model";
 import { Confirm } from "../parts/Confirm";
@@ -80,7 +80,7 @@ function RuleList({ rules, uses, reading }: { rules: readonly Rule[]; uses: Read
   );
 }
 
-/** Why people were asked, lately; and the way to a rule, so that they are not asked again. */
+/** Why people were asked recently, with a link to a rule that avoids it. */
 function RecentlyAsked({ asks }: { asks: readonly Ask[] }) {
   if (!asks.length) return null;
   return (

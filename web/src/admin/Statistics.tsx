@@ -1,4 +1,4 @@
-/** A small page of numbers, with charts drawn by hand. */
+/** A small page of statistics, with hand-drawn charts. */
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { Asks } from "../generated/api";
@@ -15,7 +15,7 @@ import { Trouble } from "./read";
 
 const SPANS = [14, 30, 90];
 const PAGE = 1000;
-/** More asks than this are not read for a chart. */
+/** At most this many asks are read for a chart. */
 const MOST = 20_000;
 
 /** Newest first, as far back as the span goes. */

@@ -1,4 +1,4 @@
-/** Tokens: who may come in, as what, and since when. */
+/** Tokens: who has access, with which role, and since when. */
 import { useSignal } from "@preact/signals";
 import type { Link, MadeToken, Token, Tokens } from "../generated/api";
 import { Confirm } from "../parts/Confirm";
@@ -78,7 +78,7 @@ function isExpired(token: Token): boolean {
   return token.expires_at !== null && Date.parse(token.expires_at) <= Date.now();
 }
 
-/** What a new token is made from. */
+/** The inputs of a new token. */
 interface TokenDraft {
   name: string;
   role: (typeof ROLES)[number];

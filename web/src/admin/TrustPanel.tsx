@@ -1,4 +1,4 @@
-/** Which directories are trusted, by whom; and how to take it back. */
+/** Which directories are trusted, by whom, and how to revoke it. */
 import type { Trusts } from "../generated/api";
 import { Confirm } from "../parts/Confirm";
 import { Table } from "../parts/Table";

@@ -1,14 +1,14 @@
-/** Bars by the day, and rows of bars. Each says its numbers when it is pointed at; the table says them to everybody. */
+/** Bars per day, and rows of bars. Each shows its numbers on hover; the table has them for everyone. */
 import type { Day } from "./numbers";
 
 const [WIDTH, HEIGHT, TOP] = [560, 130, 18];
 
 interface BarsProps {
   days: readonly Day[];
-  /** From the bottom upwards. */
+  /** From bottom to top. */
   stacks: ((day: Day) => number)[];
   say: (day: Day) => string;
-  /** What the whole height stands for; the highest day, unless it is said. */
+  /** What the full height stands for; the highest day by default. */
   most?: number;
 }
 
@@ -38,7 +38,7 @@ interface DayBarProps {
   width: number;
   title: string;
   label: string;
-  /** From the bottom upwards. */
+  /** From bottom to top. */
   heights: number[];
 }
 

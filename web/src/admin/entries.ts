@@ -1,4 +1,4 @@
-/** An entry of the audit in a few words. Pure; all of it stands behind them. */
+/** An audit entry in a few words. Pure; the complete entry is behind them. */
 import type { Entry } from "../generated/api";
 import { reveal } from "../text/reveal";
 import { t, textOr } from "../texts";

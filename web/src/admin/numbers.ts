@@ -1,4 +1,4 @@
-/** The statistics: asks a day, time to answer, how long Claude waited, the share of rules. Pure. */
+/** The statistics: asks per day, time to answer, how long Claude waited, the share of rules. Pure. */
 import type { Ask } from "../feed/model";
 import { span as duration } from "../text/times";
 import { t } from "../texts";
@@ -27,13 +27,13 @@ export interface Numbers {
 const DAY = 86_400_000;
 const BUCKETS = [10e3, 30e3, 120e3, 600e3, 3600e3, Infinity];
 
-/** The last so many days, in words. */
+/** The last days, in words. */
 export function periodOf(days: number): string {
   if (days === 0) return t("admin.period.any");
   return days === 1 ? t("admin.period.day") : t("admin.period.days", { count: days });
 }
 
-/** Of the asks that were opened within the last days. */
+/** Of the asks opened in the last days. */
 export function count(asks: readonly Ask[], now: number, span = 14): Numbers {
   const days = Array.from({ length: span }, (_, at): Day => ({ day: dayOf(now - (span - 1 - at) * DAY), people: 0, rules: 0, waited: 0 }));
   const byDay = new Map(days.map((day) => [day.day, day]));

@@ -1,4 +1,4 @@
-/** A project's options as a form has them, and as the hub takes them. Pure. */
+/** A project's options as a form has them, and as the hub expects them. Pure. */
 import type { Options } from "../generated/api";
 
 export interface OptionsDraft {
@@ -35,7 +35,7 @@ export function draftOf(options: Options): OptionsDraft {
   };
 }
 
-/** What is left empty is left to the settings. `rules` go along as they are. */
+/** Empty fields follow the settings. `rules` are passed through. */
 export function optionsOf(draft: OptionsDraft, rules: Options["rules"]): Options {
   const text = (value: string) => value.trim() || null;
   const lines = (value: string) =>

@@ -1,4 +1,4 @@
-/** What an administration page reads from the hub, and how it says that it cannot. */
+/** What an administration page reads from the hub, and how it reports errors. */
 import { useSignal, type Signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { get, explainError } from "../store/http";
@@ -9,7 +9,7 @@ export interface Resource<T> {
   value: Signal<T | null>;
   trouble: Signal<string | null>;
   again: () => void;
-  /** Does something, shows what went wrong, and reads again. */
+  /** Does something, shows errors, and reads again. */
   act: (what: () => Promise<unknown>) => Promise<boolean>;
 }
 
@@ -40,12 +40,12 @@ export function useResource<T>(path: string): Resource<T> {
   return { value, trouble, again, act };
 }
 
-/** Until it is here, or why it is not. */
+/** While loading, or why it failed. */
 export function Loading({ reading }: { reading: { trouble: Signal<string | null> } }) {
   return reading.trouble.value ? null : <p class="empty">{t("page.loading")}</p>;
 }
 
-/** Stands on top of its page, and scrolls into view: the button may be further down. */
+/** At the top of its page, and scrolled into view: the button may be further down. */
 export function Trouble({ reading }: { reading: { trouble: Signal<string | null> } }) {
   const note = useRef<HTMLParagraphElement>(null);
   const text = reading.trouble.value;

@@ -1,4 +1,4 @@
-/** How often rules answered lately. Pure. */
+/** How often rules answered recently. Pure. */
 import type { Ask } from "../feed/model";
 
 export interface Use {
@@ -6,7 +6,7 @@ export interface Use {
   last: string;
 }
 
-/** By the rule's id; `asks` come newest first. A command of several parts may be several rules' doing. */
+/** By rule id; `asks` come newest first. A command of several parts may be answered by several rules. */
 export function usesOf(asks: readonly Ask[]): Map<string, Use> {
   const uses = new Map<string, Use>();
   for (const { settlement } of asks) {

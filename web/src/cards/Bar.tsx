@@ -1,11 +1,11 @@
-/** What a card is decided by: controls that stay in reach, say what was not read yet, and why they did nothing. */
+/** The controls of a card: they stay in reach, and say what was not read yet and why they did nothing. */
 import type { ComponentChildren } from "preact";
 import type { CardChoice } from "../feed/model";
 import type { Hand, Refusal } from "../hands/Hand";
 import { Quoted } from "../parts/Quoted";
 import { t } from "../texts";
 
-/** `tag`: more classes. Where not all was on the screen, it says so. */
+/** `tag`: more classes. Says if not everything was on the screen. */
 export function Bar({ hand, tag = "", children }: { hand: Hand; tag?: string; children: ComponentChildren }) {
   return (
     <div class={`controls ${tag}`} data-own>
@@ -30,14 +30,14 @@ export function refusalOf({ verdict }: Refusal): string {
   return verdict === "unseen" ? t("page.card.refused.unseen") : t("page.card.refused.wait");
 }
 
-/** A control's label, where the answer goes to several requests at once. */
+/** A control's label, if the answer goes to several requests. */
 export function forAll(label: string, count: number): string {
   return count ? t("page.inbox.label_for_all", { label, count }) : label;
 }
 
 interface ControlProps {
   hand: Hand;
-  /** The control's name: its key, where it has one. */
+  /** The control's name: its key, if it has one. */
   name: string;
   label: ComponentChildren;
   does?: (() => void) | undefined;
@@ -70,17 +70,17 @@ export function Control({ hand, name, label, does, disabled, tag = "", shown = n
 
 interface ChoiceProps {
   hand: Hand;
-  /** None where the hub does not offer it. */
+  /** None if the hub doesn't offer it. */
   choice: CardChoice | undefined;
   does: () => void;
   disabled: boolean;
   tag?: string;
   id?: string;
-  /** How many identical asks the answer goes to; 0 if to this one alone. */
+  /** How many identical asks the answer goes to; 0 for this one alone. */
   all?: number;
-  /** Its key is not shown: it leads here, and does nothing else. */
+  /** Its key is not shown: it only leads here. */
   quiet?: boolean;
-  /** What it does stands below its name; otherwise it is a tooltip. */
+  /** Its effect is below its name; otherwise it is a tooltip. */
   explained?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** An ask as the page shows it: one anatomy for all kinds, and one line when it is over. */
+/** An ask as the page shows it: one anatomy for all kinds, and one line once it is settled. */
 import { useComputed, useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useId, useLayoutEffect, useMemo, useRef } from "preact/hooks";
@@ -32,7 +32,7 @@ export function Card({ ask, where }: { ask: Ask; where: Where }) {
   const unfolded = useSignal(false);
   const isOpen = stage.is === "open" || stage.is === "sending" || stage.is === "queued" || stage.is === "sent";
   const wasOpen = useRef(isOpen);
-  // A person who writes an answer while the time runs out can finish it, and sees that it is late.
+  // A person who is writing an answer when the time runs out can finish it, and sees that it is late.
   if (wasOpen.current && stage.is === "expired" && document.getElementById(`card-${ask.id}`)?.contains(document.activeElement)) unfolded.value = true;
   wasOpen.current = isOpen;
   if (isOpen || unfolded.value) return <Whole ask={ask} stage={stage} where={where} fold={isOpen ? null : () => (unfolded.value = false)} />;
@@ -68,7 +68,7 @@ function Whole({ ask, stage, where, fold }: { ask: Ask; stage: Stage; where: Whe
   );
 }
 
-/** The ways to answer it, as long as it can be answered from here. */
+/** The ways to answer it, while it can be answered from here. */
 function useActing(ask: Ask, stage: Stage, hand: Hand): Acting {
   const acts = (stage.is === "open" || stage.is === "expired") && may("approver");
   const others = mates(ask);
@@ -77,7 +77,7 @@ function useActing(ask: Ask, stage: Stage, hand: Hand): Acting {
     if (others.length) void answerAll(others, answer);
     else void sendAnswer(ask, answer);
   };
-  // What is held back for a moment is sent as things stand then.
+  // An act that is held for a moment is sent as things are then.
   const latest = useRef(send);
   latest.current = send;
   const act: Acting["act"] = (answer, control) => acts && hand.act(control, weightOf(answer), () => latest.current(answer));
@@ -91,7 +91,7 @@ function useActing(ask: Ask, stage: Stage, hand: Hand): Acting {
   };
 }
 
-/** The card before the person's hand. It counts as looked at when all of it was on the screen, for as long as an act needs. */
+/** The card in front of the person. It counts as seen when all of it was on the screen for as long as an act needs. */
 function useHand(ask: Ask, open: boolean): [Hand, RefObject<HTMLElement | null>] {
   const frame = useRef<HTMLElement>(null);
   const hand = useMemo(() => new Hand(ask.id), [ask.id]);
@@ -106,7 +106,7 @@ function useHand(ask: Ask, open: boolean): [Hand, RefObject<HTMLElement | null>]
   return [hand, frame];
 }
 
-/** What is asked. Several questions say their own, one after the other. */
+/** What is asked. Several questions each say their own. */
 function Headline({ ask, id }: { ask: Ask; id: string }) {
   const several = ask.kind === "question" && ask.body.questions.length > 1;
   return (

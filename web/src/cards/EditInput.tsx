@@ -1,4 +1,4 @@
-/** A tool's input, changed before it is allowed: its text where it has one, its JSON otherwise. What changes is shown before it is sent. */
+/** A tool's input, edited before it is allowed: its text if it has one, otherwise its JSON. Changes are shown before it is sent. */
 import { useMemo } from "preact/hooks";
 import type { AskOf } from "../feed/model";
 import { SubmitForm } from "../parts/Form";
@@ -9,8 +9,6 @@ import { compareTexts, onlyChanges } from "../text/diff";
 import { fromField, toField } from "../text/editing";
 import { t } from "../texts";
 
-const TEXTS: Record<string, string> = { Bash: "command", Write: "content", Edit: "new_string", NotebookEdit: "new_source", WebFetch: "url", WebSearch: "query" };
-
 export interface Edited {
   /** The field that is edited as text; null: all of it, as JSON. */
   key: string | null;
@@ -18,15 +16,15 @@ export interface Edited {
   after: string;
   field: string;
   change: (field: string) => void;
-  /** The input as edited; null if it cannot be read. */
+  /** The edited input; null if it can't be parsed. */
   input: Record<string, unknown> | null;
 }
 
 export function useEdit(ask: AskOf<"permission">): Edited {
-  const { input, tool } = ask.body;
-  const named = TEXTS[tool];
-  const text = named === undefined ? undefined : input[named];
-  const key = named !== undefined && typeof text === "string" ? named : null;
+  const { input } = ask.body;
+  const named = ask.card.traits?.editable || null;
+  const text = named === null ? undefined : input[named];
+  const key = typeof text === "string" ? named : null;
   const before = typeof text === "string" ? text : JSON.stringify(input, null, 2);
   const [field, change] = useDraft(`${ask.id}.edit`, toField(before));
   const after = useMemo(() => fromField(field, before), [field, before]);
@@ -41,7 +39,7 @@ interface EditInputProps {
   leave: () => void;
 }
 
-export function Edit({ ask, edit, reviewing, review, leave }: EditInputProps) {
+export function EditForm({ ask, edit, reviewing, review, leave }: EditInputProps) {
   const what = edit.key ?? ask.body.tool;
   if (reviewing) return <Changes before={edit.before} after={edit.after} what={what} />;
   const submit = () => edit.input && review();
@@ -61,7 +59,7 @@ export function Edit({ ask, edit, reviewing, review, leave }: EditInputProps) {
   );
 }
 
-/** What was asked against what was made of it. */
+/** The original against the edit. */
 export function Changes({ before, after, what }: { before: string; after: string; what: string }) {
   const rows = useMemo(() => (before === after ? [] : onlyChanges(compareTexts(...withoutEndings(before, after)), (count) => t("page.card.unchanged", { count }))), [before, after]);
   return (
@@ -72,7 +70,7 @@ export function Changes({ before, after, what }: { before: string; after: string
   );
 }
 
-/** Where every line ends in the same way before and after, line endings need not be shown. */
+/** If every line ends the same way before and after, line endings need not be shown. */
 function withoutEndings(before: string, after: string): [string, string] {
   const alike = [before, after].every((text) => !/(^|[^\r])\n/.test(text));
   return alike ? [before.replaceAll("\r\n", "\n"), after.replaceAll("\r\n", "\n")] : [before, after];

@@ -1,4 +1,4 @@
-/** What an ask is decided by, whole and in the hub's order: the change, the command, every other field of the input. */
+/** What to decide an ask by, complete and in the hub's order: the change, the command, every other field of the input. */
 import { useMemo } from "preact/hooks";
 import type { AskOf, Evidence } from "../feed/model";
 import { Diff } from "../parts/Diff";
@@ -7,13 +7,13 @@ import { Quoted } from "../parts/Quoted";
 import { fileOf, nearby } from "../text/paths";
 import { t } from "../texts";
 
-/** A field that is no longer than this stands in a line with others. */
+/** Fields up to this length share a line. */
 const SHORT = 60;
 
-/** The evidence of a permission, and all of its input for those who want to be sure. */
+/** The evidence of a permission, and its whole input for those who want to be sure. */
 export function EvidenceList({ ask, directory }: { ask: AskOf<"permission">; directory: string | null }) {
-  const { headline, evidence } = ask.card;
-  const path = nearby(fileOf(ask.body.input) || ask.body.tool, directory);
+  const { headline, evidence, traits } = ask.card;
+  const path = nearby(fileOf(traits, ask.body.input) || ask.body.tool, directory);
   const whole = useMemo(() => JSON.stringify(ask.body.input, null, 2), [ask.body]);
   return (
     <div class="evidence">
@@ -27,10 +27,9 @@ export function EvidenceList({ ask, directory }: { ask: AskOf<"permission">; dir
   );
 }
 
-/** A short command stands in the headline already; and Claude often describes a change by the name of its file. */
+/** A short command stands in the headline already. */
 function isRepeated({ kind, text }: Evidence, headline: string): boolean {
-  if (kind === "command") return headline.includes(`\`${text}\``);
-  return kind === "note" && headline.includes(text);
+  return kind === "command" && headline.includes(`\`${text}\``);
 }
 
 /** One piece of evidence. `path` names the file of a change. */
@@ -69,7 +68,7 @@ function Piece({ text, label }: { text: string; label: string }) {
   );
 }
 
-/** The fields of a tool's input; as JSON where they can't be read. */
+/** The fields of a tool's input; as JSON if they can't be parsed. */
 function Input({ text, label }: { text: string; label: string }) {
   const fields = useMemo(() => readFields(text), [text]);
   return fields ? <Fields fields={fields} /> : <Machine evidence text={text} label={label || t("page.card.full_input")} />;
@@ -88,7 +87,7 @@ function inJson(value: unknown): string {
   return line.length <= SHORT ? line : JSON.stringify(value, null, 2);
 }
 
-/** Short ones in a line, the others each by itself and whole. */
+/** Short ones share a line, the others stand alone and complete. */
 function Fields({ fields }: { fields: [string, string][] }) {
   const short = fields.filter(([, text]) => isShort(text));
   const long = fields.filter(([, text]) => !isShort(text));

@@ -1,4 +1,4 @@
-/** The head of a card: its kind and risk, who asks, and for how long. */
+/** The header of a card: its kind and risk, who asks, and for how long. */
 import { useComputed } from "@preact/signals";
 import type { Ask } from "../feed/model";
 import { Icon } from "../parts/Icons";
@@ -58,7 +58,7 @@ export function agentOf(ask: Ask): string {
   return ask.agent ? t("page.card.agent", { name: reveal(ask.agent) }) : t("page.card.external_agent");
 }
 
-/** How long it has waited, and how long it still will. */
+/** How long it has waited, and how long it has left. */
 export function Waited({ ask, short = false }: { ask: Ask; short?: boolean }) {
   const waited = useComputed(() => span(now.value - Date.parse(ask.opened_at)));
   const left = useComputed(() => (ask.expires_at === null ? null : Date.parse(ask.expires_at) - now.value)).value;

@@ -1,4 +1,4 @@
-/** What became of an ask, in one line that unfolds again. */
+/** The outcome of an ask, in one line that unfolds again. */
 import type { Ask, Answered } from "../feed/model";
 import { Icon } from "../parts/Icons";
 import { Quoted } from "../parts/Quoted";
@@ -10,7 +10,7 @@ import { moment } from "../text/times";
 import { t } from "../texts";
 import type { Stage } from "./stage";
 
-/** `named`: the session is not around it, and stands in the line. */
+/** `named`: the session isn't shown around it, so the line names it. */
 export function OutcomeLine({ ask, stage, named, unfold }: { ask: Ask; stage: Stage; named: boolean; unfold: () => void }) {
   const session = sessionOf(ask.session);
   const denied = "settlement" in stage && "allow" in stage.settlement.answer && !stage.settlement.answer.allow;
@@ -31,7 +31,7 @@ export function OutcomeLine({ ask, stage, named, unfold }: { ask: Ask; stage: St
   );
 }
 
-/** The hub's words, and from where and when. */
+/** The hub's words, with place and time. */
 export function lineOf(ask: Ask, stage: Stage): string {
   const { headline, outcome } = ask.card;
   switch (stage.is) {

@@ -1,4 +1,4 @@
-/** The options of one prompt as rows, with their numbers, descriptions and previews, and a row for an answer of one's own. */
+/** The options of one prompt as rows, with numbers, descriptions and previews, and a row for free text. */
 import type { ComponentChildren, RefObject } from "preact";
 import type { Prompt } from "../feed/model";
 import { Machine } from "../parts/Folded";
@@ -11,12 +11,12 @@ interface OptionListProps {
   prompt: Prompt;
   answer: PromptAnswer;
   disabled: boolean;
-  /** `pointed`: by a click, and not by arrows that pass over one after the other. */
+  /** `pointed`: with a click, not with arrows that pass over one after the other. */
   pick: (label: string, pointed: boolean) => void;
   openOther: () => void;
   write: (text: string) => void;
   text: RefObject<HTMLTextAreaElement | null>;
-  /** The question stands above already. */
+  /** The question is already shown above. */
   quiet: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** A permission: the change or the command first, then once, for longer in spelled-out words, edited, or no and why. */
+/** A permission: the change or the command first, then allow once, for longer (spelled out), edited, or deny and why. */
 import { useSignal, type Signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import type { AskOf, CardChoice } from "../feed/model";
@@ -8,7 +8,7 @@ import { useDraft } from "../store/drafts";
 import { t } from "../texts";
 import { choiceOf, type Acting } from "./acting";
 import { Bar, Choice, Control, forAll, nameOf } from "./Bar";
-import { Edit, useEdit, type Edited } from "./EditInput";
+import { EditForm, useEdit, type Edited } from "./EditInput";
 import { EvidenceList } from "./Evidence";
 import { useKeys } from "./keys";
 import { Reason } from "./Reason";
@@ -34,13 +34,13 @@ export function PermissionCard(props: PermissionProps) {
   const { ask, hand } = props;
   const decision = useDecision(props);
   const { step, edit, go } = decision;
-  // Its controls are others in another step.
+  // Another step has other controls.
   useLayoutEffect(() => hand.step(), [step.value]);
   usePermissionKeys(props, decision);
   return (
     <>
       <EvidenceList ask={ask} directory={props.directory} />
-      {(step.value === "editing" || step.value === "reviewing") && <Edit ask={ask} edit={edit} reviewing={step.value === "reviewing"} review={go("reviewing")} leave={go("deciding")} />}
+      {(step.value === "editing" || step.value === "reviewing") && <EditForm ask={ask} edit={edit} reviewing={step.value === "reviewing"} review={go("reviewing")} leave={go("deciding")} />}
       {step.value === "reviewing" && <ReviewBar {...props} decision={decision} />}
       {step.value === "denying" && <Denial {...props} decision={decision} />}
       {step.value === "deciding" && <DecideBar {...props} decision={decision} />}
@@ -70,7 +70,7 @@ function useDecision({ ask, act }: PermissionProps): Decision {
 function usePermissionKeys({ ask, choose, disabled, all }: PermissionProps, { step, go, deny, allowEdited }: Decision): void {
   const deciding = !disabled && step.value === "deciding";
   const reviewing = !disabled && step.value === "reviewing";
-  // What is allowed for longer is spelled out for this ask, and not for the others.
+  // What is allowed for longer is spelled out for this ask, not for the others.
   const longer = (act: string) => deciding && !all && (() => choose(choiceOf(ask, act)));
   useKeys(ask, {
     once: reviewing ? allowEdited : deciding && (() => choose(choiceOf(ask, "once"))),
@@ -108,7 +108,7 @@ function ReviewBar({ ask, hand, disabled, all, decision }: PermissionProps & { d
   );
 }
 
-/** No, and why: Enter denies, and ends the turn if that was chosen. */
+/** Deny, and why: Enter denies, and ends the turn if that was chosen. */
 function Denial({ ask, act, hand, disabled, all, decision }: PermissionProps & { decision: Decision }) {
   const { stopping, go } = decision;
   const [reason, setReason] = useDraft(`${ask.id}.reason`, "");
@@ -124,7 +124,7 @@ function Denial({ ask, act, hand, disabled, all, decision }: PermissionProps & {
   );
 }
 
-/** What could be allowed beyond this once, each with its scope in words. */
+/** What could be allowed for longer than once, each with its scope in words. */
 function Longer({ ask, hand, disabled, choose }: Pick<PermissionProps, "ask" | "hand" | "disabled" | "choose">) {
   const offers = ask.card.choices.filter(({ act }) => act === "session" || act === "always");
   const suggestions = ask.card.choices.filter(({ act }) => act === "suggestion");

@@ -1,4 +1,4 @@
-/** A plan: its Markdown, and the ways to go on from it. */
+/** A plan: its Markdown, and the ways to continue. */
 import { useSignal, type Signal } from "@preact/signals";
 import { useLayoutEffect, useMemo } from "preact/hooks";
 import type { Answer, AskOf } from "../feed/model";
@@ -21,7 +21,7 @@ interface PlanProps extends Acting {
   ask: AskOf<"plan">;
 }
 
-/** The plan as a person may have changed it. */
+/** The plan, possibly edited. */
 interface PlanEdit {
   asked: string;
   field: string;
@@ -56,7 +56,7 @@ function usePlanEdit(ask: AskOf<"plan">): PlanEdit {
   return { asked, field, change, plan, edited: plan !== asked && plan.trim() !== "", undo: () => change(toField(asked)) };
 }
 
-/** Approves by one of the choices, with the plan as it was edited. */
+/** Approves with one of the choices, with the edited plan. */
 function useApproval({ ask, act }: PlanProps, { edited, plan }: PlanEdit): (name: string) => () => void {
   return (name) => () => {
     const choice = choiceOf(ask, name);

@@ -1,4 +1,4 @@
-/** What became of an answer that was given here, or why none can be given. */
+/** The progress of an answer given here, or why none can be given. */
 import type { Ask } from "../feed/model";
 import { Icon } from "../parts/Icons";
 import { Quoted } from "../parts/Quoted";

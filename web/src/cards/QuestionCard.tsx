@@ -1,4 +1,4 @@
-/** A question: one prompt at a time, options by number, an answer of one's own, sent when each is answered. */
+/** A question: one prompt at a time, options by number, free text, sent once each is answered. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { AskOf, Prompt } from "../feed/model";
 import { SubmitForm } from "../parts/Form";
@@ -54,7 +54,7 @@ export function QuestionCard(props: QuestionProps) {
 
 type Pages = ReturnType<typeof usePages>;
 
-/** The prompt that is shown, its answer so far, and what can be done with it. */
+/** The current prompt, its answer so far, and what can be done with it. */
 function usePages({ ask, act, hand }: QuestionProps) {
   const prompts = ask.body.questions;
   const [draft, setDraft] = useDraft<QuestionDraft>(ask.id, { at: 0, answers: prompts.map(() => NOTHING) });
@@ -83,7 +83,7 @@ function usePages({ ask, act, hand }: QuestionProps) {
   return { prompts, answers: draft.answers, at, prompt, answer, missing, text, go, change, pick, openOther, send };
 }
 
-/** An option was chosen, or one of several was chosen or dropped. */
+/** An option was chosen, or one of several was toggled. */
 function picked(prompt: Prompt, answer: PromptAnswer, label: string): PromptAnswer {
   if (!prompt.multi_select) return { ...answer, labels: [label], other: false };
   const has = answer.labels.includes(label);

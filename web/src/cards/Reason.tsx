@@ -16,7 +16,7 @@ interface ReasonProps {
 
 export function Reason({ label, text, change, rows, send, leave, children }: ReasonProps) {
   const field = useRef<HTMLTextAreaElement>(null);
-  // Before the next letter is heard: what is typed after `d` is the reason.
+  // Before the next letter arrives: what is typed after `d` is the reason.
   useLayoutEffect(() => field.current?.focus(), []);
   const press = (event: KeyboardEvent) => {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {

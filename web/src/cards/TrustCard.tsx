@@ -1,4 +1,4 @@
-/** Trust in a directory: everything that it brings, whole and by its kind; then without, exactly as it is, or never. */
+/** Trust in a directory: everything it brings, complete and by kind; then without, exactly as it is, or never. */
 import type { AskOf } from "../feed/model";
 import { Quoted } from "../parts/Quoted";
 import { may } from "../store/desk";
@@ -11,7 +11,7 @@ import { useKeys } from "./keys";
 export function TrustCard({ ask, choose, hand, disabled, all }: Acting & { ask: AskOf<"trust"> }) {
   const { why, evidence } = ask.card;
   const [exactly, without, never] = ["exactly", "without", "never"].map((act) => choiceOf(ask, act));
-  // Trusting has no key: it is pressed on purpose.
+  // Trusting has no key: it must be clicked on purpose.
   useKeys(ask, { without: !disabled && (() => choose(without)) });
   return (
     <>

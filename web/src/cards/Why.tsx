@@ -1,4 +1,4 @@
-/** Why a person was asked, or which rule decided; and the way to a rule of one's own. */
+/** Why a person was asked, or which rule decided; and a link to make a rule. */
 import type { Ask } from "../feed/model";
 import { Quoted } from "../parts/Quoted";
 import { drafting } from "../rules/drafting";

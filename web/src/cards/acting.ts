@@ -1,18 +1,18 @@
-/** What a card gets to be answered with, whatever its kind. */
+/** What a card needs to be answered, whatever its kind. */
 import type { Answer, Ask, CardChoice } from "../feed/model";
 import type { Hand } from "../hands/Hand";
 
 export interface Acting {
-  /** Sends an answer, if the hand meant it. `control` names what was pressed: why nothing was sent is said there. */
+  /** Sends an answer, if it was meant. `control` names what was pressed: it shows why nothing was sent. */
   act: (answer: Answer, control: string) => void;
-  /** Sends the answer of a choice, by its control. */
+  /** Sends a choice's answer, by its control. */
   choose: (choice: CardChoice | undefined, control?: string) => void;
-  /** The card before the person's hand: what of it was seen, and whether it stands still. */
+  /** The card in front of the person: what was seen, and whether it stands still. */
   hand: Hand;
-  /** Nothing can be answered: it is on its way, over, or not for this role. */
+  /** It can't be answered: the answer is on its way, it is settled, or the role isn't enough. */
   disabled: boolean;
   directory: string | null;
-  /** How many identical asks the answer is given to; 0 if to this one alone. */
+  /** How many identical asks the answer goes to; 0 for this one alone. */
   all: number;
 }
 

@@ -1,4 +1,4 @@
-/** What a person chose and wrote for each prompt of a question, and the answer that it makes. Pure. */
+/** What a person chose and wrote for each prompt of a question, and the resulting answer. Pure. */
 import type { Choices, Prompt } from "../feed/model";
 
 /** One prompt's answer so far. Text stays while an option is chosen, and comes back with *Other*. */
@@ -16,7 +16,7 @@ export function isAnswered(prompt: Prompt, answer: PromptAnswer | undefined): bo
   return writes || (answer.labels.length > 0 && (prompt.multi_select || !answer.other));
 }
 
-/** Only what a person meant: text that was left behind by choosing an option is not part of it. */
+/** Only what a person meant: text left behind by choosing an option is not part of it. */
 export function choicesOf(prompts: readonly Prompt[], answers: readonly PromptAnswer[]): Choices {
   return {
     answers: prompts.map((prompt, index) => {

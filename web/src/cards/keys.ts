@@ -5,7 +5,7 @@ import { handOf } from "../hands/all";
 import { current } from "../store/place";
 import { keyed } from "./table";
 
-/** What can be done on this card now, by the names of its choices or by key. What cannot is left out, or false. */
+/** What can be done on this card now, by choice or by key. The rest is left out, or false. */
 export type Acts = Readonly<Record<string, (() => void) | false | undefined>>;
 
 interface CardKeys {
@@ -17,7 +17,7 @@ interface CardKeys {
 
 const cards = new Map<string, () => CardKeys>();
 
-/** Says what keys do while this card is the current one. */
+/** Sets what keys do while this card is the current one. */
 export function useKeys(ask: Ask, acts: Acts, more: Acts = {}): void {
   const latest = useRef<CardKeys>({ choices: [], acts, more });
   latest.current = { choices: ask.card.choices, acts, more };
@@ -30,12 +30,12 @@ export function useKeys(ask: Ask, acts: Acts, more: Acts = {}): void {
   }, [ask.id]);
 }
 
-/** Escape gives the keys back to the card. */
+/** Escape returns the keys to the card. */
 export function leaveText(event: KeyboardEvent): void {
   if (event.key === "Escape" && event.target instanceof HTMLElement) event.target.blur();
 }
 
-/** Hands a key to the current card; says whether the card knows it. */
+/** Passes a key to the current card; returns whether the card knows it. */
 export function press(key: string): boolean {
   const id = current.value;
   const [keys, hand] = id === null ? [] : [cards.get(id)?.(), handOf(id)];

@@ -1,4 +1,4 @@
-/** A form's fields, read from its flat JSON Schema, and the checks before it is sent: the same as the hub makes. Pure. */
+/** A form's fields, read from its flat JSON Schema, and the checks before it is sent: the same as the hub's. Pure. */
 import { t } from "../texts";
 
 export interface FieldSpec {
@@ -22,13 +22,13 @@ export type InputType = "text" | "email" | "url" | "date" | "datetime-local";
 export interface FieldChoice {
   value: string;
   title: string;
-  /** As the schema has it: it may be a number. */
+  /** As in the schema: it may be a number. */
   raw: unknown;
 }
 
 type SchemaObject = Record<string, unknown>;
 
-/** What a person has put into the fields: text as typed, a tick, or several choices. */
+/** What a person has entered: text as typed, a checkbox, or several choices. */
 export type FormDraft = Record<string, string | boolean | string[]>;
 
 export function readFields(schema: SchemaObject): FieldSpec[] {
@@ -118,7 +118,7 @@ function convert(field: FieldSpec, value: FormDraft[string] | undefined): unknow
     case "several":
       return shape.choices.filter((choice) => (value as string[]).includes(choice.value)).map((choice) => choice.raw);
     case "text":
-      // A moment needs its zone, which the browser's own field does not say.
+      // A date and time needs its zone, which the browser's own field doesn't include.
       return shape.input === "datetime-local" ? new Date(String(value)).toISOString() : value;
     case "yes":
       return value;
@@ -183,7 +183,7 @@ function begin(field: FieldSpec): FormDraft[string] {
   return preset === undefined || preset === null ? "" : String(preset);
 }
 
-/** A moment as the browser's own field wants it: in this place's time. */
+/** A date and time as the browser's own field expects it: in local time. */
 function localTime(moment: string): string {
   const date = new Date(moment);
   if (Number.isNaN(date.getTime())) return "";

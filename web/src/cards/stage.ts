@@ -1,4 +1,4 @@
-/** Where a card stands, seen from this browser: the ask's own state and what became of an answer given here. Pure. */
+/** The stage of a card as this browser sees it: the ask's own state and the progress of an answer given here. Pure. */
 import type { Answer, Answered, Ask } from "../feed/model";
 import type { Sending } from "../store/sending";
 
@@ -12,7 +12,7 @@ export type Stage = { trouble: string | null } & (
   | { is: "withdrawn"; reason: string; at: string }
 );
 
-/** `trouble` is why an answer that was given here was not used. */
+/** `trouble` is why an answer given here was not used. */
 export function stageOf(ask: Ask, sent: Sending | undefined): Stage {
   const trouble = sent?.state === "refused" ? sent.message : null;
   const { settlement } = ask;

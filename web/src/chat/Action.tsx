@@ -12,12 +12,9 @@ import { t } from "../texts";
 import { changeOf } from "./change";
 import { Entries } from "./Entry";
 
-const ASKING = new Set(["AskUserQuestion", "ExitPlanMode"]);
-const AGENTS = new Set(["Agent", "Task"]);
-
 export function Action({ entry }: { entry: ActionEntry }) {
   const { started, ended } = entry;
-  // While a card stands for it, and where the card's line tells all there is, the action says nothing.
+  // While a card stands for it, or if the card's line says everything, the action shows nothing.
   if (entry.ask !== null && !isShown(entry)) return null;
   const failed = ended?.ok === false;
   const state = ended ? (failed ? t("page.chat.failed") : t("page.chat.done")) : t("page.chat.running");
@@ -30,7 +27,7 @@ export function Action({ entry }: { entry: ActionEntry }) {
         title={
           <>
             <Icon name={iconOf(entry)} />
-            <ActionTitle started={started} directory={directory} />
+            <ActionTitle entry={entry} directory={directory} />
             {entry.editor !== null && <span class="quiet-text"> {t("page.chat.edited_by", { name: reveal(entry.editor) })}</span>}
             <span class="action-state">
               {!failed && ended ? <span class="unseen">{state}</span> : state}
@@ -46,35 +43,16 @@ export function Action({ entry }: { entry: ActionEntry }) {
   );
 }
 
-function ActionTitle({ started: { title, tool, kind, input }, directory }: { started: ItemOf<"action.started">; directory: string | null }) {
-  const verb = VERBS[tool as keyof typeof VERBS];
+/** What was done, and to what: by the hub's verb, or else by its title alone. */
+function ActionTitle({ entry: { started, traits }, directory }: { entry: ActionEntry; directory: string | null }) {
+  const { title, kind, input } = started;
+  const subject = traits.subject.map((name) => input[name]).find((each) => typeof each === "string" && each) as string | undefined;
   return (
     <span class="action-title">
-      {verb && <span class="verb">{t(`page.action.${verb}`)} </span>}
-      {kind === "note" ? <span class="verb">{reveal(title)}</span> : <code>{reveal(nearby((verb && subjectOf(input)) || title, directory))}</code>}
+      {traits.verb && <span class="verb">{traits.verb} </span>}
+      {kind === "note" ? <span class="verb">{reveal(title)}</span> : <code>{reveal(nearby(subject ?? title, directory))}</code>}
     </span>
   );
-}
-
-/** What these tools do, in the page's words; others go by the hub's title. */
-const VERBS = {
-  Read: "read",
-  Glob: "find",
-  Grep: "search",
-  LS: "list",
-  Bash: "ran",
-  Write: "wrote",
-  Edit: "changed",
-  MultiEdit: "changed",
-  NotebookEdit: "changed",
-  WebFetch: "fetched",
-  WebSearch: "searched",
-} as const;
-
-/** The file or the pattern of a tool that reads. */
-function subjectOf(input: Record<string, unknown>): string {
-  const named = fileOf(input) || input["pattern"] || input["path"];
-  return typeof named === "string" ? named : "";
 }
 
 function Inside({ entries, running }: { entries: readonly TimelineEntry[]; running: boolean }) {
@@ -86,28 +64,29 @@ function Inside({ entries, running }: { entries: readonly TimelineEntry[]; runni
 }
 
 function Details({ entry, directory }: { entry: ActionEntry; directory: string | null }) {
-  const { started, ended } = entry;
+  const { started, traits, ended } = entry;
   const command = started.input["command"];
   return (
     <>
       <ActionChange entry={entry} directory={directory} />
       {typeof command === "string" && <Machine text={command} label={t("page.chat.input")} />}
-      {typeof command !== "string" && !changeOf(started.tool, started.input) && <Machine text={JSON.stringify(started.input, null, 2)} most={10} label={t("page.chat.input")} />}
+      {typeof command !== "string" && !changeOf(traits, started.input) && <Machine text={JSON.stringify(started.input, null, 2)} most={10} label={t("page.chat.input")} />}
       {ended && <Result ended={ended} />}
     </>
   );
 }
 
-/** What was changed: as the card showed it, or from what Claude gave its tool. */
+/** What was changed: as the card showed it, or from the tool's input. */
 function ActionChange({ entry, directory }: { entry: ActionEntry; directory: string | null }) {
-  const { tool, input } = entry.started;
+  const { traits } = entry;
+  const { input } = entry.started;
   const ask = entry.ask === null ? undefined : askOf(entry.ask);
   const answer = ask?.settlement?.state === "answered" ? ask.settlement.answer : null;
   const edited = answer && "allow" in answer && answer.allow ? answer.input : undefined;
-  const path = nearby(fileOf(input), directory);
+  const path = nearby(fileOf(traits, input), directory);
   if (ask?.kind === "permission" && ask.body.diff !== null && !edited) return <Diff diff={ask.body.diff} note={ask.body.diff_note} path={path} />;
-  const rows = changeOf(tool, edited ?? input);
-  return rows && <Diff diff={rows} path={path} numbered={false} />;
+  const rows = changeOf(traits, edited ?? input);
+  return rows && <Diff diff={rows} note={rows.length ? "" : t("page.diff.empty")} path={path} numbered={false} />;
 }
 
 function Result({ ended }: { ended: ItemOf<"action.ended"> }) {
@@ -120,7 +99,7 @@ function Result({ ended }: { ended: ItemOf<"action.ended"> }) {
   );
 }
 
-/** A result whose beginning is in history that is not loaded. */
+/** A result whose start is in history that is not loaded. */
 export function Output({ ended }: { ended: ItemOf<"action.ended"> }) {
   return (
     <div class={`action${ended.ok ? "" : " failed"}`}>
@@ -140,10 +119,10 @@ export function Output({ ended }: { ended: ItemOf<"action.ended"> }) {
   );
 }
 
-/** "Read 12 files", and which. */
+/** How many files were read, and which. */
 export function Reads({ run }: { run: readonly TimelineEntry[] }) {
   const actions = run.filter((entry): entry is ActionEntry => entry.kind === "action");
-  const files = actions.every((entry) => entry.started.tool === "Read");
+  const files = actions.every((entry) => entry.traits.kind === "read");
   return (
     <div class="action">
       <Unfolds
@@ -164,12 +143,12 @@ export function Reads({ run }: { run: readonly TimelineEntry[] }) {
 
 function isShown(entry: ActionEntry): boolean {
   const ask = entry.ask === null ? undefined : askOf(entry.ask);
-  if (ASKING.has(entry.started.tool)) return false;
+  if (entry.traits.kind === "question" || entry.traits.kind === "plan") return false;
   const settlement = ask?.settlement;
   return settlement?.state === "answered" && "allow" in settlement.answer && settlement.answer.allow;
 }
 
 function iconOf(entry: ActionEntry): IconName {
-  if (AGENTS.has(entry.started.tool)) return "agent";
-  return entry.started.tool === "Read" ? "read" : entry.started.kind;
+  const { kind } = entry.traits;
+  return kind === "agent" || kind === "read" ? kind : entry.started.kind;
 }

@@ -16,7 +16,7 @@ import { Block, Thought } from "./Entry";
 import { useReading } from "./scrolling";
 import { SessionHead } from "./SessionHead";
 
-/** How many blocks at the end are drawn at once: about a screen. */
+/** How many blocks at the end are drawn immediately: about a screen. */
 const SOON = 2;
 
 export function Chat({ id }: { id: string }) {
@@ -60,7 +60,7 @@ function Scroller({ session, talk }: { session: Session; talk: Conversation }) {
   const first = blocks[0]?.[0]?.key;
   const away = reading.away.value;
 
-  // History was put before what is read: it stays where it was, before anything is painted.
+  // History was inserted above what is being read: keep its position before anything is painted.
   useLayoutEffect(() => reading.settle(), [first]);
   useCountNews(talk, () => (news.value = reading.atEnd ? 0 : news.peek() + 1));
 
@@ -87,7 +87,7 @@ function Scroller({ session, talk }: { session: Session; talk: Conversation }) {
   );
 }
 
-/** The way to the end, and what is there. */
+/** The button to the end, and what is there. */
 function JumpPill({ asks, news, jump }: { asks: number; news: number; jump: () => void }) {
   return (
     <button type="button" class={asks ? "pill needs" : "pill"} onClick={jump}>
@@ -96,7 +96,7 @@ function JumpPill({ asks, news, jump }: { asks: number; news: number; jump: () =
   );
 }
 
-/** What stands above the first entry: whether there is more, or why nothing is here yet. */
+/** What is above the first entry: whether there is more, or why nothing is here yet. */
 function Beginning({ talk }: { talk: Conversation }) {
   const state = talk.state.value;
   const size = talk.blocks.value.length;

@@ -1,4 +1,4 @@
-/** Where a person writes to Claude. Messages that Claude has not received yet stand above it. */
+/** Where a person writes to Claude. Messages that Claude has not received yet are shown above it. */
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -57,7 +57,7 @@ function useSend(session: Session, text: string, pictures: Attachments, clear: (
     if (busy.value || (!text.trim() && !images.length)) return;
     busy.value = true;
     trouble.value = null;
-    // The same id for every try: what reached the hub and was not confirmed is not sent twice.
+    // The same id for every attempt: a message that reached the hub without a confirmation is not sent twice.
     id.current ??= crypto.randomUUID();
     try {
       const path = `/api/sessions/${encodeURIComponent(session.id)}`;
@@ -109,7 +109,7 @@ function sendOnEnter(event: KeyboardEvent, send: () => Promise<void>): void {
   } else if (event.key === "Escape") (event.currentTarget as HTMLElement).blur();
 }
 
-/** That it was resumed meanwhile, by a try that was not confirmed or by someone else, is as good. */
+/** If it was resumed meanwhile, by an unconfirmed attempt or by someone else, that is fine too. */
 async function resume(path: string): Promise<void> {
   try {
     await post(`${path}/resume`);

@@ -1,4 +1,4 @@
-/** One entry of a conversation: words, an action, a card, or a quiet line about what happened. */
+/** One entry of a conversation: text, an action, a card, or a quiet line about what happened. */
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { Card } from "../cards/Card";
@@ -16,13 +16,13 @@ import { dollars, moment, span } from "../text/times";
 import { t, textOr } from "../texts";
 import { Action, Output, Reads } from "./Action";
 
-/** Whether messages that are not known here are shown, too. */
+/** Whether to show unrecognized messages too. */
 export const everything = signal(false);
 
-/** Pixels of a quiet line, pixels of a row of words, letters in such a row. */
+/** Pixels of a quiet line, pixels of a row of text, letters in such a row. */
 const [LINE, ROW, WIDTH] = [40, 25, 84];
 
-/** A block of entries; runs of reads are one line. One that is far away is drawn when it comes near. */
+/** A block of entries; runs of reads are one line. A block far away is drawn when it comes near. */
 export const Block = memo(({ entries, late }: { entries: readonly TimelineEntry[]; late: boolean }) => {
   const drawn = useSignal(!late || entries.some(waits));
   const frame = useRef<HTMLDivElement>(null);
@@ -35,7 +35,7 @@ export const Block = memo(({ entries, late }: { entries: readonly TimelineEntry[
   );
 });
 
-/** About how tall they will be. */
+/** Their approximate height. */
 function tallOf(entries: readonly TimelineEntry[]): number {
   return entries.reduce((tall, entry) => tall + (entry.kind === "text" ? textTall(entry.item.text) : LINE), 0);
 }
@@ -44,7 +44,7 @@ function textTall(text: string): number {
   return text.split("\n").reduce((tall, line) => tall + (line ? Math.ceil(line.length / WIDTH) * ROW : ROW / 2), ROW / 2);
 }
 
-/** A card that can be answered is always there. */
+/** A card that can be answered is always drawn. */
 function waits(entry: TimelineEntry): boolean {
   return entry.kind === "ask" && known.peek().asks.get(entry.ask)?.state === "open";
 }
@@ -117,7 +117,7 @@ function Message({ item }: { item: ItemOf<"said"> }) {
   );
 }
 
-/** The pictures that went along; where they are gone, how many there were. */
+/** The images sent along; if they are gone, how many there were. */
 function SentPictures({ item }: { item: ItemOf<"said"> }) {
   const gone = useSignal(false);
   if (gone.value || item.session === null) return <p class="quiet-text">{t("page.chat.images", { count: item.images })}</p>;
@@ -152,16 +152,17 @@ function TurnEnd({ item }: { item: ItemOf<"turn.ended"> }) {
 
 function SessionEnd({ item }: { item: ItemOf<"session.ended"> }) {
   const bad = item.how === "failed" || item.how === "lost";
+  const how = textOr(`card.session.ended.${item.how}`, t("card.session.ended.unknown"));
   const reason = item.reason ? `: ${reveal(item.reason)}` : "";
   if (!bad)
     return (
       <p class="event">
-        {textOr(`page.chat.ended.${item.how}`, item.how) + reason} · {moment(item.at)}
+        {how + reason} · {moment(item.at)}
       </p>
     );
   return (
     <div class="failure" role="note">
-      <strong>{item.alarm ? t("page.inbox.alarm") : textOr(`page.chat.ended.${item.how}`, item.how)}</strong>
+      <strong>{item.alarm ? t("page.inbox.alarm") : how}</strong>
       <p>{reveal(item.reason)}</p>
       <p>{item.alarm ? t("page.inbox.alarm_hint") : t("page.chat.ended_hint")}</p>
     </div>
@@ -177,7 +178,7 @@ function UnknownFrame({ item }: { item: ItemOf<"frame"> }) {
   );
 }
 
-/** Reads that ended well and follow each other belong together. */
+/** Consecutive successful reads belong together. */
 function runsOf(entries: readonly TimelineEntry[]): TimelineEntry[][] {
   const runs: TimelineEntry[][] = [];
   const shown = entries.filter((entry) => entry.kind !== "frame" || everything.value);
@@ -190,7 +191,7 @@ function runsOf(entries: readonly TimelineEntry[]): TimelineEntry[][] {
   return runs;
 }
 
-/** Claude says an error of the model in its own words, too, and each try again; it stands out once. */
+/** Claude also reports a model error in its own words, and each retry; it is shown once. */
 function isRepeated(entry: TimelineEntry, next: TimelineEntry | undefined): boolean {
   if (isRetry(entry)) return isRetry(next);
   return entry.kind === "text" && next?.kind === "turn" && next.item.is_error && next.item.error === entry.item.text;

@@ -1,4 +1,4 @@
-/** Pictures to go along with a message: pasted, dropped or picked. */
+/** Images for a message: pasted, dropped or picked. */
 import { useSignal, type Signal } from "@preact/signals";
 import { Icon } from "../parts/Icons";
 import { t } from "../texts";
@@ -78,7 +78,7 @@ function useDrop(add: (files: Iterable<File>) => void): DropTarget {
   };
 }
 
-/** A button that picks pictures from this machine. */
+/** A button that picks images from this machine. */
 export function PickPictures({ pictures, disabled = false, children }: { pictures: Attachments; disabled?: boolean; children?: string }) {
   return (
     <label class={children ? "attach worded" : "attach"} title={t("page.chat.attach")}>

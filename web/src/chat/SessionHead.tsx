@@ -1,4 +1,4 @@
-/** The head of a conversation: what it is, how it stands, and what can be done with it. */
+/** The header of a conversation: what it is, its state, and what can be done with it. */
 import { useComputed, useSignal, type Signal } from "@preact/signals";
 import type { Session } from "../feed/model";
 import { Alert } from "../parts/Alert";
@@ -18,7 +18,7 @@ import { t } from "../texts";
 import { everything } from "./Entry";
 import { SessionDialog, type DialogName } from "./SessionDialog";
 
-/** Does something with the session; what goes wrong is shown in the head. */
+/** Does something with the session; errors are shown in the header. */
 type Run = (work: Promise<unknown>) => void;
 
 export function SessionHead({ session }: { session: Session }) {

@@ -1,17 +1,18 @@
 /** What an action changed in a file, from what Claude gave its tool. Pure. */
+import type { ToolTraits } from "../feed/model";
 import { compareTexts, type Row } from "../text/diff";
 
 /** The rows of the change, or null where the tool changes no file that we know of. */
-export function changeOf(tool: string, input: Record<string, unknown>): Row[] | null {
-  switch (tool) {
-    case "Write":
-      return typeof input["content"] === "string" ? compareTexts("", input["content"]) : null;
-    case "Edit":
+export function changeOf({ change, editable }: ToolTraits, input: Record<string, unknown>): Row[] | null {
+  const text = input[editable];
+  switch (change) {
+    case "whole":
+    case "cell":
+      return typeof text === "string" ? compareTexts("", text) : null;
+    case "replacement":
       return edit(input);
-    case "MultiEdit":
+    case "replacements":
       return several(input["edits"]);
-    case "NotebookEdit":
-      return typeof input["new_source"] === "string" ? compareTexts("", input["new_source"]) : null;
     default:
       return null;
   }

@@ -1,12 +1,12 @@
-/** Where a conversation is read: at its end, which stays in view, or at an entry, which stays where it is. */
+/** Where a conversation is read: at its end, which stays in view, or at an entry, which keeps its position. */
 import { signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 
-/** Nearer to the end than this is at the end. */
+/** Closer to the end than this counts as at the end. */
 const NEAR = 80;
 /** What ends within this many pixels is out of sight. */
 const MARGIN = 4;
-/** History is read when less than this is left above. */
+/** History is loaded when less than this is left above. */
 const EARLY = 1600;
 
 export class ReadingPlace {
@@ -22,7 +22,7 @@ export class ReadingPlace {
     return !this.away.peek();
   }
 
-  /** Begins to keep the place in this element, whatever grows or shrinks in it. */
+  /** Starts to keep the position in this element, whatever grows or shrinks in it. */
   enter(frame: HTMLElement): void {
     this.frame = frame;
     this.watch = new ResizeObserver(() => this.settle());
@@ -50,7 +50,7 @@ export class ReadingPlace {
     if (frame.scrollTop < EARLY) this.early();
   }
 
-  /** Something changed its size: what was read is put where it was. */
+  /** Something changed its size: restores the position of what was read. */
   settle(): void {
     const { frame, anchor } = this;
     if (!frame) return;
@@ -62,7 +62,7 @@ export class ReadingPlace {
     if (frame.scrollTop < EARLY) this.early();
   }
 
-  /** The first entry that can be seen, and where it is. */
+  /** The first visible entry, and where it is. */
   private find(frame: HTMLElement): { entry: Element; top: number } | null {
     const { top } = frame.getBoundingClientRect();
     const block = firstBelow(frame.getElementsByClassName("entries"), top + MARGIN);
@@ -71,7 +71,7 @@ export class ReadingPlace {
   }
 }
 
-/** The first of these, which stand one below the other, that ends below this height. */
+/** The first of these stacked elements that ends below this height. */
 function firstBelow(elements: HTMLCollection, height: number): Element | undefined {
   let [from, to] = [0, elements.length];
   while (from < to) {

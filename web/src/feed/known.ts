@@ -1,16 +1,16 @@
-/** What is known of sessions and asks, and how an item of the feed changes it. Pure; nothing settled opens again. */
+/** What is known of sessions and asks, and how a feed item changes it. Pure; nothing settled opens again. */
 import type { Ask, Card, CardOutcome, Item, Session, Settlement } from "./model";
 
 export type KnownSessions = ReadonlyMap<string, Session>;
 
 export interface KnownAsks {
   readonly asks: ReadonlyMap<string, Ask>;
-  /** Settlements and deliveries whose ask is not known yet: history comes in pages, newest first. */
+  /** Settlements and deliveries whose ask is unknown: history comes in pages, newest first. */
   readonly settled: ReadonlyMap<string, Ending>;
   readonly delivered: ReadonlyMap<string, string>;
 }
 
-/** How an ask ended, and that in the hub's words. */
+/** How an ask ended, also in the hub's words. */
 interface Ending {
   readonly settlement: Settlement;
   readonly outcome: CardOutcome | null;
@@ -18,7 +18,7 @@ interface Ending {
 
 export const NO_ASKS: KnownAsks = { asks: new Map(), settled: new Map(), delivered: new Map() };
 
-/** The sessions after this item; the very same map if nothing changed or the session is not known. */
+/** The sessions after this item; the same map if nothing changed or the session is unknown. */
 export function changeSessions(sessions: KnownSessions, item: Item): KnownSessions {
   const session = item.session === null ? undefined : sessions.get(item.session);
   if (!session) return sessions;
@@ -54,7 +54,7 @@ function changeSession(session: Session, item: Item): Session {
   }
 }
 
-/** Takes in an ask as the hub sent it; what is known as settled stays settled. */
+/** Adds an ask as the hub sent it; what is known as settled stays settled. */
 export function learnAsk(known: KnownAsks, fresh: Ask): KnownAsks {
   const before = known.asks.get(fresh.id);
   const ending = latest(before ? endingOf(before) : null, latest(known.settled.get(fresh.id) ?? null, endingOf(fresh)));
@@ -91,12 +91,12 @@ function endingOf(ask: Ask): Ending | null {
   return ask.settlement && { settlement: ask.settlement, outcome: cardOf(ask).outcome };
 }
 
-/** An ask that an older hub stored may come without its card. */
+/** An ask stored by an older hub may come without its card. */
 function cardOf(ask: Ask): Card {
-  return (ask.card as Card | undefined) ?? { headline: ask.tool, evidence: [], choices: [], why: ask.why, outcome: null, risk: { level: "medium", reason: "" } };
+  return (ask.card as Card | undefined) ?? { headline: ask.tool, evidence: [], choices: [], why: ask.why, outcome: null, risk: { level: "medium", reason: "" }, traits: null };
 }
 
-/** There is no way back from a settlement; only a late answer adds to one. */
+/** A settlement is final; only a late answer adds to one. */
 function latest(before: Ending | null, after: Ending | null): Ending | null {
   if (before === null || after === null) return before ?? after;
   return isLate(after.settlement) && !isLate(before.settlement) && before.settlement.state === "expired" ? after : before;

@@ -1,7 +1,27 @@
-/** What the hub tells, by our words. Shapes come from the API's own document; only the feed's items are put together here. */
+/** The hub's data in our terms. Types come from the API's own document; only the feed's items are assembled here. */
 import type * as api from "../generated/api";
 
-export type { Allow, Answer, Answered, Ask, Card, CardChoice, CardOutcome, Choices, Evidence, Form, Permission, Plan, Project, Prompt, Question, Rule, Session, Settlement } from "../generated/api";
+export type {
+  Allow,
+  Answer,
+  Answered,
+  Ask,
+  Card,
+  CardChoice,
+  CardOutcome,
+  Choices,
+  Evidence,
+  Form,
+  Permission,
+  Plan,
+  Project,
+  Prompt,
+  Question,
+  Rule,
+  Session,
+  Settlement,
+  ToolTraits,
+} from "../generated/api";
 
 export type Actor = api.Person | api.ByRule | api.TheHub;
 export type AskOf<K extends api.Ask["kind"]> = Extract<api.Ask, { kind: K }>;

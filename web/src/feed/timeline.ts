@@ -1,5 +1,5 @@
 /** A session's items as a person reads them: entries, in order, in blocks that are drawn on their own. Pure. */
-import type { Item, ItemOf } from "./model";
+import type { Item, ItemOf, ToolTraits } from "./model";
 
 interface Placed {
   readonly key: number;
@@ -9,8 +9,9 @@ interface Placed {
 export interface ActionEntry extends Placed {
   readonly kind: "action";
   readonly started: ItemOf<"action.started">;
+  readonly traits: ToolTraits;
   readonly ended: ItemOf<"action.ended"> | null;
-  /** Who edited the input; `started` has then what really runs. */
+  /** Who edited the input; then `started` has what really runs. */
   readonly editor: string | null;
   /** The ask that stands for this action. */
   readonly ask: string | null;
@@ -31,26 +32,27 @@ export type TimelineEntry =
   | (Placed & { readonly kind: "orphan"; readonly item: ItemOf<"action.ended"> })
   | (Placed & { readonly kind: "frame"; readonly item: ItemOf<"frame"> });
 
-/** Few enough to be drawn between two frames. A run of reads, which is one line, is not torn apart. */
+/** Few enough to be drawn between two frames. A run of reads, which is one line, is not split. */
 const [BLOCK, RUN] = [6, 100];
-const READING = new Set(["Read", "Glob", "Grep", "LS", "NotebookRead", "ToolSearch"]);
+/** Of a tool that nothing is known of, as in an item that the hub could not read. */
+const NO_TRAITS: ToolTraits = { kind: "other", verb: "", subject: [], path: "", editable: "", change: "", only_reads: false };
 
-/** An action that looks at something and changes nothing. */
+/** An action that only reads. */
 export function isRead(entry: TimelineEntry | undefined): entry is ActionEntry {
-  return entry?.kind === "action" && READING.has(entry.started.tool);
+  return entry?.kind === "action" && entry.traits.only_reads;
 }
 
-/** A try to reach the model again. */
+/** A retry to reach the model. */
 export function isRetry(entry: TimelineEntry | undefined): boolean {
   return entry?.kind === "notice" && entry.item.about === "retry";
 }
 
-/** Whether they may be drawn as one: reads, tries to reach the model, and an error with the words that say it. */
+/** Whether they may be drawn as one: reads, retries, and an error with the text that reports it. */
 function isOne(before: TimelineEntry | undefined, entry: TimelineEntry): boolean {
   return (isRead(before) && isRead(entry)) || (isRetry(before) && isRetry(entry)) || (before?.kind === "text" && entry.kind === "turn");
 }
 
-/** Built item by item. `blocks` hold entries; a block or entry that did not change is the very same as before. */
+/** Built item by item. `blocks` hold entries; a block or entry that did not change keeps its identity. */
 export class Timeline {
   blocks: TimelineEntry[][] = [];
   /** Messages that Claude has not received yet. */
@@ -64,7 +66,7 @@ export class Timeline {
   /** Until the blocks are shown, they are changed in place. */
   private unseen = true;
 
-  /** `drawn` is what was made of the last of these items: it stays as it is when history is put before it. */
+  /** `drawn` is what the last of these items became: it stays when history is inserted before it. */
   constructor(items: Iterable<Item> = [], drawn?: Timeline) {
     this.begins = new Set(drawn?.blocks.map((block) => block[0]?.key ?? 0));
     for (const item of items) this.add(item);
@@ -72,7 +74,7 @@ export class Timeline {
     if (drawn) this.blocks = reuse(drawn.blocks, this.blocks);
   }
 
-  /** How many entries there are at the top level. */
+  /** The number of entries at the top level. */
   get length(): number {
     return this.size;
   }
@@ -92,7 +94,7 @@ export class Timeline {
         return this.put({ ...placed, kind: "thinking", item }, item.parent);
       case "action.started":
         if (item.parent !== null) this.parents.set(item.action, item.parent);
-        return this.put({ ...placed, kind: "action", started: item, ended: null, editor: null, ask: null, inside: [] }, item.parent);
+        return this.put({ ...placed, kind: "action", started: item, traits: item.traits ?? NO_TRAITS, ended: null, editor: null, ask: null, inside: [] }, item.parent);
       case "action.changed": {
         const { title, input, by } = item;
         this.change(item.action, (entry) => ({ ...entry, started: { ...entry.started, title, input }, editor: by.name }));
@@ -155,7 +157,7 @@ export class Timeline {
     if (entry.kind === "action") this.place.set(entry.started.action, this.blocks.length - 1);
   }
 
-  /** Puts another entry in the place of an action, wherever it is nested. */
+  /** Replaces an action with another entry, wherever it is nested. */
   private change(action: string, how: (entry: ActionEntry) => ActionEntry): boolean {
     const path = [action];
     while (!this.place.has(path[0] as string)) {
@@ -172,7 +174,7 @@ export class Timeline {
   }
 }
 
-/** The blocks that were made, with the very blocks and entries that were drawn wherever they say the same. */
+/** The new blocks, reusing drawn blocks and entries that are equal. */
 function reuse(drawn: readonly TimelineEntry[][], fresh: readonly TimelineEntry[][]): TimelineEntry[][] {
   const entries = new Map(drawn.flat().map((entry) => [entry.key, entry]));
   const blocks = new Map(drawn.map((block) => [block[0]?.key, block]));
@@ -194,7 +196,7 @@ function isSame(a: TimelineEntry, b: TimelineEntry): boolean {
   return a.kind === b.kind && "item" in a && "item" in b && a.item === b.item;
 }
 
-/** What runs is the same; an edited one is made again each time. */
+/** What runs is the same; an edited one is rebuilt each time. */
 function isSameAction(a: ActionEntry, b: ActionEntry): boolean {
   return a.started === b.started || (a.editor !== null && a.editor === b.editor && a.started.cursor === b.started.cursor && a.started.input === b.started.input);
 }

@@ -1,4 +1,4 @@
-/** One card before a person's hand: what of it was seen, since when it stands still, and whether an act on it was meant. */
+/** One card in front of a person: what was seen, since when it stands still, and whether an act on it was meant. */
 import { signal } from "@preact/signals";
 import * as intent from "../intent";
 import type { Act, Attention, Verdict, Weight } from "../intent";
@@ -28,9 +28,9 @@ interface Held {
 export class Hand {
   /** Why the last act did nothing, for a moment. */
   readonly refusal = signal<Refusal | null>(null);
-  /** The control that was pressed although not all was seen: pressed again, it goes on without the rest. */
+  /** The control that was pressed although not everything was seen: a second press continues without the rest. */
   readonly warned = signal<string | null>(null);
-  /** The control whose letter was pressed, while it could still become a word. */
+  /** The control whose letter was pressed, while that could still become a word. */
   readonly pressed = signal<string | null>(null);
   /** Lines that were never on the screen, and where the first of them is. */
   readonly unread = signal(0);
@@ -45,7 +45,7 @@ export class Hand {
   private fading: ReturnType<typeof setTimeout> | undefined;
   /** Since when letters go to this card. */
   private keysSince = 0;
-  /** Its controls are in other places, since the person went on to another step. */
+  /** Its controls have moved, since the person opened another step. */
   private turned = false;
   /** When a key brought it into view. */
   private broughtAt = -Infinity;
@@ -54,7 +54,7 @@ export class Hand {
 
   constructor(readonly id: string) {}
 
-  /** It is on the page. `ready` is called when all was seen and it stood still for a while. */
+  /** It is on the page. `ready` is called when everything was seen and it stood still for a while. */
   appear(root: HTMLElement, ready: () => void): void {
     this.root = root;
     this.ready = ready;
@@ -72,12 +72,12 @@ export class Hand {
     this.set(intent.touch(this.card, Math.max(at, this.card.quietSince)));
   }
 
-  /** It came into place, or moved by itself. */
+  /** It appeared or moved by itself. */
   move(at: number): void {
     this.set(intent.move(this.card, at));
   }
 
-  /** Another step of the same card: its controls are others, what it shows is the same. */
+  /** Another step of the same card: other controls, but it shows the same. */
   step(): void {
     this.warned.value = null;
     this.set(intent.change(this.card, performance.now()));
@@ -85,7 +85,7 @@ export class Hand {
     sampleSoon();
   }
 
-  /** The person went on to its next step, and looks there. */
+  /** The person opened its next step, and looks there. */
   turn(): void {
     this.set(intent.turn(this.card, performance.now()));
     this.turned = true;
@@ -103,7 +103,7 @@ export class Hand {
     this.keysSince = at;
   }
 
-  /** Looks where it stands and what of it is on the screen. Called after something was painted, and before each act. */
+  /** Checks its position and what is on the screen. Called after something was painted, and before each act. */
   sample(): void {
     const shape = this.measure();
     const change = this.turned ? "still" : this.shape === null ? "moved" : compare(this.shape, shape, isScrolling());
@@ -114,7 +114,7 @@ export class Hand {
     this.look();
   }
 
-  /** Carries it out if it was meant for this card: at once, or a moment later if a letter could still become a word. */
+  /** Performs it if it was meant for this card: immediately, or a moment later if a letter could still become a word. */
   act(control: string, weight: Weight, perform: () => void): void {
     const { at, repeated, letter } = occasion();
     const act: Act = { weight, at, repeated, letter };
@@ -135,7 +135,7 @@ export class Hand {
     this.held = { act, control, perform, timer: setTimeout(() => this.carryOut(), wait + 1) };
   }
 
-  /** Whether a key may act here. One that is pressed while the card is out of sight brings it into view, and does nothing else. */
+  /** Whether a key may act here. A key pressed while the card is out of sight only brings it into view. */
   takesKey(key: string): boolean {
     if (performance.now() - this.broughtAt < intent.CALM.page) return false;
     if (this.isInView(key)) return true;
@@ -158,7 +158,7 @@ export class Hand {
   private carryOut(): void {
     const { held } = this;
     if (!held) return;
-    // Letters that were typed and not yet heard come first.
+    // Letters that were typed but not yet handled come first.
     const pending = (navigator as { scheduling?: { isInputPending?: () => boolean } }).scheduling?.isInputPending?.();
     if (pending) {
       held.timer = setTimeout(() => this.carryOut(), 5);
@@ -222,7 +222,7 @@ export class Hand {
     this.show();
   }
 
-  /** The element says whether it takes an act, so that it can be seen from outside. */
+  /** The element shows whether it accepts an act, so that this is visible from outside. */
   private show(): void {
     clearTimeout(this.calm);
     const wait = intent.calmAt(this.card) - performance.now();
@@ -253,7 +253,7 @@ export class Hand {
     };
   }
 
-  /** The part of the screen in which evidence can be read: its own controls may stand before it. */
+  /** The part of the screen where evidence can be read: its own controls may cover it. */
   private visible(): { top: number; bottom: number } {
     const frame = this.frame()?.getBoundingClientRect() ?? { top: 0, bottom: innerHeight };
     const bar = this.root.querySelector(".controls")?.getBoundingClientRect();
@@ -290,7 +290,7 @@ export class Hand {
     } else if (unread > 0 && this.card.seen) this.set({ ...this.card, seen: false });
   }
 
-  /** Whether something else stands before it, such as the drawer. */
+  /** Whether something else covers it, such as the drawer. */
   private isCovered(box: DOMRect, height: number): boolean {
     return [box.left + 4, box.right - 4].some((x) => {
       const found = document.elementFromPoint(x, height);
@@ -299,7 +299,7 @@ export class Hand {
   }
 }
 
-/** Lines that are folded away in it. */
+/** Lines that are folded in it. */
 function restOf(part: HTMLElement): number {
   return Number(part.dataset["rest"] ?? 0);
 }

@@ -1,4 +1,4 @@
-/** All cards that are on the page: each hears what the person does and is looked at whenever something was painted. Costs nothing while nothing happens. */
+/** All cards on the page: each learns what the person does and is checked whenever something was painted. Costs nothing while nothing happens. */
 import { effect } from "@preact/signals";
 import { current } from "../store/place";
 import type { Hand } from "./Hand";
@@ -12,7 +12,7 @@ export function handOf(id: string): Hand | undefined {
   return undefined;
 }
 
-/** Returns a way out. */
+/** Returns a function that ends it. */
 export function enter(hand: Hand): () => void {
   hands.add(hand);
   if (current.peek() === hand.id) hand.takeKeys(performance.now());
@@ -27,13 +27,13 @@ export function enter(hand: Hand): () => void {
   };
 }
 
-/** A key that the current card did not take. */
+/** A key that the current card did not use. */
 export function touchCurrent(at: number): void {
   const id = current.peek();
   if (id !== null) handOf(id)?.touch(at);
 }
 
-/** Looks at each card once the next frame has been painted. */
+/** Checks each card once the next frame has been painted. */
 export function sampleSoon(): void {
   if (soon || hands.size === 0) return;
   soon = true;
@@ -64,7 +64,7 @@ export function watchHands(): void {
   });
 }
 
-/** What is pressed in a card belongs to that card; a letter that no text takes belongs to the current one. To all others it is a touch. */
+/** A press inside a card belongs to that card; a letter outside text fields belongs to the current one. For all others it is a touch. */
 function touchOthers(at: number, event: Event): void {
   const target = event.target instanceof Element ? event.target : null;
   const own = target && isOwn(event, target) ? target : null;
@@ -75,14 +75,14 @@ function touchOthers(at: number, event: Event): void {
   }
 }
 
-/** Pressing a control of a card, or filling in its answer, is no touch to that card. Writing a reason is. */
+/** Pressing a control of a card, or filling in its answer, isn't a touch for that card. Writing a reason is. */
 function isOwn(event: Event, target: Element): boolean {
   if (isText(target)) return target.closest("[data-fills]") !== null;
   if (event.type === "keydown") return target.closest("[data-own] :is(button, summary, input)") !== null && ["Enter", " "].includes((event as KeyboardEvent).key);
   return target.closest("[data-own]") !== null;
 }
 
-/** Whether keys write into it. */
+/** Whether keys write text into it. */
 export function isText(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target instanceof HTMLInputElement) return !["checkbox", "radio", "button", "submit"].includes(target.type);

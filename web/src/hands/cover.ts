@@ -1,18 +1,18 @@
-/** How much of something tall has been on the screen, as stretches of pixels from its top. Pure. */
+/** How much of something tall has been on the screen, as ranges of pixels from its top. Pure. */
 
 export interface Cover {
   readonly width: number;
   readonly height: number;
-  /** In their order, none touching the next. */
+  /** In order, none touching the next. */
   readonly stretches: readonly (readonly [number, number])[];
 }
 
-/** This little may be missing: borders, and half pixels. */
+/** This much may be missing: borders, and half pixels. */
 const SLACK = 6;
 
 export const NOTHING_YET: Cover = { width: 0, height: 0, stretches: [] };
 
-/** It has this size now. In another width its lines break elsewhere; in the same width it only grew or shrank at its end. */
+/** It has this size now. At another width its lines break elsewhere; at the same width it only grew or shrank at its end. */
 export function resize(cover: Cover, width: number, height: number): Cover {
   if (cover.width === width && cover.height === height) return cover;
   const scale = cover.width === width || cover.height === 0 ? 1 : height / cover.height;
@@ -20,7 +20,7 @@ export function resize(cover: Cover, width: number, height: number): Cover {
   return { width, height, stretches: scaled.filter(([from, to]) => to > from) };
 }
 
-/** This stretch was on the screen. */
+/** This range was on the screen. */
 export function show(cover: Cover, from: number, to: number): Cover {
   const [top, bottom] = [Math.max(0, from), Math.min(cover.height, to)];
   if (bottom <= top || cover.stretches.some(([a, b]) => a <= top && bottom <= b)) return cover;
@@ -33,7 +33,7 @@ export function show(cover: Cover, from: number, to: number): Cover {
   return { ...cover, stretches: [...apart, joined].sort((a, b) => a[0] - b[0]) };
 }
 
-/** The stretches that were never on the screen. */
+/** The ranges that were never on the screen. */
 export function gaps(cover: Cover): [number, number][] {
   const found: [number, number][] = [];
   let at = 0;

@@ -1,14 +1,14 @@
-/** What the person's hand did last: which press an act belongs to, when they last typed or clicked, and whether they scroll. */
+/** What the person did last: which press an act belongs to, when they last typed or clicked, and whether they scroll. */
 
-/** What an act that is heard now was done by. */
+/** What caused the current act. */
 export interface Occasion {
-  /** When the hand came down, by the event's own clock: what was late in being heard is not newer for it. */
+  /** When it was pressed, by the event's own clock: late handling doesn't make it newer. */
   at: number;
   repeated: boolean;
   letter: boolean;
 }
 
-/** Milliseconds for which something still glides after a wheel or a key; and after a finger. */
+/** Milliseconds for which scrolling continues after a wheel or a key; and after a finger. */
 const GLIDES = 400;
 const FLUNG = 1500;
 const SCROLL_KEYS = ["ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End", " "];
@@ -22,19 +22,19 @@ export const occasion = (): Occasion => last;
 export const touchedAt = (): number | null => touched;
 export const isScrolling = (): boolean => performance.now() < scrolls;
 
-/** The person scrolls, by whatever means. */
+/** The person scrolls, by any means. */
 export function noteScroll(at: number, glides = GLIDES): void {
   scrolls = Math.max(scrolls, at + glides);
 }
 
-/** Whether this key writes or sends something, wherever it goes. Moving about is no touch. */
+/** Whether this key writes or sends something, wherever it goes. Navigation isn't a touch. */
 export function isTouch(event: KeyboardEvent): boolean {
   if (event.getModifierState("AltGraph")) return event.key.length === 1;
   if (event.ctrlKey || event.metaKey || event.altKey) return false;
   return event.isComposing || [...event.key].length === 1 || ["Enter", "Backspace", "Delete", "Process", "Dead", "Unidentified"].includes(event.key);
 }
 
-/** Hears everything first. `touch` is called for what was typed and pressed, with its target. */
+/** Handles every event first. `touch` is called for what was typed and pressed, with its target. */
 export function watchInput(touch: (at: number, event: Event) => void): void {
   const hear = (event: Event) => {
     touched = event.timeStamp;

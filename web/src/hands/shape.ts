@@ -1,9 +1,9 @@
-/** Where a card's controls stand on the screen, and whether that changed by itself or by scrolling. Pure. */
+/** Where a card's controls are on the screen, and whether they moved by themselves or by scrolling. Pure. */
 
 export interface Shape {
   /** Left, top, right and bottom of each control. */
   readonly controls: readonly number[];
-  /** What changes with the layout and not with scrolling: sizes, and the card's place in what is scrolled. */
+  /** What changes with the layout and not with scrolling: sizes, and the card's position in its scroller. */
   readonly layout: readonly number[];
 }
 
@@ -22,7 +22,7 @@ function isSame(a: readonly number[], b: readonly number[]): boolean {
   return a.length === b.length && a.every((value, at) => Math.abs(value - (b[at] as number)) < NOTICED);
 }
 
-/** All went up or down, and none sideways: controls that stick go less far than the others. */
+/** All moved up or down, and none sideways: sticky controls move less than the others. */
 function isShifted(a: readonly number[], b: readonly number[]): boolean {
   return a.length === b.length && a.every((value, at) => at % 2 === 1 || Math.abs(value - (b[at] as number)) < NOTICED);
 }

@@ -1,4 +1,4 @@
-/** What an answer does: refuse, answer a question, or allow something. What is not known here allows. Pure. */
+/** What an answer does: refuse, answer a question, or allow something. An unknown answer counts as allowing. Pure. */
 import type { Answer } from "../feed/model";
 import type { Weight } from "../intent";
 

@@ -1,4 +1,4 @@
-/** Open asks, one of them unfolded, the others a line each. Identical ones stand together. */
+/** Open asks, one of them unfolded, the others one line each. Identical ones are grouped. */
 import { useComputed } from "@preact/signals";
 import { Card } from "../cards/Card";
 import { agentOf, Waited } from "../cards/Head";
@@ -14,7 +14,7 @@ import { reveal } from "../text/reveal";
 import { t } from "../texts";
 import { sameOf, type Same } from "./same";
 
-/** `open` is the one that is unfolded. */
+/** `open` is the unfolded one. */
 export function AskList({ asks, open }: { asks: readonly Ask[]; open: string | null }) {
   return (
     <>
@@ -43,7 +43,7 @@ function Waiting({ ask, count = 1 }: { ask: Ask; count?: number }) {
   );
 }
 
-/** One that is not unfolded still says what became of an answer to it. */
+/** A folded one still shows the progress of its answer. */
 function Underway({ ask }: { ask: Ask }) {
   const sent = useComputed(() => sending.value.get(ask.id)).value;
   if (!sent) return null;
@@ -52,7 +52,7 @@ function Underway({ ask }: { ask: Ask }) {
   return <span class="quiet-text">{t("page.card.sending")}</span>;
 }
 
-/** Identical asks: each can be looked at, and then all be answered at once. */
+/** Identical asks: each can be reviewed, and then all answered together. */
 function IdenticalAsks({ same, open }: { same: Same; open: string | null }) {
   const { asks } = same;
   const [first] = asks;

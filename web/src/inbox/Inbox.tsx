@@ -1,4 +1,4 @@
-/** Everything that needs a person, from all sessions: oldest first, one open, the others a line each. */
+/** Everything that needs a person, from all sessions: oldest first, one open, the others one line each. */
 import { computed } from "@preact/signals";
 import { Card } from "../cards/Card";
 import { Icon } from "../parts/Icons";
@@ -42,7 +42,7 @@ export function Inbox() {
 
 const alarms = computed(() => [...sessions.value.values()].filter(isAlarm).sort((a, b) => (a.changed_at > b.changed_at ? -1 : 1)));
 
-/** Sessions that were stopped because something bypassed Handraise: above all else, until they are resumed. */
+/** Sessions that were stopped because something bypassed Handraise: at the top, until they are resumed. */
 export function Alarms() {
   return (
     <>
@@ -62,7 +62,7 @@ export function Alarms() {
   );
 }
 
-/** What became of the asks that were here, and who answered them. */
+/** The outcomes of the asks that were here, and who answered them. */
 function JustNow() {
   const asks = justSettled.value.map(askOf).filter((ask) => ask !== undefined && !missedAsks.value.includes(ask));
   if (!asks.length && !batch.value) return null;
@@ -75,7 +75,7 @@ function JustNow() {
   );
 }
 
-/** What became of an answer to several at once. */
+/** The outcome of an answer to several asks. */
 function BatchNote() {
   if (!batch.value) return null;
   return (
@@ -96,7 +96,7 @@ function sentenceOf({ total, accepted, queued }: BatchOutcome): string {
   return sentences.join(" ");
 }
 
-/** Beside a conversation: what waits elsewhere. The conversation's own cards are where they arose. */
+/** Next to a conversation: what is waiting elsewhere. The conversation's own cards are inside it. */
 export function Drawer() {
   const here = place.value.view === "session" ? place.value.id : null;
   const elsewhere = openAsks.value.filter((ask) => ask.session !== here);
@@ -117,7 +117,7 @@ export function Drawer() {
   );
 }
 
-/** Empty is said only when it is known. */
+/** Shown as empty only once that is known. */
 function Nothing() {
   const state = connection.value.state;
   if (state === "offline") return <p class="empty">{t("page.inbox.unknown")}</p>;

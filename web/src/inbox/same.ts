@@ -1,4 +1,4 @@
-/** Asks that ask for exactly the same: they stand together in the inbox. Pure. */
+/** Identical asks are grouped in the inbox. Pure. */
 import type { Ask } from "../feed/model";
 
 export interface Same {
@@ -21,7 +21,7 @@ export function sameOf(asks: readonly Ask[]): Same[] {
 
 const keys = new WeakMap<object, string>();
 
-/** What a person would be shown. What could be allowed for longer differs between sessions, and is no part of it. */
+/** What a person would be shown. What could be allowed for longer differs between sessions, and is left out. */
 function keyOf(ask: Ask): string {
   let key = keys.get(ask.body);
   if (key === undefined) {
@@ -37,7 +37,7 @@ function matterOf(ask: Ask): unknown {
   return { input, description, blocked_path, diff, diff_note };
 }
 
-/** JSON in which the order of keys says nothing. */
+/** JSON without regard to the order of keys. */
 function stable(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) =>
     typeof each === "object" && each !== null && !Array.isArray(each) ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))) : each,

@@ -1,4 +1,4 @@
-/** What went wrong, said where it happened. */
+/** What went wrong, shown where it happened. */
 import { reveal } from "../text/reveal";
 
 export function Alert({ text }: { text: string | null }) {

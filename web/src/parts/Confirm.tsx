@@ -1,4 +1,4 @@
-/** A button for what cannot be undone: it asks once more, in its own place. */
+/** A button for what can't be undone: it asks for confirmation in place. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { t } from "../texts";
@@ -7,7 +7,7 @@ export function Confirm({ label, really, act, disabled = false }: { label: strin
   const asked = useSignal(false);
   const first = useRef<HTMLButtonElement>(null);
   const touched = useRef(false);
-  // The button that was pressed is gone: the keyboard's focus moves to the one in its place.
+  // The pressed button is gone: the focus moves to the one in its place.
   useEffect(() => {
     if (touched.current) first.current?.focus();
     touched.current = true;

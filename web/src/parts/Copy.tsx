@@ -1,4 +1,4 @@
-/** A button that copies a text, and says whether it did. */
+/** A button that copies a text, and says whether that worked. */
 import { useSignal } from "@preact/signals";
 import { t } from "../texts";
 import { Icon } from "./Icons";
@@ -19,7 +19,7 @@ export function Copy({ text, label }: { text: string; label?: string }) {
   );
 }
 
-/** A page that came by plain http has no clipboard, and a browser may refuse it. */
+/** A page over plain http has no clipboard, and a browser may refuse it. */
 async function put(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

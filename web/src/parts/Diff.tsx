@@ -18,7 +18,7 @@ interface DiffProps {
   diff: string | readonly Row[];
   note?: string;
   path: string;
-  /** Whether the numbers of the lines are those of the file. */
+  /** Whether the line numbers are those of the file. */
   numbered?: boolean;
   /** Part of the evidence: what was not on the screen counts as unseen. */
   evidence?: boolean;
@@ -37,7 +37,7 @@ export function Diff({ diff, note = "", path, numbered = true, evidence = false 
     <div class="diff" ref={frame} data-evidence={evidence || undefined} data-rest={rest > 3 && !open.value ? rest : undefined}>
       <DiffHead rows={rows} path={path} room={room} two={two} />
       {note && <p class="note">{reveal(note)}</p>}
-      {rows.length === 0 && <p class="note">{t("page.diff.no_changes")}</p>}
+      {rows.length === 0 && !note && <p class="note">{t("page.diff.no_changes")}</p>}
       {rows.length > 0 && (
         <div class="diff-body" tabIndex={0} role="region" aria-label={reveal(path)}>
           {two ? <SideBySide rows={shown} numbered={numbered} /> : <OneColumn rows={shown} numbered={numbered} />}

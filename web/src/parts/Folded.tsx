@@ -1,4 +1,4 @@
-/** Long text of a machine: whole, with hidden characters marked. What does not fit is counted, never cut in silence. */
+/** Long machine text: complete, with hidden characters marked. What doesn't fit is counted, never cut silently. */
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { reveal } from "../text/reveal";
@@ -38,13 +38,13 @@ export function More({ open, rest, toggle }: { open: boolean; rest: number; togg
 
 const MARK = /(⟨(?:U\+[0-9A-F]{4,6}|\d+ (?:blanks|empty lines))⟩)/;
 
-/** A line with the marks of hidden characters standing out. */
+/** A line with highlighted marks for hidden characters. */
 export function Marked({ line }: { line: string }) {
   if (!line.includes("⟨")) return <>{line}</>;
   return <>{line.split(MARK).map((piece, at) => (at % 2 ? <mark key={at}>{piece}</mark> : piece))}</>;
 }
 
-/** Something that unfolds; what is inside is drawn only once it was opened. */
+/** Something that unfolds; its contents are drawn only once it was opened. */
 export function Unfolds({ title, children, open = false, tag }: { title: ComponentChildren; children: () => ComponentChildren; open?: boolean; tag?: string }) {
   const shown = useSignal(open);
   return (

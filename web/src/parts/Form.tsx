@@ -1,4 +1,4 @@
-/** A form and its fields: what is typed or chosen is handed on as a value, and sending never leaves the page. */
+/** A form and its fields: passes on what is typed or chosen as a value, and never leaves the page. */
 import type { ComponentChildren, FormHTMLAttributes, InputHTMLAttributes, SelectHTMLAttributes, TextareaHTMLAttributes } from "preact";
 
 type FormProps = Omit<FormHTMLAttributes<HTMLFormElement>, "onSubmit"> & { submit: () => unknown };
@@ -17,7 +17,7 @@ export function SubmitForm({ submit, children, ...rest }: FormProps) {
   );
 }
 
-/** A labelled field, with a hint beside its name. */
+/** A labelled field, with a hint next to its name. */
 export function Field({ label, hint, children }: { label: string; hint?: string | undefined; children: ComponentChildren }) {
   return (
     <label class="field">
@@ -70,7 +70,7 @@ export function Tick({ checked, change, disabled = false, children }: { checked:
   );
 }
 
-/** A field that suggests some values, and takes any. */
+/** A field that suggests some values, and accepts any. */
 export function Suggestions({ id, values }: { id: string; values: readonly string[] }) {
   return (
     <datalist id={id}>

@@ -1,4 +1,4 @@
-/** The few pictures of the page, drawn by strokes. All are decoration: words say the same. */
+/** The icons of the page, drawn with strokes. All are decoration: text says the same. */
 
 const PATHS = {
   hand: "M7 11V5.5a1.5 1.5 0 0 1 3 0V10m0-5.5v-1a1.5 1.5 0 0 1 3 0V10m0-5a1.5 1.5 0 0 1 3 0v6m0-3.5a1.5 1.5 0 0 1 3 0V15a6 6 0 0 1-6 6h-1.5a6 6 0 0 1-4.6-2.2L4 14.5a1.6 1.6 0 0 1 2.4-2.1L8 14",

@@ -14,7 +14,7 @@ export function Later<T extends object>({ load, children }: { load: () => Promis
   }, []);
   if (loaded.value === null) return <p class="empty">{t("page.loading")}</p>;
   if (loaded.value !== "failed") return <>{children(loaded.value)}</>;
-  // The hub was upgraded, and this page is of the one before; or it is away.
+  // The hub was upgraded and this page is older, or the hub is away.
   return (
     <div class="note trouble" role="alert">
       <p>{t("page.chunk_failed")}</p>

@@ -1,4 +1,4 @@
-/** Claude's words. Each block is drawn on its own, so that a text that grows redraws only its end. */
+/** Claude's text. Each block is drawn separately, so that a growing text redraws only its end. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { memo } from "./memo";
 import { blocksOf, htmlOf, isCode } from "../text/markdown";

@@ -8,7 +8,7 @@ interface RewriteProps {
   /** Made by `toField`, and changed since. */
   field: string;
   change: (field: string) => void;
-  /** The text it began as. */
+  /** The original text. */
   before: string;
   done: () => void;
   leave: () => void;

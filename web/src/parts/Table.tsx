@@ -1,11 +1,11 @@
-/** A list in columns; where it is wider than the page, it scrolls by itself. */
+/** A list in columns; if it is wider than the page, it scrolls by itself. */
 import type { ComponentChildren } from "preact";
 import { t } from "../texts";
 
 interface TableProps {
   label: string;
   heads: readonly string[];
-  /** Whether the last column holds what can be done with a row. */
+  /** Whether the last column holds the actions of a row. */
   acts?: boolean;
   kind?: string;
   children: ComponentChildren;

@@ -1,4 +1,4 @@
-/** A component that is drawn again only when its properties changed. */
+/** A component that is redrawn only when its properties changed. */
 import { Component, h, type FunctionComponent } from "preact";
 
 export function memo<P extends object>(draw: FunctionComponent<P>, same: (before: P, after: P) => boolean = shallow): FunctionComponent<P> {

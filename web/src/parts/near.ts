@@ -1,20 +1,20 @@
-/** Calls back once something comes near what is seen of its scroller: the nearest first, and between two frames no more than fits. */
+/** Calls back once an element comes near the visible part of its scroller: the nearest first, and only as many as fit between two frames. */
 
 interface Watch {
   root: Element;
   observer: IntersectionObserver;
   waiting: Map<Element, () => void>;
-  /** Those of them that are near, and have their turn soon. */
+  /** Those that are near, and come next. */
   near: Set<Element>;
   drawing: boolean;
 }
 
 const NEAR = "1200px 0px";
-/** Milliseconds of a frame that may be spent, so that scrolling stays smooth. */
+/** Milliseconds of a frame that may be used, so that scrolling stays smooth. */
 const SPEND = 6;
 const watches = new WeakMap<Element, Watch>();
 
-/** Returns a way to call it off. */
+/** Returns a function that cancels it. */
 export function whenNear(element: Element, act: () => void): () => void {
   const watch = watchOf(element.closest(".scrolls") ?? document.documentElement);
   watch.waiting.set(element, act);
@@ -59,7 +59,7 @@ function frame(): Promise<number> {
   return new Promise((begin) => requestAnimationFrame(() => begin(performance.now())));
 }
 
-/** What can be seen before what cannot, and the end before the beginning: that is where reading begins. */
+/** Visible ones before hidden ones, and the end before the start: that is where reading starts. */
 function inTurn({ root, near }: Watch): Element[] {
   const box = root.getBoundingClientRect();
   const far = [...near].map((element): [Element, number] => {

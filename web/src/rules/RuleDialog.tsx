@@ -1,4 +1,4 @@
-/** A rule made from an ask: drafted, said in words, granted. The ask itself is answered by itself. */
+/** A rule made from an ask: drafted, put in words, created. The ask itself is answered separately. */
 import { useSignal } from "@preact/signals";
 import type { Ask } from "../feed/model";
 import { Dialog } from "../parts/Dialog";

@@ -1,8 +1,8 @@
-/** The form that makes a rule. What it will do stands above the button, in words. */
+/** The form that makes a rule. Its effect is described above the button. */
 import { useSignal } from "@preact/signals";
 import { Field, SubmitForm, Select, TextArea, TextField } from "../parts/Form";
 import { Quoted } from "../parts/Quoted";
-import { projects } from "../store/desk";
+import { projects, toolsOf } from "../store/desk";
 import { reveal } from "../text/reveal";
 import { t } from "../texts";
 import { durationOf, sentenceOf, missing, type Decision, type RuleDraft } from "./draft";
@@ -14,7 +14,7 @@ interface RuleFormProps {
   first: RuleDraft;
   /** The session that a rule may be for, if it came from one. */
   session?: Owner | undefined;
-  /** The rule belongs to one project: where is not asked. */
+  /** The rule belongs to one project: the form doesn't ask where. */
   fixed?: string;
   make: (draft: RuleDraft) => Promise<boolean>;
 }
@@ -77,11 +77,11 @@ function DecisionSwitch({ decision, set }: { decision: Decision; set: SetRule })
 
 /** What the rule is about. Fields that make no sense together are not shown together. */
 function Subject({ draft: { tool, commands, path, server }, set }: { draft: RuleDraft; set: SetRule }) {
-  const shell = !tool.trim() || tool.trim() === "Bash" || commands !== "";
+  const shell = !tool.trim() || toolsOf("shell").includes(tool.trim()) || commands !== "";
   return (
     <>
       <Field label={t("admin.rules.tool")} hint={t("admin.rules.tool_hint")}>
-        <TextField class="mono" placeholder="Bash" value={tool} change={(text) => set({ tool: text })} />
+        <TextField class="mono" placeholder={toolsOf("shell")[0]} value={tool} change={(text) => set({ tool: text })} />
       </Field>
       {shell && (
         <Field label={t("admin.rules.command")} hint={t("admin.rules.command_hint")}>

@@ -1,6 +1,7 @@
 /** A rule in the making: drafted from an ask, put in words, and as the hub expects it. Pure. */
 import type { NewRule, ProjectRule, Rule } from "../generated/api";
 import type { Ask, Project, Session } from "../feed/model";
+import { fileOf, nearby } from "../text/paths";
 import { reveal } from "../text/reveal";
 import { listed } from "../text/times";
 import { t } from "../texts";
@@ -11,7 +12,7 @@ export type Decision = "allow" | "deny" | "ask";
 export interface RuleDraft {
   decision: Decision;
   tool: string;
-  /** One pattern a line; each becomes a rule. */
+  /** One pattern per line; each becomes a rule. */
   commands: string;
   path: string;
   server: string;
@@ -19,27 +20,25 @@ export interface RuleDraft {
   project: string;
   session: string;
   message: string;
-  /** How many seconds it holds; 0 for good. */
+  /** How many seconds it lasts; 0 for no expiry. */
   seconds: number;
 }
 
 export const NO_RULE: RuleDraft = { decision: "allow", tool: "", commands: "", path: "", server: "", project: "", session: "", message: "", seconds: 0 };
 
 const DAY = 86_400;
-const PATHS = ["file_path", "notebook_path", "path"];
 
 /** What the hub would offer for longer, or else exactly what was asked for. */
 export function draftOf(ask: Ask, session: Session | undefined, projects: readonly Project[]): RuleDraft {
   if (ask.kind !== "permission") return NO_RULE;
-  const { body } = ask;
+  const { body, card } = ask;
   const draft = { ...NO_RULE, tool: body.tool, project: projectOf(ask, session, projects) };
   const offered = (body.offers.find((offer) => offer.for === "always") ?? body.offers[0])?.rules ?? [];
   const first = offered[0];
   if (first) return { ...draft, tool: first.tool ?? "", commands: lines(offered.map((rule) => rule.command)), path: first.path ?? "", server: first.server ?? "" };
   const command = body.input["command"];
-  if (body.tool === "Bash") return { ...draft, commands: typeof command === "string" && !command.includes("\n") ? command : "" };
-  const path = PATHS.map((name) => body.input[name]).find((each) => typeof each === "string");
-  return path === undefined ? draft : { ...draft, path: relative(path as string, session?.directory) };
+  if (card.traits?.kind === "shell") return { ...draft, commands: typeof command === "string" && !command.includes("\n") ? command : "" };
+  return { ...draft, path: nearby(fileOf(card.traits, body.input), session?.directory ?? null) };
 }
 
 function projectOf(ask: Ask, session: Session | undefined, projects: readonly Project[]): string {
@@ -47,13 +46,13 @@ function projectOf(ask: Ask, session: Session | undefined, projects: readonly Pr
   return ask.project ?? session?.project ?? projects.find((project) => directory === project.path || directory?.startsWith(`${project.path}/`))?.id ?? "";
 }
 
-/** What is missing before it can be made, or null. */
+/** What is still missing, or null. */
 export function missing(draft: RuleDraft): string | null {
   const named = [draft.tool, draft.commands, draft.path, draft.server].some((each) => each.trim());
   return named ? null : t("admin.rules.empty");
 }
 
-/** The rule in a sentence, before it is created. Backquotes are around what was typed. */
+/** The rule in a sentence, before it is created. Backquotes mark what was typed. */
 export function sentenceOf(draft: RuleDraft, names: (draft: RuleDraft) => string): string {
   const what = subject(draft);
   const where = names(draft);
@@ -66,7 +65,7 @@ function lasts(seconds: number): string {
   return seconds < DAY ? t("admin.rules.lasts.hours", { count: seconds / 3600 }) : t("admin.rules.lasts.days", { count: seconds / DAY });
 }
 
-/** How long a rule or a token lasts, to be chosen. */
+/** The offered lifetimes of a rule or a token. */
 export function durationOf(seconds: number): string {
   if (seconds === 0) return t("admin.expiry.never");
   return seconds < DAY ? t("admin.expiry.hours", { count: seconds / 3600 }) : t("admin.expiry.days", { count: seconds / DAY });
@@ -87,7 +86,7 @@ export function subjectOf(rule: Rule | ProjectRule): string {
   return subject({ tool: rule.tool ?? "", commands: rule.command ?? "", path: rule.path ?? "", server: rule.server ?? "" });
 }
 
-/** As the hub takes it: one rule for each command. */
+/** As the hub expects it: one rule for each command. */
 export function toRules(draft: RuleDraft, now: number): NewRule[] {
   const { decision, tool, path, server, project, session, message, seconds } = draft;
   const fields = { tool, path, server, project: session ? "" : project, session, message: decision === "deny" ? message : "" };
@@ -106,8 +105,4 @@ function patternsOf(commands: string): string[] {
 
 function lines(commands: readonly (string | null)[]): string {
   return commands.filter((command) => command !== null).join("\n");
-}
-
-function relative(path: string, directory: string | undefined): string {
-  return directory && path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : path;
 }

@@ -1,4 +1,4 @@
-/** Search, and what else narrows the list of sessions: project, cost, age, order. */
+/** Search and other filters for the list of sessions: project, cost, age, order. */
 import { computed, signal } from "@preact/signals";
 import { basename } from "../text/paths";
 import { Field, Select } from "../parts/Form";

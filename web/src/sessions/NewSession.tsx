@@ -15,7 +15,7 @@ import { MODELS, ModeChoices, NEVER_ASKS } from "./modes";
 
 export const starting = signal(false);
 
-/** What is set before a session starts, beside what it should do. */
+/** What is set before a session starts, besides its message. */
 interface SessionChoices {
   /** A project's id, a directory, or nothing: then `path` says where. */
   project: Signal<string>;
@@ -125,7 +125,7 @@ function ModeAndModel({ choices: { mode, model } }: { choices: SessionChoices })
   );
 }
 
-/** Where sessions ran that belong to no project. */
+/** Where sessions without a project ran. */
 function otherDirectories(): string[] {
   const known = projects.value.map((project) => project.path);
   return [...new Set([...sessions.value.values()].map((session) => session.directory))].filter((each) => !known.includes(each));

@@ -1,4 +1,4 @@
-/** The sessions: those that need a person on top, with the question itself as the row's text. */
+/** The sessions: those that need a person first, with the question itself as the row's text. */
 import { computed, signal, useComputed } from "@preact/signals";
 import type { Ask, Session } from "../feed/model";
 import { memo } from "../parts/memo";
@@ -107,11 +107,12 @@ const SessionRow = memo(({ session, group, asks }: { session: Session; group: Se
   );
 });
 
-/** The state, where the name of the group does not say it. */
+/** The state, if the group's name doesn't say it. */
 function special(session: Session, group: SessionGroup, asks: readonly Ask[]): string {
   if (connection.value.state === "offline" && !session.ended) return t("page.sessions.reconnecting");
   const state = stateOf(session, asks, sessions.value.values(), now.value);
-  return state === textOr(`page.sessions.state.${group}`, "") || (group === "ended" && session.ended?.how === "finished") ? "" : state;
+  if (session.ended) return group === "ended" && session.ended.how === "finished" ? "" : state;
+  return state === textOr(`card.session.state.${group}`, "") ? "" : state;
 }
 
 /** What it did last, or why it ended. */

@@ -1,4 +1,4 @@
-/** Which sessions are wanted, and in which order. Pure. */
+/** Which sessions to show, and in which order. Pure. */
 import type { Session } from "../feed/model";
 
 export interface Filters {
@@ -18,12 +18,12 @@ export const COSTS = [0, 0.1, 1, 10];
 export const HOURS = [0, 1, 24, 24 * 7];
 export const ORDERS: Order[] = ["recent", "cost", "age"];
 
-/** How many are set, beside the words. */
+/** How many are set, besides the search text. */
 export function countSet({ directory, cost, hours, order }: Filters): number {
   return [directory !== "", cost > 0, hours > 0, order !== "recent"].filter(Boolean).length;
 }
 
-/** `says` is what its row says beside its title. */
+/** `says` is the row's text besides its title. */
 export function fits(session: Session, filters: Filters, says: string, now: number): boolean {
   if (filters.directory && session.directory !== filters.directory) return false;
   if (session.cost_usd < filters.cost) return false;

@@ -1,4 +1,4 @@
-/** The state of a session in words, and its place in the list. Pure. */
+/** The state of a session in words, and its position in the list. Pure. */
 import type { Ask, Session } from "../feed/model";
 import { span } from "../text/times";
 import { t } from "../texts";
@@ -16,15 +16,15 @@ export function groupOf(session: Session, asks: readonly Ask[], now: number): Se
   return session.phase === "idle" || session.phase === "parking" || session.phase === "parked" ? "idle" : "working";
 }
 
-/** One word or a few; a row never lies. */
+/** One word or a few; always true. */
 export function stateOf(session: Session, asks: readonly Ask[], others: Iterable<Session>, now: number): string {
   if (isAlarm(session)) return t("page.sessions.alarm");
-  if (session.ended) return t(`page.sessions.ending.${session.ended.how}`);
-  if (asks.length) return t("page.sessions.state.needs_you");
+  if (session.ended) return t(`card.session.state.${session.ended.how}`);
+  if (asks.length) return t("card.session.state.needs_you");
   if (session.stuck_since) return t("page.sessions.stuck", { duration: span(now - Date.parse(session.stuck_since)) });
   if (session.phase === "queued") return queuedBehind(before(session, others));
   const phase = session.phase === "parking" || session.phase === "parked" ? "idle" : session.phase;
-  return t(`page.sessions.state.${phase}`);
+  return t(`card.session.state.${phase}`);
 }
 
 export function isFailed(session: Session): boolean {

@@ -1,8 +1,8 @@
-/** What is on the screen comes from here, and what is here comes from the hub. Nothing is assumed ahead of it. */
+/** Everything on the screen comes from here, and everything here comes from the hub. Nothing is assumed ahead of it. */
 import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { Asks as AsksPage, Me, Projects, Sessions as SessionsPage } from "../generated/api";
 import { changeAsks, changeSessions, learnAsk, NO_ASKS, type KnownAsks } from "../feed/known";
-import type { Actor, Ask, Item, Project, Session, Settlement } from "../feed/model";
+import type { Actor, Ask, Item, Project, Session, Settlement, ToolTraits } from "../feed/model";
 import { get, Refused } from "./http";
 import { useLanguage } from "./language";
 
@@ -14,25 +14,25 @@ export const me = signal<Me | null>(null);
 export const sessions = signal<ReadonlyMap<string, Session>>(new Map());
 export const known = signal<KnownAsks>(NO_ASKS);
 export const projects = signal<readonly Project[]>([]);
-/** A line about what each session did last. */
+/** The last activity of each session, in one line. */
 export const lastLines = signal<ReadonlyMap<string, string>>(new Map());
-/** Whether a snapshot is here: before that, nothing may be called empty. */
+/** Whether a snapshot is here: before that, nothing may be shown as empty. */
 export const ready = signal(false);
-/** KnownAsks that people settled while this page watched, the last one first. */
+/** Asks that people settled while this page was open, newest first. */
 export const justSettled = signal<readonly string[]>([]);
 
 const RECENT = 8;
-/** How many that timed out are looked through for some that are still worth an answer. */
+/** How many expired asks are searched for some that can still be answered. */
 const MISSED = 200;
 const asksById = new Map<string, ReadonlySignal<Ask | undefined>>();
 const sessionsById = new Map<string, ReadonlySignal<Session | undefined>>();
 
-/** One ask. A component that reads it is drawn again only when that ask changes. */
+/** One ask. A component that reads it is redrawn only when that ask changes. */
 export function askOf(id: string): Ask | undefined {
   return cached(asksById, id, () => known.value.asks.get(id));
 }
 
-/** One session, likewise; none for an agent outside. */
+/** One session, likewise; none for an external agent. */
 export function sessionOf(id: string | null): Session | undefined {
   return id === null ? undefined : cached(sessionsById, id, () => sessions.value.get(id));
 }
@@ -53,7 +53,7 @@ export const openAsks = computed<Ask[]>(() => {
   return open.sort((a, b) => (a.opened_at < b.opened_at ? -1 : a.opened_at > b.opened_at ? 1 : a.id < b.id ? -1 : 1));
 });
 
-/** Timed out and not answered late: still worth an answer while the session lives. */
+/** Expired without a late answer: can still be answered while the session runs. */
 export const missedAsks = computed<Ask[]>(() =>
   [...known.value.asks.values()]
     .filter((ask) => ask.settlement?.state === "expired" && ask.settlement.late === null)
@@ -63,7 +63,7 @@ export const missedAsks = computed<Ask[]>(() =>
 
 let before: ReadonlyMap<string, readonly Ask[]> = new Map();
 
-/** The open asks of each session; a list that did not change is the very same as before. */
+/** The open asks of each session; an unchanged list keeps its identity. */
 export const openBySession = computed<ReadonlyMap<string, readonly Ask[]>>(() => {
   const found = new Map<string, Ask[]>();
   for (const ask of openAsks.value) {
@@ -80,12 +80,18 @@ function isSame(a: readonly Ask[] | undefined, b: readonly Ask[]): boolean {
   return a?.length === b.length && a.every((ask, at) => ask === b[at]);
 }
 
+/** The names of Claude's tools of this kind, as examples. */
+export function toolsOf(kind: ToolTraits["kind"]): string[] {
+  const tools = me.value?.tools ?? {};
+  return Object.keys(tools).filter((name) => tools[name] === kind);
+}
+
 export function may(role: "approver" | "admin"): boolean {
   const mine = me.value?.role;
   return mine === "admin" || (role === "approver" && mine === "approver");
 }
 
-/** Reads everything again. The cursor is the place in the feed to follow from. */
+/** Reads everything again. Returns the cursor to follow the feed from. */
 export async function readSnapshot(): Promise<number> {
   const [who, listed, inbox, missed, places] = await Promise.all([
     readMe(),
@@ -100,7 +106,7 @@ export async function readSnapshot(): Promise<number> {
     projects.value = places.projects;
     sessions.value = new Map(listed.sessions.map((session) => [session.id, session]));
     lastLines.value = new Map(listed.sessions.map((session) => [session.id, session.last_line]));
-    // What is over stays over, and in its conversation; what was open is what the hub says is open.
+    // What is settled stays settled, and in its conversation; what is open is what the hub says.
     let asks: KnownAsks = { ...known.value, asks: new Map([...known.value.asks].filter(([, ask]) => ask.settlement)) };
     for (const ask of [...missed.asks, ...inbox.asks]) asks = learnAsk(asks, ask);
     known.value = asks;
@@ -109,7 +115,7 @@ export async function readSnapshot(): Promise<number> {
   return Math.min(listed.cursor, inbox.cursor);
 }
 
-/** Who we are; and the texts, where the hub speaks another language. */
+/** Who we are, and the texts if the hub uses another language. */
 async function readMe(): Promise<Me> {
   const who = await get<Me & { language?: string }>("/api/me");
   await useLanguage(who.language ?? "en");
@@ -139,7 +145,7 @@ async function readSessions(): Promise<{ sessions: Session[]; cursor: number }> 
   return { sessions: all, cursor: first.cursor };
 }
 
-/** Takes items of the feed in, in their order. */
+/** Applies feed items, in order. */
 export function takeItems(items: readonly Item[]): void {
   const strangers = new Set<string>();
   batch(() => {
@@ -154,14 +160,14 @@ export function takeItems(items: readonly Item[]): void {
   for (const id of strangers) void meet(id);
 }
 
-/** History that was read for a conversation: asks are learned from it, and nothing else. */
+/** History loaded for a conversation: only its asks are added. */
 export function takeHistory(items: readonly Item[]): void {
   let asks = known.value;
   for (const item of items) asks = changeAsks(asks, item);
   known.value = asks;
 }
 
-/** A session that began after the snapshot. */
+/** A session that started after the snapshot. */
 export async function meet(id: string): Promise<void> {
   try {
     const session = await get<Session>(`/api/sessions/${encodeURIComponent(id)}`);

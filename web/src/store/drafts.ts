@@ -1,4 +1,4 @@
-/** Unsent text, by the ask or session it is for: it survives a reload, and is dropped when it was sent. */
+/** Unsent text, by the ask or session it is for: it survives a reload, and is dropped once sent. */
 import { useState } from "preact/hooks";
 
 const PREFIX = "handraise.draft.";
@@ -9,7 +9,7 @@ interface StoredDraft {
   draft: unknown;
 }
 
-/** Like `useState`, record in this browser. */
+/** Like `useState`, but stored in this browser. */
 export function useDraft<T>(id: string, first: T): [T, (next: T) => void] {
   const [draft, setDraft] = useState<T>(() => readDraft(id, first));
   const change = (next: T) => {
@@ -28,7 +28,7 @@ export function writeDraft(id: string, draft: unknown): void {
   try {
     localStorage.setItem(PREFIX + id, JSON.stringify({ at: Date.now(), draft }));
   } catch {
-    // Full or forbidden: the draft then lives as long as the page.
+    // Full or forbidden: then the draft lives as long as the page.
   }
 }
 

@@ -64,7 +64,7 @@ function read<T>(text: string): T | null {
   }
 }
 
-/** What to show a person for something that was thrown. */
+/** What to show a person for a thrown error. */
 export function explainError(error: unknown): string {
   if (error instanceof Unreachable) return t("page.unreachable");
   return error instanceof Error ? error.message : String(error);

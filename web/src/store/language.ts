@@ -6,7 +6,7 @@ import { get } from "./http";
 
 const KEY = "handraise.language";
 
-/** Changes to the hub's language, if it is another one than is shown. */
+/** Switches to the hub's language, if another one is shown. */
 export async function useLanguage(wanted: string): Promise<void> {
   if (wanted === language.peek()) return;
   showLanguage(wanted, await get<Record<string, Messages>>("/api/texts"));

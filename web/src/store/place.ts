@@ -1,4 +1,4 @@
-/** Where the person is: the address of the page, and which card is current. */
+/** Where the person is: the page's URL, and the current card. */
 import { computed, effect, signal } from "@preact/signals";
 import { sameOf } from "../inbox/same";
 import { openAsks, openBySession } from "./desk";
@@ -13,13 +13,13 @@ export const chosen = signal<string | null>(null);
 /** The session that the chat tab goes back to. */
 export const lastSession = signal<string | null>(null);
 
-/** The cards of the conversation that is looked at. */
+/** The cards of the current conversation. */
 const own = computed(() => (place.value.view === "session" ? (openBySession.value.get(place.value.id) ?? []).map((ask) => ask.id) : []));
 
-/** What is open, with identical asks side by side. */
+/** Open asks, with identical ones side by side. */
 const lined = computed(() => sameOf(openAsks.value).flatMap((same) => same.asks.map((ask) => ask.id)));
 
-/** The cards that can be reached by keys from here, in their order. */
+/** The cards that keys can reach from here, in order. */
 export const reachable = computed(() => {
   const here = place.value;
   if (here.view === "inbox") return lined.value;
@@ -34,7 +34,7 @@ export const current = computed(() => {
 });
 
 let order: readonly string[] = [];
-// When the chosen card is over, the one that stood behind it is next.
+// When the chosen card is settled, the one behind it is next.
 effect(() => {
   const list = reachable.value;
   const at = chosen.value === null || place.value.view !== "inbox" ? -1 : order.indexOf(chosen.value);
@@ -49,7 +49,7 @@ effect(() => {
 export function go(path: string): void {
   if (path !== location.pathname + location.hash) history.pushState(null, "", path);
   arrive();
-  // Keys belong to what is looked at, not to the link that led there.
+  // Keys belong to what is shown, not to the link that led there.
   requestAnimationFrame(() => document.querySelector("main")?.focus({ preventScroll: true }));
 }
 

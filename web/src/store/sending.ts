@@ -28,10 +28,10 @@ const RETRY_MS = 4000;
 
 export const sending = signal<ReadonlyMap<string, Sending>>(new Map());
 
-/** What became of an answer: the hub accepted it, refused it, or was not reached. */
+/** The outcome of an answer: the hub accepted it, refused it, or was not reached. */
 export type Delivery = "accepted" | "refused" | "queued";
 
-/** What became of the last answer to each ask. */
+/** The outcome of the last answer to each ask. */
 export const outcomes = signal<ReadonlyMap<string, Delivery>>(new Map());
 
 /** Sends an answer. The card changes when the feed says that the ask is settled, and not before. */
@@ -52,7 +52,7 @@ export function dismiss(ask: string): void {
   mark(ask, null);
 }
 
-/** Queued answers are sent when the connection is live again, and tried again once in a while. */
+/** Queued answers are sent when the connection is live again, and retried once in a while. */
 export function watchSending(): void {
   effect(() => {
     void me.value;
@@ -84,7 +84,7 @@ function showQueued(): void {
   for (const each of queued.values()) if (!sending.peek().has(each.ask)) mark(each.ask, { state: "queued", answer: each.answer, reason: null });
 }
 
-/** What the person who is signed in has not sent yet. */
+/** What the signed-in person has not sent yet. */
 function ours(): Unsent[] {
   const name = me.peek()?.name;
   return unsent().filter((each) => name === undefined || each.by === undefined || each.by === name);
@@ -98,7 +98,7 @@ async function deliver(each: Unsent): Promise<Delivery> {
   const { ask, answer, digest } = each;
   if (sending.peek().get(ask)?.state === "sending") return "queued";
   mark(ask, { state: "sending", answer });
-  // Saved before it is sent: a page that is closed in between sends it when it comes back. The same answer twice is one.
+  // Saved before it is sent: a page that is closed in between sends it when it comes back. The same answer twice counts once.
   save([...unsent().filter((other) => other.ask !== ask), each]);
   try {
     await post(`/api/asks/${encodeURIComponent(ask)}/answer`, { answer, digest });
@@ -111,7 +111,7 @@ async function deliver(each: Unsent): Promise<Delivery> {
   }
 }
 
-/** The hub refused it for good, or it is tried again later. */
+/** The hub refused it for good, or it is retried later. */
 function fail({ ask, answer }: Unsent, error: unknown): Delivery {
   if (error instanceof Refused && error.status !== 401 && error.status !== 429 && error.status < 500) {
     drop(ask);
@@ -121,7 +121,7 @@ function fail({ ask, answer }: Unsent, error: unknown): Delivery {
   }
   const busy = error instanceof Refused && error.status !== 401;
   mark(ask, { state: "queued", answer, reason: busy ? error.message : null });
-  // No answer, or not to us: whether the hub is there at all is found out now, and shown.
+  // No answer, or not to us: check now whether the hub is there at all, and show it.
   if (!busy) tryNow();
   return record(ask, "queued");
 }
@@ -149,7 +149,7 @@ function mark(ask: string, how: Sending | null): void {
   sending.value = changed;
 }
 
-/** What this browser could not write down, because it is full or forbids it: it lives as long as the page. */
+/** What this browser could not store, because it is full or forbids it: it lives as long as the page. */
 let unsaved: Unsent[] | null = null;
 
 function unsent(): Unsent[] {

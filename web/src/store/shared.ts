@@ -4,17 +4,17 @@
  */
 
 export type FeedEvent = { type: "opened"; after: number } | { type: "item" | "preview"; data: string } | { type: "ping" | "reset" | "lost" };
-/** What tabs send each other: what the hub sent, or from where a tab needs it. */
+/** What tabs send each other: what the hub sent, or where a tab needs it from. */
 type TabMessage = FeedEvent | { type: "want"; after: number };
 
 const NAME = "handraise.feed";
 /** How long a tab waits for the one that holds the connection, which may be asleep; then it opens its own. */
 const PATIENCE_MS = 2000;
 
-/** Passes on everything after `place()`, perhaps some of it twice, until it is closed. */
+/** Passes on everything after `place()`, possibly some of it twice, until it is closed. */
 export class SharedFeed {
   private readonly closed = new AbortController();
-  /** Only a page that came from this machine or by TLS has locks; any other connects for itself. */
+  /** Only a page from this machine or over TLS has locks; any other connects for itself. */
   private readonly others = "locks" in navigator && "BroadcastChannel" in globalThis ? new BroadcastChannel(NAME) : null;
   private readonly alone: ReturnType<typeof setTimeout>;
   private source: EventSource | null = null;
@@ -59,7 +59,7 @@ export class SharedFeed {
   }
 
   private receive(event: FeedEvent): void {
-    // That it was lost is not passed on: this tab may just be closing. The next one to hold it finds out.
+    // A lost connection is not reported to others: this tab may just be closing. The next one to hold it finds out.
     if (this.holds && event.type !== "lost") this.others?.postMessage(event);
     this.deliver(event);
   }

@@ -1,4 +1,4 @@
-/** The live feed, as this tab hears it. It remembers its place, and comes back to it by itself. */
+/** The live feed, as this tab receives it. It remembers its cursor, and reconnects by itself. */
 import { signal } from "@preact/signals";
 import type { Item, Preview } from "../feed/model";
 import { readSnapshot, standing, takeItems } from "./desk";
@@ -19,10 +19,10 @@ const LONGEST_PAUSE_MS = 5000;
 
 type Timer = ReturnType<typeof setTimeout> | undefined;
 
-/** Follows the hub's feed for one tab, from a snapshot on. There is one of them. */
+/** Follows the hub's feed for one tab, starting from a snapshot. There is only one. */
 class LiveFeed {
   private feed: SharedFeed | null = null;
-  /** The last item that was taken in. */
+  /** The last item that was applied. */
   private cursor = 0;
   private heardAt = 0;
   private failures = 0;
@@ -39,7 +39,7 @@ class LiveFeed {
     try {
       this.cursor = await readSnapshot();
       this.open();
-      // What happened since the last time is in no feed: the conversations are read again.
+      // What happened in between is in no feed: the conversations are read again.
       if (this.begun) forgetTimelines();
     } catch (error) {
       this.fail(error);
@@ -48,7 +48,7 @@ class LiveFeed {
     this.begun = true;
   }
 
-  /** Tries at once, instead of waiting for its turn, or because something else could not be sent. */
+  /** Tries immediately instead of waiting, or because something else could not be sent. */
   tryNow(): void {
     clearTimeout(this.retry);
     this.failures = 0;
@@ -85,7 +85,7 @@ class LiveFeed {
     }
   }
 
-  /** Quiet for a moment after it opened: everything that was missed has arrived. */
+  /** Quiet for a moment after it opened: everything missed has arrived. */
   private waitForQuiet(): void {
     clearTimeout(this.settle);
     this.settle = setTimeout(() => {
@@ -93,7 +93,7 @@ class LiveFeed {
     }, QUIET_MS);
   }
 
-  /** Items that come together are drawn together. Asks are drawn at once, and so is everything on a hidden page, whose timers hardly run. */
+  /** Items that come together are drawn together. Asks are drawn immediately, and so is everything on a hidden page, whose timers hardly run. */
   private gather(item: Item): void {
     if (item.cursor <= this.cursor) return;
     this.cursor = item.cursor;

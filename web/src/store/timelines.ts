@@ -1,4 +1,4 @@
-/** The conversations that were opened: their items in pages, what comes live, and text that is still being written. */
+/** The opened conversations: their items in pages, live items, and text that is still being written. */
 import { signal, type Signal } from "@preact/signals";
 import type { Items } from "../generated/api";
 import type { Item, ItemOf, Preview } from "../feed/model";
@@ -6,7 +6,7 @@ import { Timeline, type TimelineEntry } from "../feed/timeline";
 import { takeHistory } from "./desk";
 import { get } from "./http";
 
-/** How much is read at once: enough for a screen, and then no more than can be drawn between two frames or so. */
+/** How much is loaded at once: enough for a screen, then no more than can be drawn between a few frames. */
 const FIRST = 160;
 const OLDER = 100;
 
@@ -28,7 +28,7 @@ interface Talk extends Conversation {
 
 const talks = new Map<string, Talk>();
 
-/** The conversation of a session; it is read when it is first looked at. */
+/** The conversation of a session; loaded when it is first opened. */
 export function conversation(session: string): Conversation {
   const found = talks.get(session);
   if (found) return found;
@@ -68,7 +68,7 @@ async function load(session: string, talk: Talk): Promise<void> {
   }
 }
 
-/** One more page of history, put before what is here. */
+/** One more page of history, inserted at the top. */
 export async function loadOlder(session: string): Promise<void> {
   const talk = talks.get(session);
   if (!talk || talk.before === null || talk.older.value === "loading") return;
@@ -91,7 +91,7 @@ function remember(talk: Talk, before: number | null): void {
   publish(talk);
 }
 
-/** Items that came live. */
+/** Live items. */
 export function followTimelines(items: readonly Item[]): void {
   const touched = new Set<Talk>();
   for (const item of items) {
@@ -108,7 +108,7 @@ export function followTimelines(items: readonly Item[]): void {
   touched.forEach(publish);
 }
 
-/** The place in the feed was lost: what was read may have a gap, and is read again. */
+/** The feed position was lost: what is loaded may have a gap, and is loaded again. */
 export function forgetTimelines(): void {
   for (const [session, talk] of talks) void load(session, talk);
 }
@@ -120,7 +120,7 @@ export function showPreview(preview: Preview): void {
   talk.previews.value = [...others, preview];
 }
 
-/** A block that is stored takes the place of its preview. */
+/** A stored block replaces its preview. */
 function endPreview(talk: Talk, item: Item): void {
   const previews = talk.previews.value;
   if (!previews.length) return;

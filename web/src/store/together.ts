@@ -1,12 +1,12 @@
-/** One answer for several identical asks: only after each was looked at, each sent by itself, and what became of each is counted. */
+/** One answer for several identical asks: only after each was reviewed, each sent separately, and each outcome counted. */
 import { computed, signal } from "@preact/signals";
 import type { Answer, Ask } from "../feed/model";
 import { known, openAsks } from "./desk";
 import { outcomes, sendAnswer, type Delivery } from "./sending";
 
-/** The asks whose card was on the screen, by their id and what it showed. */
+/** The asks whose card was on the screen, by id and content. */
 const looked = signal<ReadonlySet<string>>(new Set());
-/** The asks that one answer goes to. One that comes later is not among them. */
+/** The asks that one answer goes to. Later ones are not included. */
 const together = signal<readonly string[]>([]);
 
 export interface BatchOutcome {
@@ -15,10 +15,10 @@ export interface BatchOutcome {
   queued: number;
 }
 
-/** Those that the last answer to several was given to. */
+/** The asks that the last answer to several went to. */
 const asked = signal<readonly string[]>([]);
 
-/** What became of it, up to now. */
+/** The outcome so far. */
 export const batch = computed<BatchOutcome | null>(() => {
   if (!asked.value.length) return null;
   const count = (what: Delivery) => asked.value.filter((id) => outcomes.value.get(id) === what).length;
@@ -38,7 +38,7 @@ export function wasLookedAt(ask: Ask): boolean {
   return looked.value.has(nameOf(ask));
 }
 
-/** The open asks that an answer to this one is given to as well, itself among them. Empty: to itself alone. */
+/** The open asks that an answer to this one also goes to, including itself. Empty: to itself alone. */
 export function mates(ask: Ask): Ask[] {
   return pinned.value.some((each) => each.id === ask.id) ? pinned.value : [];
 }
@@ -48,7 +48,7 @@ const pinned = computed(() => {
   return found.length > 1 ? found : [];
 });
 
-/** Takes them together, if each was looked at; or apart again. */
+/** Groups them, if each was reviewed; or separates them again. */
 export function group(asks: readonly Ask[], wanted: boolean): void {
   together.value = wanted && asks.every(wasLookedAt) ? asks.map((ask) => ask.id) : [];
 }

@@ -30,7 +30,7 @@ export function readDiff(diff: string): Row[] {
   return rows;
 }
 
-/** What was, on the left; what will be, on the right. */
+/** Before on the left; after on the right. */
 export function pairUp(rows: readonly Row[]): Pair[] {
   const pairs: Pair[] = [];
   let gone: Row[] = [];
@@ -59,10 +59,10 @@ export function count(rows: readonly Row[]): { added: number; gone: number } {
   };
 }
 
-/** More lines than this are not compared one by one. */
+/** Beyond this, lines are not compared one by one. */
 const MOST = 600;
 
-/** What changes from one text to the other. Where it lies in its file is not known. */
+/** What changes from one text to the other. The position in the file is unknown. */
 export function compareTexts(before: string, after: string): Row[] {
   const [a, b] = [linesOf(before), linesOf(after)];
   let head = 0;
@@ -83,7 +83,7 @@ export function compareTexts(before: string, after: string): Row[] {
   return rows;
 }
 
-/** Lines around a change that are shown with it. */
+/** How many lines of context are shown around a change. */
 const AROUND = 3;
 
 /** Only what changes, and a few lines around it. `says` puts the number of lines between two changes into words. */
@@ -111,7 +111,7 @@ export function onlyChanges(rows: readonly Row[], says: (lines: number) => strin
 
 export type Step = ["same" | "gone" | "added", string];
 
-/** By the longest common run of lines; all gone and all added where that would take too long. */
+/** By the longest common subsequence of lines; everything removed and added if that would take too long. */
 export function compareLines(a: readonly string[], b: readonly string[]): Step[] {
   const gone = (text: string): Step => ["gone", text];
   const added = (text: string): Step => ["added", text];

@@ -1,4 +1,4 @@
-/** A text as a field can show and keep it: hidden characters as marks that become the same characters again, line endings put back where they were. Pure. */
+/** A text as a field can show it: hidden characters as marks that become the same characters again, line endings restored. Pure. */
 import { compareLines } from "./diff";
 import { revealLetters } from "./reveal";
 
@@ -10,14 +10,14 @@ interface TextLine {
   end: "\n" | "\r\n" | "";
 }
 
-/** What a field shows: `⟨U+202E⟩` for each hidden character, and line feeds alone between lines. */
+/** What a field shows: `⟨U+202E⟩` for each hidden character, and only line feeds between lines. */
 export function toField(text: string): string {
   return linesOf(text)
     .map((line) => markUp(line.text))
     .join("\n");
 }
 
-/** What a field that began as `toField(before)` stands for. What was not changed is as it was, to the byte. */
+/** The text of a field that began as `toField(before)`. Unchanged parts are the same, to the byte. */
 export function fromField(field: string, before: string): string {
   const old = linesOf(before);
   const texts = field.split("\n").map(unmark);
@@ -25,12 +25,12 @@ export function fromField(field: string, before: string): string {
   return texts.map((text, at) => text + (ends[at] ?? "")).join("");
 }
 
-/** Marks what was typed or pasted and cannot be seen. Marks that are there stay. */
+/** Marks hidden characters that were typed or pasted. Existing marks stay. */
 export function markTyped(field: string): string {
   return revealLetters(field);
 }
 
-/** A mark that was typed is kept apart from one of ours: its bracket is marked. */
+/** A typed mark is distinguished from ours: its bracket is marked. */
 function markUp(text: string): string {
   return revealLetters(text.replace(MARK, (mark, code: string) => (isCode(code) ? `⟨U+27E8⟩${mark.slice(1)}` : mark)));
 }
@@ -51,7 +51,7 @@ function linesOf(text: string): TextLine[] {
   });
 }
 
-/** The ending of each line. A line that stayed keeps its own, one that was changed takes that of the line it replaces, a new one that of its neighbour. */
+/** The ending of each line. An unchanged line keeps its own, a changed one takes that of the line it replaces, a new one that of its neighbor. */
 function endsFor(old: readonly TextLine[], texts: readonly string[]): string[] {
   const usual = old.filter((line) => line.end === "\r\n").length * 2 > old.length - 1 && old.length > 1 ? "\r\n" : "\n";
   const ends: string[] = [];

@@ -1,4 +1,4 @@
-/** Colours for code, loaded when the first code is shown. */
+/** Colors for code, loaded when the first code is shown. */
 import DOMPurify from "dompurify";
 import { isColoured } from "./plain";
 
@@ -29,7 +29,7 @@ const BY_ENDING: Record<string, string> = {
   cc: "cpp",
 };
 
-/** Safe HTML of the code, or null if it stays as it is. */
+/** Safe HTML of the code, or null to leave it as it is. */
 export async function highlight(code: string, name: string): Promise<string | null> {
   const language = BY_ENDING[name] ?? name;
   if (!language || code.length > LONGEST) return null;

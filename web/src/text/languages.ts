@@ -1,4 +1,4 @@
-/** The languages that code is coloured for. Loaded apart from the page. */
+/** The languages with highlighting. Loaded separately from the page. */
 import highlighter from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";
 import css from "highlight.js/lib/languages/css";

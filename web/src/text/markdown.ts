@@ -1,4 +1,4 @@
-/** Markdown of strangers, as harmless HTML: no raw HTML, no pictures, links that show where they go. */
+/** Untrusted Markdown as harmless HTML: no raw HTML, no images, links that show where they go. */
 import DOMPurify from "dompurify";
 import { Marked, type Token, type Tokens } from "marked";
 import { isProse } from "./plain";
@@ -48,12 +48,12 @@ const marked = new Marked({
   },
 });
 
-/** The blocks of a text. Those that did not change are the same strings as before. */
+/** The blocks of a text. Unchanged ones are the same strings as before. */
 export function blocksOf(text: string): Token[] {
   return marked.lexer(revealTurns(text)).filter((token) => token.type !== "space");
 }
 
-/** The first reading of Markdown takes longest, so it happens while nothing else waits. */
+/** The first Markdown parse is the slowest, so it runs while nothing else waits. */
 export function warmUp(): void {
   for (const token of blocksOf("# a\n\nb *c* **d** `e` [f](https://g.h)\n\n- i\n\n> j\n\n| k |\n|---|\n| l |\n\n```\nm\n```")) htmlOf(token, false);
 }
@@ -62,7 +62,7 @@ export function warmUp(): void {
 export function htmlOf(token: Token, strict: boolean): string {
   const made = marked.parser([token]);
   const html = isProse(made) ? made : sanitize(made);
-  // Once more, since an entity (`&#x202e;`) is a character only now.
+  // Again, since an entity (`&#x202e;`) becomes a character only now.
   return strict ? revealLetters(html) : revealTurns(html);
 }
 
@@ -97,7 +97,7 @@ function link(token: Tokens.Link, inside: string): string {
   return `<a href="${escaped(token.href)}">${inside}</a>${where}`;
 }
 
-/** Host first and whole: the part of an address that tells who is behind it. */
+/** Host first and complete: the part of a URL that says who is behind it. */
 function shorten(href: string): string {
   const host = /^https?:\/\/([^/?#]*)/i.exec(href)?.[1];
   if (host === undefined) return href;

@@ -1,4 +1,4 @@
-/** Names of what the hub sends by code: where something was done, and who did it. Pure, but for the language. */
+/** Names for the hub's codes: where something was done, and who did it. Pure, except for the language. */
 import type { Actor } from "../feed/model";
 import { t, textOr } from "../texts";
 import { reveal } from "./reveal";

@@ -1,17 +1,18 @@
 /** How paths are shown. Pure. */
+import type { ToolTraits } from "../feed/model";
 import { reveal } from "./reveal";
 
 export function basename(path: string): string {
   return reveal(path.split("/").filter(Boolean).at(-1) ?? path);
 }
 
-/** A path as seen from the session's directory. */
+/** A path relative to the session's directory. */
 export function nearby(path: string, directory: string | null): string {
   return directory && path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : path;
 }
 
-/** The file that a tool's input names, if it names one. */
-export function fileOf(input: Record<string, unknown>): string {
-  const found = input["file_path"] ?? input["notebook_path"];
+/** The file or directory that a tool's input names, if it names one. */
+export function fileOf(traits: ToolTraits | null, input: Record<string, unknown>): string {
+  const found = traits?.path ? input[traits.path] : undefined;
   return typeof found === "string" ? found : "";
 }

@@ -1,11 +1,11 @@
-/** The hidden character, made visible: the same marks as the hub makes, so that people only approve what they can see. */
+/** Hidden characters made visible: the same marks as the hub's, so that people only approve what they can see. */
 
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Zs}\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe00-\ufe0d\u{e0100}-\u{e01ef}]/u;
 const EMOJI_STYLE = /[\ufe0e\ufe0f]/;
 const STYLED = /[\p{So}\p{Sm}\p{Po}\p{Nd}]/u;
 const LONG_BLANK = /[ \t]{40,}/g;
 const EMPTY_LINES = /(?:[ \t]*\n){12,}/g;
-/** Marks that turn the direction of what follows. */
+/** Marks that change the text direction. */
 const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** The text with `⟨U+202E⟩` for each hidden character and `⟨80 blanks⟩` for long padding. */
@@ -30,7 +30,7 @@ export function hasHidden(text: string): boolean {
   return reveal(text) !== text;
 }
 
-/** For running prose, where emoji and their joiners are welcome: only what turns the direction is marked. */
+/** For prose, where emoji and their joiners are welcome: only direction changes are marked. */
 export function revealTurns(text: string): string {
   return text.replace(TURNING, mark);
 }

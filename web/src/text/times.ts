@@ -1,4 +1,4 @@
-/** How times, amounts and lists are written, in the language that is shown. Pure, but for that. */
+/** How times, amounts and lists are written in the current language. Otherwise pure. */
 import { language, locale } from "../texts";
 
 const UNITS = [
@@ -8,7 +8,7 @@ const UNITS = [
   ["second", 1, "s"],
 ] as const;
 
-/** `12 s`, `3 min`, `2 h`, `5 d`: English is written with symbols, as everywhere in Handraise. */
+/** `12 s`, `3 min`, `2 h`, `5 d`: English uses symbols, as everywhere in Handraise. */
 export function span(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
   const [unit, size, symbol] = UNITS.find(([, least]) => seconds >= least) ?? UNITS[3];
@@ -25,7 +25,7 @@ export function countdown(milliseconds: number): string {
   return hours ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-/** `14:02`; with the day where it is not today, and with the year where it is not this one. */
+/** `14:02`; with the date if it isn't today, and the year if it isn't this one. */
 export function moment(at: string, now = new Date()): string {
   const date = new Date(at);
   const time = { hour: "2-digit", minute: "2-digit" } as const;
@@ -61,7 +61,7 @@ function money(amount: number, digits: number): string {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Formats are slow to make, and there are few. */
+/** Formatters are slow to create, and there are few. */
 function format(options: Intl.DateTimeFormatOptions, date: Date): string {
   const key = locale() + JSON.stringify(options);
   let found = formats.get(key);

@@ -1,1 +1,1 @@
-"""The store without a disk, for tests: the twin that keeps the contract honest. Nothing survives it."""
+"""An in-memory store for tests: the second implementation of the contract. Nothing survives it."""

@@ -1,4 +1,4 @@
-"""Everything that a store keeps, in dicts, and what each change does to them. Never awaits, never tells anybody."""
+"""The contents of a store, in dicts, and what each change does to them. Never awaits, never notifies."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -45,7 +45,7 @@ T = TypeVar("T", Ask, Say)
 
 
 class Shelves(Struct):
-    """What is kept, by id; in the order in which it came."""
+    """Everything stored, by id, in insertion order."""
 
     sessions: dict[str, Session] = field(default_factory=dict)
     lines: dict[str, str] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Shelves(Struct):
     newest: int = 0
 
     def copy(self) -> Self:
-        """For a batch to work on: a failed one is thrown away with it."""
+        """For a batch to work on; discarded if the batch fails."""
         return replace(
             self,
             sessions=dict(self.sessions),
@@ -276,11 +276,11 @@ class Shelves(Struct):
 
 
 def is_undelivered(ask: Ask) -> bool:
-    """Whether Claude has yet to show that it took how the ask ended."""
+    """Whether Claude has yet to confirm the outcome of the ask."""
     return ask.state in ("answered", "expired") and ask.delivered_at is None
 
 
 def _same_origin(one: Ask, other: Ask) -> bool:
-    """Whether one asker (a session, or an agent without one) calls both the same."""
+    """Whether both have the same reference from the same asker (a session, or an agent without one)."""
     mine = (one.session, one.agent if one.session is None else None, one.origin.reference)
     return mine == (other.session, other.agent if other.session is None else None, other.origin.reference)

@@ -1,4 +1,4 @@
-"""The store over dicts: a batch works on a copy of the shelves, which replaces them when all of it took."""
+"""The store over dicts: a batch works on a copy of the shelves, which replaces them if every change succeeds."""
 
 import asyncio
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ class MemoryStore:
         if items:
             for on_items in self._listeners:
                 loop.call_soon(on_items, items)
-        await asyncio.sleep(0)  # the listeners come first
+        await asyncio.sleep(0)  # listeners run first
         return Applied(took, items, asks)
 
     async def session(self, session: str) -> Session | None:

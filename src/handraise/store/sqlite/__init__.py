@@ -1,1 +1,1 @@
-"""The store in one SQLite file: a thread that writes, a thread that reads, and the SQL in `queries/`."""
+"""The store in one SQLite file: one thread writes, one reads, and the SQL is in `queries/`."""

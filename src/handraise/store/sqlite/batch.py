@@ -1,4 +1,4 @@
-"""A batch of changes on its way into the database, each one a statement that decides by itself whether it takes effect.
+"""Writes a batch of changes to the database; each statement decides by itself whether it takes effect.
 
 Never begins or ends a transaction: the writer does.
 """
@@ -62,14 +62,14 @@ _NEVER = 2**63 - 1
 
 
 def newest_cursor(connection: apsw.Connection) -> int:
-    """The last cursor that was given, pruned or not."""
+    """The last cursor that was issued, pruned or not."""
     rows: list[Row] = connection.execute(SQL["cursors"]).fetchall()
     _pruned, newest = rows[0]
     return int(newest)
 
 
 class Batch:
-    """Takes changes one by one. `asks` are those that changed; `close` puts `items` into the feed, up to `newest`."""
+    """Applies changes one by one. `asks` are those that changed; `close` adds `items` to the feed, up to `newest`."""
 
     def __init__(self, connection: apsw.Connection, newest: int) -> None:
         self._connection = connection
@@ -81,7 +81,7 @@ class Batch:
         self._lines: dict[str, str] = {}
 
     def close(self) -> None:
-        """Puts the items into the feed, all at once: most changes of a busy session are such."""
+        """Adds the items to the feed in one statement: they are most of what a busy session writes."""
         self._connection.executemany(SQL["add_item"], self._rows)
         self._rows.clear()
         if self._lines:
@@ -228,7 +228,7 @@ class Batch:
         return self._connection.changes() > 0
 
     def _mention(self, statement: str, identity: str, **bindings: object) -> Row | None:
-        """Runs a conditional update; its row, if it was the one to change it, is mentioned by the next item."""
+        """Runs a conditional update. If it changed a row, the next item refers to that row."""
         bindings |= {"id": identity, "mentioned": self.newest + 1}
         rows = self._connection.execute(SQL[statement], bindings).fetchall()
         return rows[0] if rows else None

@@ -1,4 +1,4 @@
-"""The database file: opened and migrated; its statements by name, its errors as sentences. Knows no table by name."""
+"""The database file: opens and migrates it, loads statements by name, explains errors. Knows no table by name."""
 
 import os
 import re
@@ -32,8 +32,7 @@ SQL = _load()
 
 
 def explain(error: Exception, path: Path, *, reading: bool = False) -> Exception:
-    """The error as the store tells it; one that SQLite did not raise is ours, and stays what it is, unless it came of
-    reading a row."""
+    """The error as a StoreError. Others than SQLite's are bugs and stay as they are, unless from reading a row."""
     match error:
         case apsw.FullError():
             return StoreFull(t("error.store.full", path=path), t("error.store.free_space"))
@@ -71,7 +70,7 @@ def _damaged(error: Exception, path: Path) -> StoreDamaged:
 
 
 def open_for_writing(path: Path, busy_seconds: float) -> apsw.Connection:
-    """Creates the file if there is none, for its owner only; SQLite gives its companions the same mode."""
+    """Creates a missing file, readable by its owner only; SQLite gives its companion files the same mode."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     connection = _connect(path, busy_seconds)
     try:
@@ -86,7 +85,7 @@ def open_for_writing(path: Path, busy_seconds: float) -> apsw.Connection:
 
 
 def schema(path: Path) -> tuple[int, int]:
-    """The schema of a file as it is, and the one that this version brings it to. Changes nothing."""
+    """The schema version of a file, and the one this version migrates to. Changes nothing."""
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         try:

@@ -1,4 +1,4 @@
-"""What can be asked of the database, over a connection of its own. Never writes."""
+"""The read queries, over their own connection. Never writes."""
 
 from collections.abc import Sequence
 
@@ -35,7 +35,7 @@ _ALL = -1
 
 
 class Reader:
-    """Each method is the one of the same name in `Store`."""
+    """Each method implements the one of the same name in `Store`."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
@@ -157,7 +157,7 @@ class Reader:
         return [read_entry(row) for row in rows]
 
     def _bounds(self, after: str | None, newest_first: bool) -> dict[str, int] | None:
-        """Between which numbers the asks after this one are; None if it is not there."""
+        """The range of numbers for asks after this one; None if it is unknown."""
         if after is None:
             return {"after": 0, "before": _END}
         row = self._row("ask_number", id=after)

@@ -33,7 +33,7 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def microseconds(at: datetime) -> int:
-    """A time as a column holds it."""
+    """A time as stored in a column."""
     return (at - _EPOCH) // _MICROSECOND
 
 

@@ -1,4 +1,4 @@
-"""The store over one SQLite file, used from an event loop: batches go to the writer, long questions to the reader."""
+"""The store over one SQLite file, used from an event loop: batches go to the writer, slow reads to the reader."""
 
 import asyncio
 import zlib
@@ -28,11 +28,11 @@ from handraise.store.sqlite.writer import Outcome, QueuedBatch, Writer
 T = TypeVar("T")
 _Order = QueuedBatch[asyncio.Future[Applied]]
 _UNREADABLE = (apsw.Error, MsgspecError, ValueError, TypeError, LookupError, ArithmeticError, zlib.error)
-"""What a row raises that is not what it should be, by SQLite or by what reads it."""
+"""What SQLite or our decoders raise for a row that is damaged."""
 
 
 class SqliteStore:
-    """See `Store`. `busy_seconds` is how long to wait for another process that holds the file."""
+    """See `Store`. `busy_seconds` is how long to wait for another process that locks the file."""
 
     def __init__(self, path: Path, *, busy_seconds: float = 5.0) -> None:
         self._path = path
@@ -164,12 +164,12 @@ class SqliteStore:
             raise StoreClosed(f"The store in {self._path} is closed.")
 
     async def _look(self, question: Callable[[Reader], T]) -> T:
-        """One row by its key, on this thread: neither the writer nor a long read holds it up."""
+        """One row by its key, on this thread, so neither the writer nor a slow read delays it."""
         self._check_open()
         try:
             return question(self._near)
         except apsw.BusyError:
-            return await self._ask(lambda: question(self._reader))  # another process has it: that is waited for there
+            return await self._ask(lambda: question(self._reader))  # another process holds the lock: wait for it there
         except _UNREADABLE as error:
             raise explain(error, self._path, reading=True) from error
 
@@ -181,7 +181,7 @@ class SqliteStore:
             raise explain(error, self._path, reading=True) from error
 
     def _report(self, orders: Sequence[_Order], outcomes: Sequence[Outcome]) -> None:
-        # On the writer's thread. The loop runs these in this order, and what one listener raises stays its own.
+        # Runs on the writer's thread. The loop calls these in order; one listener's error doesn't affect the others.
         applied = [outcome for outcome in outcomes if isinstance(outcome, Applied)]
         asks = tuple([ask for each in applied for ask in each.asks])
         if asks:
@@ -197,7 +197,7 @@ class SqliteStore:
 def _tell_callers(orders: Sequence[_Order], outcomes: Sequence[Outcome]) -> None:
     for order, outcome in zip(orders, outcomes, strict=True):
         if order.caller.done():
-            continue  # the caller was cancelled: it gave up waiting, not the batch
+            continue  # the caller was cancelled: it stopped waiting, but the batch is stored
         if isinstance(outcome, Applied):
             order.caller.set_result(outcome)
         else:

@@ -1,7 +1,8 @@
-"""Long texts, kept once: what a tool writes stands in its request, in the ask and in the feed. Never decides what goes.
+"""Long texts, stored once: a tool's input appears in its request, in the ask and in the feed. Never decides what to
+delete.
 
-A row with long string literals is kept as the pieces between them and the hashes of the literals. It begins with a mark
-that no JSON begins with.
+A row with long string literals is stored as the pieces between them and the hashes of the literals. It starts with a
+mark that no JSON starts with.
 """
 
 import zlib
@@ -19,9 +20,9 @@ MARK = b"\x01"
 _WORTH_IT = 16 * 1024
 _LONG = 4096
 _LEVEL = 1
-"""How hard it is tried to make them small: the writer has more to do."""
+"""Compresses fast rather than well: the writer has other work."""
 _COLUMNS = {"ask": (4, 8), "item": (3,)}
-"""Where a row as it is read has its body and request, or its content."""
+"""The position of body and request, or content, in a row as it is read."""
 
 
 class Texts:
@@ -31,7 +32,7 @@ class Texts:
         self._connection = connection
 
     def pack(self, whole: bytes, mentioned: int, used: list[bytes] | None = None) -> bytes:
-        """A row's JSON as it is kept; what it is made of goes to `used`."""
+        """A row's JSON as it is stored; the hashes of its texts are added to `used`."""
         if len(whole) < _WORTH_IT:
             return whole
 
@@ -46,7 +47,7 @@ class Texts:
         return packed(whole, keep)
 
     def pack_ask(self, row: dict[str, Any]) -> dict[str, Any]:
-        """The row of an ask that is opened, with its long texts kept beside it."""
+        """The row of an ask that is opened, with its long texts stored separately."""
         used: list[bytes] = []
         for column in ("body", "request"):
             whole = row[column]
@@ -84,7 +85,7 @@ class Texts:
 
 
 def packed(whole: bytes, keep: Callable[[bytes], bytes]) -> bytes:
-    """The row without its long literals, each of which is given to `keep` for a hash; as it is where it has none."""
+    """The row without its long literals, each passed to `keep` for a hash; unchanged if it has none."""
     pieces: list[str] = []
     at = 0
     for start, end in _literals(whole):
@@ -94,13 +95,13 @@ def packed(whole: bytes, keep: Callable[[bytes], bytes]) -> bytes:
 
 
 def unpacked(packed: bytes, find: Callable[[bytes], bytes]) -> bytes:
-    """The row as it was."""
+    """The original row."""
     pieces = json.decode(packed[len(MARK) :], type=list[str])
     return b"".join(find(bytes.fromhex(each)) if at % 2 else each.encode() for at, each in enumerate(pieces))
 
 
 def _literals(whole: bytes) -> Iterator[tuple[int, int]]:
-    """The insides of long string literals; of what is no JSON, perhaps none."""
+    """The contents of long string literals; may find none if the text isn't JSON."""
     opens = whole.find(b'"')
     while opens >= 0:
         closes = _closing(whole, opens + 1)

@@ -1,6 +1,6 @@
-"""The one thread that writes. Batches that wait are committed together; one that fails leaves the others alone.
+"""The only thread that writes. Queued batches are committed together; one that fails doesn't affect the others.
 
-The queue is as long as there are callers, since each waits for its batch.
+The queue is never longer than the number of callers, since each waits for its batch.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,14 +18,14 @@ from handraise.store.sqlite.database import explain
 from handraise.store.surrogates import mended
 
 GROUP = 1000
-"""How many batches share a commit at most: the first of them waits for the last."""
+"""How many batches can share a commit: the first of them waits for the last."""
 
 Outcome = Applied | Exception
 T = TypeVar("T")
 
 
 class QueuedBatch(Struct, Generic[T], frozen=True):
-    """A batch to be kept, and whom to tell."""
+    """A batch to store, and the callback to report to."""
 
     changes: Sequence[Change]
     caller: T
@@ -35,7 +35,7 @@ Report = Callable[[Sequence[QueuedBatch[T]], Sequence[Outcome]], None]
 
 
 class Writer(Generic[T]):
-    """Owns its connection, and closes it when all that was ordered before `close` is kept.
+    """Owns its connection, and closes it once everything ordered before `close` is stored.
 
     `report` is called on the writer's thread after each commit, before the next one begins.
     """
@@ -50,11 +50,11 @@ class Writer(Generic[T]):
         self._thread.start()
 
     def order(self, order: QueuedBatch[T]) -> None:
-        """Returns at once; the outcome is reported."""
+        """Returns immediately; the outcome is reported."""
         self._orders.put(order)
 
     def close(self) -> None:
-        """Waits until everything is kept."""
+        """Waits until everything is stored."""
         self._orders.put(None)
         self._thread.join()
 
@@ -66,7 +66,7 @@ class Writer(Generic[T]):
             self.connection.close()
 
     def _next_group(self) -> list[QueuedBatch[T]]:
-        """Whatever waits by now, at least one; nothing when the writer is closed."""
+        """All queued batches, at least one; nothing once the writer is closed."""
         group: list[QueuedBatch[T]] = []
         order = self._orders.get()
         while order is not None:
@@ -84,7 +84,7 @@ class Writer(Generic[T]):
     def _commit(self, group: Sequence[QueuedBatch[T]]) -> list[Outcome]:
         try:
             self.connection.execute("BEGIN IMMEDIATE")
-            # Asked each time: another process may have written in between.
+            # Read each time: another process may have written in between.
             self._newest = newest_cursor(self.connection)
             outcomes = [self._outcome(order.changes) for order in group]
             self.connection.execute("COMMIT")
@@ -92,7 +92,7 @@ class Writer(Generic[T]):
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK")
             if isinstance(error, apsw.FullError) and len(group) > 1:
-                # What was too much together may fit one by one; only who asks for too much is refused.
+                # What was too much together may fit one by one; only a batch that is too big by itself is refused.
                 return [self._commit([order])[0] for order in group]
             return [explain(error, self.path) for _ in group]
         return outcomes
@@ -100,9 +100,9 @@ class Writer(Generic[T]):
     def _outcome(self, changes: Sequence[Change]) -> Outcome:
         try:
             return self._keep_readable(changes)
-        except Exception as error:  # a fault in one batch is reported to its caller only
+        except Exception as error:  # a bug in one batch is reported to its caller only
             if not self.connection.in_transaction:
-                raise  # SQLite itself gave up the whole transaction, as it may when the disk is full
+                raise  # SQLite rolled back the whole transaction, as it may when the disk is full
             return explain(error, self.path)
 
     def _keep_readable(self, changes: Sequence[Change]) -> Applied:

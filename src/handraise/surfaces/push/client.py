@@ -1,4 +1,7 @@
-"""Sends one sealed message to one push service, and says what became of it. Never retries."""
+"""Sends one encrypted message to one push service, and reports the outcome. Never retries.
+
+Push services are on the open internet, so this uses a general HTTP client. `handraise.client` is for hubs.
+"""
 
 import asyncio
 import ssl
@@ -21,9 +24,9 @@ from handraise.surfaces.push.vapid import HubKey, KeyLost, keep_key, unspell
 from handraise.texts import t
 
 DEADLINE = 20.0
-"""How long a push service may take, from its name to its answer."""
+"""How long a push service may take, from name lookup to response."""
 LONGEST_PAUSE = 3600.0
-"""More than this nobody is given, whatever `Retry-After` says."""
+"""The longest pause we accept, whatever `Retry-After` says."""
 _SECRET = 16
 _GONE = (404, 410)
 _BUSY = (408, 425, 429)
@@ -37,7 +40,7 @@ def hire(
     contact: str | None,
     private: bool,
 ) -> "WebPushClient":
-    """One that speaks for the hub whose key lies in this folder; raises Unusable. Blocks."""
+    """A client with the hub's key from this folder; raises Unusable. Blocks."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         key = keep_key(folder / "key.pem")
@@ -56,7 +59,7 @@ async def resolve(host: str, port: int) -> list[str]:
 
 
 class WebPushClient:
-    """Entered with `async with`. `private` also lets it reach machines that are not on the open internet."""
+    """Entered with `async with`. `private` also allows machines that are not on the public internet."""
 
     def __init__(
         self,
@@ -82,7 +85,7 @@ class WebPushClient:
             trust_env=False,
             follow_redirects=False,
             timeout=deadline,
-            # Connections are made to an address that was looked at, for one name: none is kept for another.
+            # Connections go to an address that was checked for one name: none is reused for another.
             limits=httpx2.Limits(max_keepalive_connections=0),
         )
 
@@ -113,7 +116,7 @@ class WebPushClient:
             check_addresses(await self._resolve(to.host, to.port), private=self._private)
 
     async def carry(self, device: Device, message: PushMessage) -> Outcome:
-        """Seals it for the device and posts it."""
+        """Encrypts it for the device and posts it."""
         try:
             async with asyncio.timeout(self._deadline):
                 to = read_endpoint(device.endpoint, private=self._private)
@@ -140,7 +143,7 @@ class WebPushClient:
             headers["topic"] = message.topic
         body = self._sealed(device, message.message)
         for address in addresses:
-            # To the address that was looked at: a name may lead elsewhere the next time it is asked for.
+            # To the address that was checked: a later lookup may return another one.
             where = httpx2.URL(scheme=to.scheme, host=address, port=to.port, raw_path=to.target.encode())
             request = self._http.build_request(
                 "POST", where, headers=headers, content=body, extensions={"sni_hostname": to.host}
@@ -151,7 +154,7 @@ class WebPushClient:
                 continue
             except httpx2.HTTPError as error:
                 return RetryLater(t("push.error.unreachable_because", error=type(error).__name__))
-            # What it says beside its status is not read: it may be endless, and nobody needs it.
+            # Only the status is read: the body may be endless, and nobody needs it.
             await response.aclose()
             return _outcome(response.status_code, response.headers.get("retry-after"), self._clock())
         return RetryLater(t("push.error.unreachable"))
@@ -176,7 +179,7 @@ def _outcome(status: int, retry_after: str | None, now: datetime) -> Outcome:
 
 
 def read_pause(retry_after: str | None, now: datetime) -> float | None:
-    """What `Retry-After` says, as seconds from now; None where it says nothing that makes sense."""
+    """The value of `Retry-After` in seconds from now; None if it makes no sense."""
     if not retry_after:
         return None
     if retry_after.isascii() and retry_after.isdigit():

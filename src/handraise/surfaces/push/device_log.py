@@ -1,4 +1,4 @@
-"""Which devices there are and what each was sent, in one file that is replaced whole or not at all."""
+"""The devices and what each was sent, in one file that is replaced atomically."""
 
 import asyncio
 import os
@@ -13,42 +13,42 @@ from msgspec import Struct
 from handraise.model.devices import Device
 
 MOST_ENDINGS = 20
-"""How many ends of sessions may wait for a device; the oldest are left out."""
+"""How many ended sessions may be queued for a device; the oldest are dropped."""
 
 
 class Ending(Struct, frozen=True):
-    """A session that ended, as the feed told it."""
+    """A session that ended, as the feed reported it."""
 
     session: str
     how: str
     reason: str
     at: datetime
     by: str | None = None
-    """Who stopped it, where a person did."""
+    """Who stopped it, if a person did."""
     alarm: bool = False
 
 
 class DeviceState(Struct):
-    """One device, and how far it was told."""
+    """One device, and what it was sent."""
 
     device: Device
     shown: dict[str, datetime] = {}
-    """The asks that it shows, and since when: its push service took them, and they were not taken back."""
+    """The asks it shows, and since when: its push service accepted them, and they were not removed."""
     doubtful: dict[str, datetime] = {}
-    """The asks that it may show: they were sent, and nobody knows what became of it."""
+    """The asks it may show: they were sent, but the outcome is unknown."""
     endings: list[Ending] = []
-    """Sessions whose end it has yet to be told."""
+    """Ended sessions it has yet to be notified of."""
     put_away: dict[str, datetime] = {}
-    """Open asks that were dismissed on it: they are neither shown again nor removed."""
+    """Open asks that were dismissed on it: neither shown again nor removed."""
 
     def forget(self, ask: str) -> bool:
-        """Whether it may have shown the ask; from here on it does not."""
+        """Whether it may have shown the ask; from here on it doesn't."""
         found = [self.shown.pop(ask, None), self.doubtful.pop(ask, None)]
         return found != [None, None]
 
 
 class DeviceLog(Struct):
-    """Every device by its id. `cursor` is how far the feed was looked through for sessions that ended."""
+    """Every device by its id. `cursor` is how far the feed was searched for ended sessions."""
 
     pages: dict[str, DeviceState] = {}
     cursor: int | None = None
@@ -57,7 +57,7 @@ class DeviceLog(Struct):
         return next((page for page in self.pages.values() if page.device.endpoint == endpoint), None)
 
     def note_ending(self, ending: Ending, cursor: int, devices: list[str]) -> None:
-        """They are to be told of it, and nobody looks that far back again."""
+        """Queues the notification for these devices; the feed isn't searched that far back again."""
         self.cursor = cursor
         for each in devices:
             page = self.pages[each]
@@ -65,11 +65,11 @@ class DeviceLog(Struct):
 
 
 class DeviceLogLost(Exception):
-    """The file is there and cannot be read. The text is a sentence."""
+    """The file exists but can't be read. The text is a sentence."""
 
 
 def read(file: Path) -> DeviceLog:
-    """An empty one where there is none; raises LedgerLost."""
+    """An empty one if there is no file; raises DeviceLogLost."""
     try:
         return msgspec.json.decode(file.read_bytes(), type=DeviceLog)
     except FileNotFoundError:
@@ -79,7 +79,7 @@ def read(file: Path) -> DeviceLog:
 
 
 def write(file: Path, written: bytes) -> None:
-    """On the disk when this returns; readable by its owner only, since who has it could speak to the devices."""
+    """Durable when this returns. Readable by its owner only: with it, anyone could send to the devices."""
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = file.with_name(f"{file.name}.draft")
     opened = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
@@ -93,7 +93,7 @@ def write(file: Path, written: bytes) -> None:
 class DeviceLogFile:
     """The device log and its file. Entered with `async with`; raises DeviceLogLost.
 
-    One write at a time, by a task of its own: who is cancelled while it waits for one leaves no half of it behind.
+    One write at a time, by its own task: cancelling a caller never leaves a partial file.
     """
 
     def __init__(self, file: Path) -> None:
@@ -118,7 +118,7 @@ class DeviceLogFile:
             await self._writer
 
     async def save(self) -> None:
-        """The device log as it is now is on the disk when this returns; raises OSError."""
+        """The device log is on disk when this returns; raises OSError."""
         if self._next is None:
             self._next = asyncio.get_running_loop().create_future()
             self._next.add_done_callback(_look_at)

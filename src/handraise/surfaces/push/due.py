@@ -1,4 +1,4 @@
-"""Decides what a device is to be told next, and when. Never awaits, never looks at a clock."""
+"""Decides what to send a device next, and when. Never awaits, never looks at a clock."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -10,25 +10,25 @@ from handraise.model.asks import Ask
 from handraise.surfaces.push.device_log import DeviceState, Ending
 
 GRACE = timedelta(seconds=2)
-"""What is answered this quickly was on a screen: nobody needs to be called."""
+"""An ask answered this quickly was seen on a screen: no notification is needed."""
 COURTESY = timedelta(seconds=1)
-"""A device that was just used to answer shows that itself and needs no message."""
+"""A device that was just used to answer already shows that."""
 TRIES = 12
 FIRST_PAUSE = 2.0
 LONGEST_PAUSE = 600.0
 OLDEST_ENDING = timedelta(hours=1)
 LONGEST_LIFE = 28 * 24 * 3600
-"""How long push services keep a message; an ask without a timeout is worth this long."""
+"""How long push services keep a message; used for asks without a timeout."""
 
 
 class Show(Struct, frozen=True):
-    """An ask is open, and the device does not show it."""
+    """An ask is open, and the device doesn't show it."""
 
     ask: Ask
 
 
 class TakeBack(Struct, frozen=True):
-    """The device shows something that nobody waits for."""
+    """The device shows an ask that is no longer open."""
 
     ask: str
 
@@ -56,21 +56,21 @@ class Failures(Struct):
 
 
 class AskStates(Struct):
-    """What is known of the asks: which are open, oldest first, and when others were settled, as far as we saw it."""
+    """The known asks: open ones, oldest first, and when others were settled, as far as we saw it."""
 
     open: dict[str, Ask] = {}
     settled: dict[str, datetime] = {}
     is_known: bool = False
-    """Before it is, nothing may be taken for settled."""
+    """Until then, no ask may be assumed to be settled."""
     grace: timedelta = GRACE
 
 
 def next_action(
     page: DeviceState, scene: AskStates, failures: Mapping[str, Failures], now: datetime
 ) -> PushAction | WaitUntil | None:
-    """What to do for this device; None while there is nothing.
+    """What to do for this device; None if there is nothing.
 
-    What it shows and is settled comes first: nobody should answer it once more.
+    Removing settled asks comes first: nobody should answer them again.
     """
     if not scene.is_known:
         return None
@@ -87,7 +87,7 @@ def next_action(
 
 
 def name_of(action: PushAction) -> str:
-    """By which its failures are counted; one that shows an ask has the ask's."""
+    """The key for counting its failures; for an ask, that is the ask's id."""
     match action:
         case Show(ask=ask):
             return ask.id
@@ -100,7 +100,7 @@ def name_of(action: PushAction) -> str:
 
 
 def pause_after(count: int, wished: float | None) -> float:
-    """How long to leave a push service alone after so many failures, if it did not say so itself."""
+    """How long to pause after this many failures, unless the push service said so itself."""
     own = min(FIRST_PAUSE * 2 ** min(count - 1, 16), LONGEST_PAUSE)
     return own if wished is None else max(wished, FIRST_PAUSE)
 
@@ -113,7 +113,7 @@ def life_of(ask: Ask, now: datetime) -> int:
 
 
 def _wanted(page: DeviceState, scene: AskStates) -> list[tuple[PushAction, datetime]]:
-    """Every push action that is not done, with the moment from which it makes sense."""
+    """Every pending push action, with the time from which it makes sense."""
     device = page.device
     back: list[tuple[PushAction, datetime]] = [
         (TakeBack(ask), scene.settled[ask] + COURTESY if ask in scene.settled else at)
@@ -123,7 +123,7 @@ def _wanted(page: DeviceState, scene: AskStates) -> list[tuple[PushAction, datet
     show: list[tuple[PushAction, datetime]] = [
         (Show(ask), ask.opened_at + scene.grace)
         for ask in scene.open.values()
-        # What was there before the device was switched on is on its screen.
+        # Asks from before the device was turned on are on its screen.
         if ask.id not in page.shown
         and ask.id not in page.put_away
         and ask.kind in device.kinds

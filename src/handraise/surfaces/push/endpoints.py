@@ -1,7 +1,6 @@
-"""Where a message may go: a push service on the open internet, never a machine of the hub's own network. Pure.
+"""Where a message may go: a push service on the public internet, never a machine in the hub's own network. Pure.
 
-Every viewer can name an endpoint, so it is untrusted text: it must not become a way to reach what only the hub can
-reach.
+Every viewer can name an endpoint, so it is untrusted: it must not become a way to reach what only the hub can reach.
 """
 
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
@@ -16,7 +15,7 @@ _TRANSLATED = IPv6Network("64:ff9b::/96")
 
 
 class Endpoint(NamedTuple):
-    """An endpoint taken apart. `target` is its path and query."""
+    """A parsed endpoint. `target` is its path and query."""
 
     scheme: str
     host: str
@@ -25,7 +24,7 @@ class Endpoint(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As the Host header has it."""
+        """As in the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
@@ -34,7 +33,7 @@ _PORTS = {"https": 443, "http": 80}
 
 
 def read_endpoint(address: str, *, private: bool = False) -> Endpoint:
-    """Raises Unusable. `private` is for tests and for push services of one's own: it allows plain HTTP, too."""
+    """Raises Unusable. `private` is for tests and self-hosted push services: it also allows plain HTTP."""
     if len(address) > _LONGEST or not address.isascii() or not address.isprintable() or " " in address:
         raise Unusable(t("push.error.address"))
     try:
@@ -51,7 +50,7 @@ def read_endpoint(address: str, *, private: bool = False) -> Endpoint:
 
 
 def check_addresses(addresses: list[str], *, private: bool = False) -> None:
-    """Raises Unusable unless all of them are open to the world: one that is not could be the one that is taken."""
+    """Raises Unusable unless all of them are public: a private one could be the one that is used."""
     if not addresses:
         raise Unusable(t("push.error.not_found"))
     if not private and not all(is_public(each) for each in addresses):
@@ -59,7 +58,7 @@ def check_addresses(addresses: list[str], *, private: bool = False) -> None:
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is of the open internet, however it is wrapped."""
+    """Whether an IP address is on the public internet, even inside an IPv6 address."""
     try:
         read = _unwrapped(ip_address(address.partition("%")[0]))
     except ValueError:
@@ -68,7 +67,7 @@ def is_public(address: str) -> bool:
 
 
 def _unwrapped(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """The IPv4 address that an IPv6 one stands for, if it does."""
+    """The IPv4 address that an IPv6 one stands for, if any."""
     if isinstance(address, IPv4Address):
         return address
     if address in _TRANSLATED:

@@ -1,10 +1,10 @@
-"""A push message, and what can become of it. Imports no HTTP client: every hub with push has these."""
+"""A push message and its possible outcomes. Imports no HTTP client: every hub with push loads this."""
 
 from typing import Literal, NamedTuple
 
 
 class PushMessage(NamedTuple):
-    """A message and how it travels. A later message about the same topic takes the place of one that waits."""
+    """A message and how to deliver it. A later message with the same topic replaces a queued one."""
 
     message: bytes
     topic: str | None
@@ -14,22 +14,22 @@ class PushMessage(NamedTuple):
 
 
 class Accepted(NamedTuple):
-    """The push service has it."""
+    """The push service accepted it."""
 
 
 class EndpointGone(NamedTuple):
-    """There is no such device any more."""
+    """The device no longer exists."""
 
 
 class RetryLater(NamedTuple):
-    """It may work later; `pause` is how long the push service wants to be left alone."""
+    """It may work later; `pause` is how long the push service wants us to wait."""
 
     why: str
     pause: float | None = None
 
 
 class Rejected(NamedTuple):
-    """It will not work like this."""
+    """It will never work like this."""
 
     why: str
 

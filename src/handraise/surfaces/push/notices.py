@@ -1,7 +1,7 @@
-"""The notice: an ask, or the end of a session, as one device shows it. Pure; the worker of the page reads it.
+"""The notice: an ask, or the end of a session, as one device shows it. Pure; the page's worker reads it.
 
-An answer is offered only where it is safe at a glance: refusing always is; saying yes is, where the notice shows all of
-what is decided about. Nothing that lasts longer than once is offered.
+An answer is offered only if it is safe at a glance: refusing always is; allowing is, if the notice shows everything.
+Nothing that lasts longer than once is offered.
 """
 
 import unicodedata
@@ -21,34 +21,34 @@ from handraise.present.choices import OPTION, CardChoice, choices
 from handraise.present.evidence import brought_in_words
 from handraise.present.headlines import headline, without_marks
 from handraise.present.outcomes import outcome
-from handraise.present.sessions import ending_in_words
+from handraise.present.states import ending_in_words
 from handraise.surfaces.push.device_log import Ending
 from handraise.texts import t
 
 MOST = 3_500
-"""How many bytes a notice may have; sealed, every push service takes it."""
+"""The most bytes a notice may have; encrypted, every push service accepts it."""
 _TITLE = 160
 _BODY = 700
 _OBVIOUS = 40
-"""A title of this length is shown whole everywhere."""
+"""Titles of this length are shown in full everywhere."""
 _MOST_OPTIONS = 2
 _REFUSING = ("deny", "revise", "decline", "without")
 _REVISED = {"approve": False}
-"""A plan is sent back without a reason here: there is nowhere to type one."""
+"""A plan is sent back without a reason: a notification has no text field."""
 _COLUMNS = 36
 _ROWS = 4
-"""What every device shows below a title where it has buttons: four rows on Windows and macOS, more on phones."""
+"""The rows that every device shows below a title with buttons: four on Windows and macOS, more on phones."""
 
 
 class Glance(NamedTuple):
-    """What is decided about. `whole`: it is all there, short, and hides nothing, so that a glance is enough."""
+    """What to decide about. `whole`: it is complete, short, and hides nothing, so a glance is enough."""
 
     text: str
     whole: bool
 
 
 class NoticeButton(Struct, frozen=True):
-    """An answer on a button, what to call it when it was given, and what it does."""
+    """An answer on a button, its label once given, and what it does."""
 
     name: str
     title: str
@@ -58,7 +58,7 @@ class NoticeButton(Struct, frozen=True):
 
 
 class AskNotice(Struct, frozen=True, tag_field="kind", tag="ask"):
-    """An ask is open. `digest` names what is shown here, and goes back with the answer."""
+    """An ask is open. `digest` identifies what is shown, and is sent back with the answer."""
 
     device: str
     ask: str
@@ -72,7 +72,7 @@ class AskNotice(Struct, frozen=True, tag_field="kind", tag="ask"):
 
 
 class SettledNotice(Struct, frozen=True, tag_field="kind", tag="settled"):
-    """Nobody waits any more: what was shown for this ask goes away."""
+    """Nobody is waiting any more: removes the notification of this ask."""
 
     device: str
     ask: str
@@ -92,7 +92,7 @@ class EndedNotice(Struct, frozen=True, tag_field="kind", tag="ended"):
 
 
 class TestNotice(Struct, frozen=True, tag_field="kind", tag="trial"):
-    """A test: someone wants to see that it works."""
+    """A test that someone asked for."""
 
     device: str
     title: str
@@ -104,14 +104,14 @@ Notice = AskNotice | SettledNotice | EndedNotice | TestNotice
 
 
 class NoticeContext(Struct, frozen=True):
-    """What is known of the session that asks."""
+    """What we know about the session that asks."""
 
     title: str = ""
     directory: str | None = None
 
 
 def of_ask(ask: Ask, where: NoticeContext, device: str, waiting: int, *, may_answer: bool) -> AskNotice:
-    """As a device shows it; who may not answer gets no buttons."""
+    """As a device shows it; without buttons for those who can't answer."""
     title, seen = _title(ask, where), glance(ask)
     seen = seen._replace(whole=seen.whole and is_shown_whole(_below(title, seen)))
     lines = [
@@ -132,12 +132,12 @@ def of_ask(ask: Ask, where: NoticeContext, device: str, waiting: int, *, may_ans
 
 
 def of_settled(ask: Ask, where: NoticeContext, device: str, waiting: int) -> SettledNotice:
-    """What takes a notice back."""
+    """Removes a notification."""
     return SettledNotice(device, ask.id, clip(_title(ask, where), _TITLE), clip(_outcome(ask, where), _BODY), waiting)
 
 
 def of_ended(ending: Ending, title: str, device: str) -> EndedNotice:
-    """How a session ended; an alarm says so first, for the title is what a device surely shows."""
+    """How a session ended; an alarm says so first, because the title is always shown."""
     how, reason = ending_in_words(ending.how), reveal(ending.reason)
     if ending.alarm:
         headed, body = t("push.alarm", title=reveal(title)), reason
@@ -147,12 +147,12 @@ def of_ended(ending: Ending, title: str, device: str) -> EndedNotice:
 
 
 def of_test(device: str) -> TestNotice:
-    """What a person sees who tries it out."""
+    """What a person sees who sends a test."""
     return TestNotice(device, t("push.test.title"), t("push.test.body"), "/")
 
 
 def encode(notice: Notice) -> bytes:
-    """At most MOST bytes: what is too long for that says so, and is shorter."""
+    """At most MOST bytes: longer texts are shortened, and say so."""
     written = json.encode(notice)
     most = _BODY
     while len(written) > MOST and most > 0:
@@ -174,7 +174,7 @@ def _title(ask: Ask, where: NoticeContext) -> str:
 
 
 def _outcome(ask: Ask, where: NoticeContext) -> str:
-    """How it ended, and from where."""
+    """How it ended, and where it was answered."""
     ended = outcome(ask, where.directory)
     text = without_marks(ended.text) if ended is not None else ""
     match ask.settlement:
@@ -185,7 +185,7 @@ def _outcome(ask: Ask, where: NoticeContext) -> str:
 
 
 def _buttons(ask: Ask, seen: Glance) -> Iterator[NoticeButton]:
-    """The safest answer, and the one that is given most often; both hold for this once."""
+    """The safest answer, and the most common one; both apply only once."""
     offered = choices(ask)
     refusing = next((each for each in offered if each.act in _REFUSING), None)
     if refusing is not None:
@@ -206,7 +206,7 @@ def _button(name: str, kind: Kind, choice: CardChoice) -> NoticeButton:
 
 
 def _below(title: str, seen: Glance) -> str:
-    """All that is decided about: a title may be cut off by the device, so that a long one is repeated."""
+    """Everything to decide about: a device may cut off a title, so a long one is repeated."""
     is_in_title = bool(seen.text) and seen.text in title
     if len(title) <= _OBVIOUS:
         return "" if is_in_title else clip(seen.text, _BODY)
@@ -214,7 +214,7 @@ def _below(title: str, seen: Glance) -> str:
 
 
 def glance(ask: Ask) -> Glance:
-    """What belongs below the title."""
+    """The text below the title."""
     match ask.body:
         case Question():
             return _options(ask.body)
@@ -239,7 +239,7 @@ def _permission(body: Permission) -> Glance:
     tool = tool_named(body.tool)
     outside = ""
     if body.blocked_path:
-        # Shorter than on the card: four rows are little, and the path is what counts.
+        # Shorter than on the card: four rows are few, and the path is what counts.
         outside = t("push.outside", path=body.blocked_path) + "\n"
     if tool.change:
         text = outside + (body.diff or "").rstrip()
@@ -247,7 +247,7 @@ def _permission(body: Permission) -> Glance:
     if tool.says_all(body.input):
         text = outside + tool.subject_of(body.input)
     else:
-        # What is known by nothing better is shown as it was sent.
+        # Anything else is shown as it was sent.
         text = outside + json.encode(body.input).decode()
     return Glance(reveal(text), _is_whole(text))
 

@@ -1,4 +1,4 @@
-"""Notifies the devices that turned it on. Nothing leaves the hub before one did."""
+"""Notifies the devices that turned it on. Nothing leaves the hub before that."""
 
 import asyncio
 import importlib
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from handraise.surfaces.push.client import WebPushClient
 
 MOST_DEVICES = 20
-"""Of one person."""
+"""Per person."""
 MOST_IN_ALL = 500
 _TRIAL_LIFE = 60
 _FEED = "feed"
@@ -41,18 +41,18 @@ log = logging.getLogger("handraise.push")
 
 
 class PushConfig(Struct, frozen=True):
-    """What the settings say."""
+    """The settings of push."""
 
     enabled: bool = True
     contact: str | None = None
     private_addresses: bool = False
     proxied: Role | None = None
-    """The role of people whom a proxy signs in; None where none does."""
+    """The role of people whom a proxy signs in; None without a proxy."""
     grace: timedelta = GRACE
 
 
 class Notifier:
-    """Entered with `async with`, inside the hub's own. It follows the feed while there is a device, and only then."""
+    """Entered with `async with`, inside the hub's. It follows the feed only while there is a device."""
 
     def __init__(
         self,
@@ -107,17 +107,17 @@ class Notifier:
         return self._terms.enabled
 
     async def key(self) -> str:
-        """The hub's public key, which a browser needs to be switched on; raises Refused."""
+        """The hub's public key, which a browser needs to subscribe; raises Refused."""
         self._check()
         return (await self._client()).key
 
     async def devices(self, principal: Principal) -> list[Device]:
-        """The devices of one person, oldest first."""
+        """One person's devices, oldest first."""
         own = [page.device for page in self._book.ledger.pages.values() if _is_own(page.device, principal)]
         return [device for device in own if await self._role_of(device) is not None]
 
     async def add(self, wanted: Subscription, principal: Principal, source: str) -> Device:
-        """Switches a browser on, or brings what is known of it up to date; raises Unusable or Refused."""
+        """Turns on a browser, or updates it; raises Unusable or Refused."""
         self._check()
         if principal.token is None and self._terms.proxied is None:
             raise Refused(t("push.error.not_signed_in"))
@@ -137,14 +137,14 @@ class Notifier:
         return page.device
 
     async def remove(self, device: str, principal: Principal, source: str) -> None:
-        """At once: nothing more is sent to it."""
+        """Takes effect immediately: nothing more is sent to it."""
         page = self._own(device, principal)
         self._stop(page)
         await self._save()
         await self._auth.note("device removed", principal.person, source, {"device": device})
 
     async def try_out(self, device: str, principal: Principal) -> str | None:
-        """Sends something to see; the sentence says why not."""
+        """Sends a test; the sentence says why it failed."""
         self._check()
         self._own(device, principal)
         sender = self._senders[device]
@@ -156,7 +156,7 @@ class Notifier:
         return None if isinstance(outcome, Accepted) else outcome.why
 
     async def closed(self, device: str, principal: Principal, ask: str) -> None:
-        """The device shows this ask no longer: it was answered or put away there."""
+        """The device no longer shows this ask: it was answered or dismissed there."""
         page = self._own(device, principal)
         if page.forget(ask):
             page.put_away = {each: at for each, at in page.put_away.items() if each in self._scene.open}
@@ -176,7 +176,7 @@ class Notifier:
         return page
 
     def _keep(self, wanted: Subscription, principal: Principal) -> DeviceState:
-        """The page of this browser: the one it had, if it had one, or had one under another address."""
+        """The browser's device: the existing one, if it had one, even at another endpoint."""
         pages = self._book.ledger.pages
         known = self._book.ledger.by_endpoint(wanted.endpoint) or self._book.ledger.by_endpoint(wanted.replaces)
         if known is not None and not _is_own(known.device, principal):
@@ -210,7 +210,7 @@ class Notifier:
         return pages[device.id]
 
     def _begin(self) -> None:
-        """Whatever there is to do for the devices that there are."""
+        """Does everything that is pending for the existing devices."""
         if self._watch is None:
             self._watch = AskWatcher(
                 self._desk, self._scene, self._clock, self._changed, self._hear_end, self._book.ledger.cursor
@@ -225,7 +225,7 @@ class Notifier:
         self._changed()
 
     def _stop(self, page: DeviceState) -> None:
-        """Nothing more is done for this device."""
+        """Stops everything for this device."""
         name = page.device.id
         self._book.ledger.pages.pop(name, None)
         self._senders.pop(name, None)
@@ -238,7 +238,7 @@ class Notifier:
             sender.changed.set()
 
     async def _hear_end(self, ending: Ending, cursor: int) -> None:
-        """Notifies who started the session, unless they ended it; for an alarm, everyone who may answer."""
+        """Notifies the person who started the session, unless they ended it; for an alarm, everyone who can answer."""
         if self._clock() - ending.at > OLDEST_ENDING:
             return
         if ending.alarm:
@@ -257,7 +257,7 @@ class Notifier:
         await self._tell_end(ending, cursor, devices)
 
     async def _approvers(self, at: datetime) -> list[str]:
-        """The devices of all who may answer."""
+        """The devices of everyone who can answer."""
         pages = [(name, page.device) for name, page in self._book.ledger.pages.items() if page.device.created_at <= at]
         roles = [(name, await self._role_of(device)) for name, device in pages]
         return [name for name, role in roles if role is not None and may(role, "approver")]
@@ -269,14 +269,14 @@ class Notifier:
             self._changed()
 
     async def _role_of(self, device: Device) -> Role | None:
-        """The role that the owner of this device has at this moment."""
+        """The current role of this device's owner."""
         if device.token is None:
             return self._terms.proxied
         good = [token.role for token in await self._auth.tokens() if token.id == device.token]
         return good[0] if good and good[0] != "agent" else None
 
     async def _client(self) -> "WebPushClient":
-        """Cryptography is imported, and the hub's key made, when the first device comes."""
+        """Imports cryptography and creates the hub's key when the first device is added."""
         async with self._loading:
             if self._loaded is None:
                 self._loaded = await self._stack.enter_async_context(await asyncio.to_thread(self._hire))
@@ -309,5 +309,5 @@ def _label(label: str) -> str:
 
 
 def _is_own(device: Device, principal: Principal) -> bool:
-    """Whether it is the same person, and came in the same way: a name alone is whatever a proxy says."""
+    """Whether it is the same person, signed in the same way: a name alone is whatever a proxy says."""
     return device.person == principal.person.name and (device.token is None) == (principal.token is None)

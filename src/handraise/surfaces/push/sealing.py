@@ -1,4 +1,4 @@
-"""Seals a message for one browser, so that the push service which carries it cannot read it (RFC 8291). Pure."""
+"""Encrypts a message for one browser, so that the push service can't read it (RFC 8291). Pure."""
 
 from cryptography.exceptions import InvalidKey
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -9,28 +9,28 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 CURVE = ec.SECP256R1()
 SALT = 16
-"""How many random bytes a message wants."""
+"""How many random bytes a message needs."""
 _RECORD = 4096
 _POINT = 65
 _SECRET = 16
 _OVERHEAD = SALT + 4 + 1 + _POINT + 1 + 16
 MOST = _RECORD - _OVERHEAD
-"""How many bytes a message may have: every push service takes this much, and some no more."""
+"""The most bytes a message may have: every push service accepts this much, and some no more."""
 _STEP = 1024
 _LAST = b"\x02"
 
 
 class NoSuchKey(Exception):
-    """What a browser gave as its keys is none."""
+    """The browser's keys are invalid."""
 
 
 def public_point(key: ec.EllipticCurvePublicKey) -> bytes:
-    """A public key as browsers write it."""
+    """A public key in the browsers' format."""
     return key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
 
 
 def read_point(point: bytes) -> ec.EllipticCurvePublicKey:
-    """A public key as browsers write it; raises NoSuchKey."""
+    """A public key in the browsers' format; raises NoSuchKey."""
     if len(point) != _POINT:
         raise NoSuchKey("A key of a browser has 65 bytes.")
     try:
@@ -50,7 +50,7 @@ def seal(
 ) -> bytes:
     """The body to post, in one record. `ours` and `salt` are used once.
 
-    A padded one has one of four lengths, so that its length says little of what is in it.
+    A padded one has one of four lengths, so that its length reveals little.
     """
     if len(secret) != _SECRET:
         raise NoSuchKey("The secret of a browser has 16 bytes.")

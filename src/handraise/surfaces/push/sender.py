@@ -1,7 +1,7 @@
-"""Sends to one device what is due, one message after the other, and remembers how that went.
+"""Sends one device what is due, one message at a time, and remembers the outcome.
 
-A push service that fails is left alone for longer and longer; what waits meanwhile is at most one message for each open
-ask, so that nothing piles up.
+A failing push service is left alone for longer and longer. Meanwhile at most one message per open ask is pending, so
+nothing piles up.
 """
 
 import asyncio
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
 log = logging.getLogger("handraise.push")
 
 _LONGEST_SLEEP = 30.0
-"""The clock may be set, or the machine may sleep: what is due is looked at again after this long."""
+"""The clock may be set, or the machine may sleep: what is due is checked again after this long."""
 _AFTER_A_FAULT = 5.0
 _ENDING_LIFE = 12 * 3600
 
 
 class DeviceSender:
-    """One device. `role_of` gives the role of its owner, or None: then nothing more is sent, and it is `gone`."""
+    """One device. `role_of` returns its owner's role; if that is None, nothing more is sent, and it is `gone`."""
 
     def __init__(
         self,
@@ -73,16 +73,16 @@ class DeviceSender:
         self._ended = False
 
     async def go(self) -> None:
-        """Until the device is gone."""
+        """Runs until the device is gone."""
         while not self._ended:
             try:
                 await self._go_once()
-            except Exception:  # the outer door: one device's trouble is not another's, and passes
+            except Exception:  # outer boundary: one device's problem must not affect others
                 log.exception("sending to a device failed; trying again")
                 await asyncio.sleep(_AFTER_A_FAULT)
 
     async def carry(self, message: PushMessage) -> Outcome:
-        """Sends something at once, and notes how that went."""
+        """Sends something immediately, and records the outcome."""
         outcome: Outcome
         try:
             outcome = await (await self._client()).carry(self.page.device, message)
@@ -128,7 +128,7 @@ class DeviceSender:
         if message is None:
             return
         if isinstance(action, Show):
-            # Before it is sent: after a crash in between it is known what may have to be removed.
+            # Before it is sent: after a crash in between, we know what may have to be removed.
             self.page.doubtful[action.ask.id] = self._clock()
             await self._book.save()
         outcome = await self.carry(message)
@@ -137,7 +137,7 @@ class DeviceSender:
             await self._book.save()
 
     async def _letter(self, action: PushAction, role: Role) -> PushMessage | None:
-        """None where it is too late for it."""
+        """None if it is too late for it."""
         device, waiting, now = self.page.device.id, len(self._scene.open), self._clock()
         match action:
             case Show(ask=ask):
@@ -172,7 +172,7 @@ class DeviceSender:
         return notices.NoticeContext(session.title, session.directory)
 
     def _settle(self, action: PushAction, outcome: Outcome) -> None:
-        """What came of this action. One that cannot be done is dropped after a while."""
+        """Records the outcome. An action that can't be done is dropped after a while."""
         about, now = due.name_of(action), self._clock()
         if isinstance(outcome, RetryLater):
             failed = self._failures.setdefault(about, Failures())
@@ -209,5 +209,5 @@ class DeviceSender:
 
 
 def topic(about: str) -> str:
-    """What a push service may know of it: equal for equal things, and nothing else."""
+    """What a push service may know: equal for equal subjects, and nothing else."""
     return urlsafe_b64encode(sha256(about.encode()).digest())[:32].decode()

@@ -1,4 +1,4 @@
-"""Who we are to a push service: a key pair of the hub's own, and the word that it signs (RFC 8292)."""
+"""Identifies us to a push service: the hub's own key pair, and the token it signs (RFC 8292)."""
 
 import os
 from base64 import b64decode, urlsafe_b64encode
@@ -23,23 +23,23 @@ from msgspec import json
 from handraise.surfaces.push.sealing import CURVE, public_point
 
 _LIFE = timedelta(hours=12)
-"""A push service takes at most a day."""
+"""Push services accept at most a day."""
 
 
 class KeyLost(Exception):
-    """The hub's key is there and cannot be used. Another one would silence every device. The text is a sentence."""
+    """The hub's key exists but can't be used. A new one would silence every device. The text is a sentence."""
 
 
 class HubKey:
-    """The hub's own key pair. Devices are bound to its public half."""
+    """The hub's own key pair. Devices are bound to its public key."""
 
     def __init__(self, private: ec.EllipticCurvePrivateKey) -> None:
         self._private = private
         self.public = spell(public_point(private.public_key()))
-        """As browsers want it."""
+        """In the browsers' format."""
 
     def authorize(self, endpoint: str, contact: str | None, now: datetime) -> str:
-        """The Authorization header for a message to this endpoint; `contact` is whom its operator may write to."""
+        """The Authorization header for a message to this endpoint; `contact` is for the service's operator."""
         address = urlsplit(endpoint)
         claims = {"aud": f"{address.scheme}://{address.netloc}", "exp": int((now + _LIFE).timestamp())}
         if contact is not None:
@@ -51,7 +51,7 @@ class HubKey:
 
 
 def keep_key(file: Path) -> HubKey:
-    """The key in this file, made at its first use; raises KeyLost."""
+    """The key in this file, created on first use; raises KeyLost."""
     try:
         return _read(file)
     except FileNotFoundError:
@@ -63,7 +63,7 @@ def keep_key(file: Path) -> HubKey:
 
 
 def spell(raw: bytes) -> str:
-    """Bytes as the web writes them: base64url without padding."""
+    """Bytes as base64url without padding."""
     return urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
@@ -87,7 +87,7 @@ def _read(file: Path) -> HubKey:
 
 
 def _write(file: Path, written: bytes) -> None:
-    """Whole or not at all; who is first has made it."""
+    """Atomic; if another process was first, its file stays."""
     draft = file.with_name(f"{file.name}.{os.getpid()}")
     draft.unlink(missing_ok=True)
     opened = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

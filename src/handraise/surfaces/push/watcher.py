@@ -1,4 +1,4 @@
-"""Follows the feed for what devices are told of: asks that open and settle, and sessions that end."""
+"""Follows the feed for what devices are notified of: asks that open and settle, and sessions that end."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ from handraise.model.items import Item, Preview, SessionEnded
 from handraise.surfaces.push.device_log import Ending
 from handraise.surfaces.push.due import AskStates
 
-# The type stands first in what an item holds; nothing else of the many that pass needs to be read.
+# The type comes first in an item, so that other items needn't be decoded.
 _OPENED = b'{"type":"ask.opened"'
 _SETTLED = b'{"type":"ask.settled"'
 _ENDED = b'{"type":"session.ended"'
@@ -35,7 +35,7 @@ class _Settled(Struct, frozen=True):
 
 
 class AskWatcher:
-    """`cursor` is how far it has looked. `changed` is called whenever a device may need a message."""
+    """`cursor` is how far it has read. `changed` is called whenever a device may need a message."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class AskWatcher:
         self._ended = ended
 
     async def follow(self) -> None:
-        """Until the feed ends. After a cursor that is gone, or a feed that was too fast, it starts again."""
+        """Runs until the feed ends. If the cursor is gone or the feed was too fast, it starts again."""
         while True:
             try:
                 await self._follow_once()
@@ -63,7 +63,7 @@ class AskWatcher:
                 self.cursor = None
             except CutOff as cut:
                 self.cursor = cut.cursor
-            except Exception:  # the outer door: a store that is in trouble may come back
+            except Exception:  # outer boundary: a failing store may recover
                 log.exception("the feed could not be followed; it is tried again")
                 await asyncio.sleep(_AFTER_A_FAULT)
 
@@ -72,7 +72,7 @@ class AskWatcher:
         self._scene.open = {ask.id: ask for ask in await self._desk.asks(state="open")}
         self._scene.is_known = True
         self._changed()
-        # From further back: a session may have ended when nobody looked. Asks are as they were found above.
+        # From further back: a session may have ended while nobody was following. Asks are as found above.
         after = newest if self.cursor is None else min(self.cursor, newest)
         async with self._desk.follow(after) as follower:
             async for news in follower:

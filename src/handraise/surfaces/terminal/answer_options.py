@@ -1,4 +1,4 @@
-"""What answers an ask on the command line: options of `handraise answer`, spelled so that a shell takes them. Pure."""
+"""The `handraise answer` options that answer an ask, quoted for a shell. Pure."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from handraise.surfaces.terminal.lines import one_line
 from handraise.texts import t
 
 PLACEHOLDER = "…"
-"""What a person writes themselves; sent as it is, it is no answer."""
+"""To be replaced by the person; sent as it is, it isn't an answer."""
 _NUMBERED = re.compile(r"[0-9]+=")
 
 
@@ -22,7 +22,7 @@ def how_to_answer(ask: Ask) -> list[str]:
 
 
 def offered(body: Body) -> list[str]:
-    """Everything that an answer to this ask may say, a line each."""
+    """All possible answers to this ask, one per line."""
     if isinstance(body, Question):
         several = len(body.questions) > 1
         return [
@@ -34,12 +34,12 @@ def offered(body: Body) -> list[str]:
 
 
 def label_word(label: str, number: int, several: bool) -> str:
-    """A label as `--choose` takes it: with its question's number where there are several, or it would be misread."""
+    """A label for `--choose`: with its question's number if there are several, to be unambiguous."""
     return shell_word(f"{number}={label}" if several or _NUMBERED.match(label) else label)
 
 
 def shell_word(text: str) -> str:
-    """Quoted for a shell. What a person cannot see is written as bytes: bash, zsh and ksh read them back."""
+    """Quoted for a shell. Hidden characters are written as bytes, which bash, zsh and ksh read back."""
     if text.isprintable() and not has_hidden(text):
         return shlex.quote(text)
     letters = (
@@ -75,7 +75,7 @@ def _one_way(number: int, prompt: Prompt, several: bool) -> str:
 
 
 def _form(schema: dict[str, Any]) -> str:
-    """No JSON until every placeholder is written over: a form is never sent with what nobody typed."""
+    """Not valid JSON until every placeholder is replaced: a form is never sent with values that nobody typed."""
     named = schema.get("properties")
     fields = [f"{json.dumps(str(name))}: {PLACEHOLDER}" for name in (named if isinstance(named, dict) else {})]
     return shell_word("{" + ", ".join(fields or [PLACEHOLDER]) + "}")

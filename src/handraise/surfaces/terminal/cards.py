@@ -1,6 +1,6 @@
 """The card: an ask as the terminal shows it. A dialogue in, lines out. Pure.
 
-A card never takes more rows than it is given: long evidence folds, says how much more there is, and can be read whole.
+A card never takes more rows than it gets: long evidence folds, says how much more there is, and can be read in full.
 """
 
 import difflib
@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from handraise.model.asks import Ask, Form, Permission, Plan, Question
 from handraise.model.trust import Trust
 from handraise.present.evidence import Evidence, as_json
-from handraise.present.quotes import clipped
-from handraise.present.waiting import waiting
+from handraise.present.headlines import clipped
+from handraise.present.states import waiting
 from handraise.surfaces.terminal import markdown
 from handraise.surfaces.terminal.dialogue import Dialogue, Row, Step
 from handraise.surfaces.terminal.fit import Fit, Parts, arrange
@@ -58,13 +58,13 @@ class CardFrame(Struct, frozen=True):
     place: str = ""
     """Which of several open asks it is."""
     waits: str = ""
-    """Why keys do not count yet, or go elsewhere."""
+    """Why keys don't count yet, or go elsewhere."""
     keys: bool = True
-    """Whether it is answered by keys, or by lines that are typed."""
+    """Whether it is answered with keys or with typed lines."""
 
 
 class CardView(NamedTuple):
-    """A card above the line that is being written, and below it; and how much of it that is."""
+    """A card above and below the input line, and how much of it is shown."""
 
     above: list[Line]
     below: list[Line]
@@ -78,7 +78,7 @@ def card(dialogue: Dialogue, frame: CardFrame) -> list[Line]:
 
 
 def picture(dialogue: Dialogue, frame: CardFrame) -> CardView:
-    """The card, in no more rows than the frame has."""
+    """The card, in at most as many rows as the frame has."""
     width = frame.width - _INSIDE
     measure = min(width, markdown.MEASURE)
     if dialogue.reading is not None:
@@ -104,7 +104,7 @@ def story(dialogue: Dialogue, width: int) -> list[Line]:
 
 
 def proof(dialogue: Dialogue, width: int) -> list[Line]:
-    """The evidence, whole: command, diff, plan or preview."""
+    """The complete evidence: command, diff, plan or preview."""
     body = dialogue.ask.body
     match body:
         case Permission():
@@ -124,7 +124,7 @@ def proof(dialogue: Dialogue, width: int) -> list[Line]:
 
 
 def read(dialogue: Dialogue, key: str, width: int, height: int) -> Dialogue:
-    """The evidence, read whole: `open` begins, other keys scroll, `v` and others leave it again."""
+    """Reads the whole evidence: `open` starts, other keys scroll, `v` and others leave."""
     page = max(1, height - 1)
     last = max(0, len(story(dialogue, width - _INSIDE)) - page)
     at = min(dialogue.reading or 0, last)
@@ -136,7 +136,7 @@ def read(dialogue: Dialogue, key: str, width: int, height: int) -> Dialogue:
 
 
 def _reader(dialogue: Dialogue, width: int, height: int) -> tuple[list[Line], Fit]:
-    """As many rows of it as there is room for; the last row says which."""
+    """As many rows of it as fit; the last row says which."""
     rows = story(dialogue, width)
     page = max(1, height - 1)
     first = min(dialogue.reading or 0, max(0, len(rows) - page))
@@ -148,7 +148,7 @@ def _reader(dialogue: Dialogue, width: int, height: int) -> tuple[list[Line], Fi
 
 
 def _head(dialogue: Dialogue, frame: CardFrame, width: int) -> list[Line]:
-    """What it is, who asks and how long it waits: on a second row where one is too narrow for all of it."""
+    """What it is, who asks and how long it has waited; on two rows if one is too narrow."""
     step = dialogue.step
     count = f" {step.place}" if step.place else ""
     left = line(("class:accent bold", f"✋ {step.header or _kind(dialogue.ask)}"), ("class:dim", count))
@@ -260,7 +260,7 @@ def _evidence(dialogue: Dialogue, width: int) -> list[Line]:
 
 
 def _notes(dialogue: Dialogue, width: int) -> list[Line]:
-    """What was said about a request, once its input is another one."""
+    """Notes on a request whose input was edited."""
     notes = [each for each in dialogue.flow.card.evidence if each.kind in ("note", "warning")]
     why = dialogue.flow.card.why
     shown = [row for each in notes for row in _piece(each, width)]
@@ -291,10 +291,10 @@ def _label(each: Evidence, width: int) -> list[Line]:
     return wrap(line(("bold", one_line(each.label))), width) if each.label else []
 
 
-# A card is drawn again for each key and each second, and its evidence may have thousands of lines.
+# A card is redrawn for each key and each second, and its evidence may have thousands of lines.
 @lru_cache(maxsize=_CACHED)
 def _diff(text: str, width: int) -> tuple[Line, ...]:
-    """A diff in colours; every line starts with what became of it, so that it reads without them."""
+    """A diff in colors; each line also starts with its sign, so that it reads without them."""
     styles = {"+": "class:added", "-": "class:removed", "@": "class:hunk"}
     rows = evidence(text).removesuffix("\n").split("\n")
     return tuple(row for each in rows for row in _theirs(line((styles.get(each[:1], ""), each)), width))
@@ -311,14 +311,14 @@ def _plan(text: str, width: int) -> tuple[Line, ...]:
 
 
 def _theirs(row: Line, width: int) -> list[Line]:
-    """Set off from our own words; a row that goes on says so, or the rest of it could pass for a row of its own."""
+    """Set off from our own text; wrapped rows are marked, or the rest could look like a row of its own."""
     first, *rest = fold(row, width - width_of(_THEIRS[1]))
     return [(_THEIRS, *first), *((_GOES_ON, *each) for each in rest)]
 
 
 def _changes(before: str, after: str) -> str:
-    """What a person changed in what Claude wanted."""
-    # Only where lines end: whatever else could pass for an end, and a carriage return, is part of its line.
+    """What a person changed in Claude's input."""
+    # Only real line ends: other separators, and a carriage return, are part of their line.
     names = t("terminal.card.before"), t("terminal.card.after")
     return "\n".join(difflib.unified_diff(before.split("\n"), after.split("\n"), *names, "", "", 3, ""))
 

@@ -1,7 +1,7 @@
-"""The dialogue: one ask put to one person, step by step. Decides what each key does; never awaits, never draws.
+"""The dialogue: one person answers one ask, step by step. Decides what each key does; never awaits, never draws.
 
-What a kind of ask wants to know is its flow (`matters.py`); the dialogue only walks through the steps of it. Enter
-without a choice decides nothing, and nothing is sent that was not chosen or written.
+What a kind of ask needs is its flow (`flows.py`); the dialogue only walks through its steps. Enter without a choice
+decides nothing, and nothing is sent that was not chosen or written.
 """
 
 from collections.abc import Mapping
@@ -24,10 +24,10 @@ EDIT = "edit"
 
 
 class Row(Struct, frozen=True):
-    """Something to choose. `then`: it is chosen, or a text is asked for first, or an editor opens.
+    """Something to choose. `then`: choose it, ask for a text first, or open an editor.
 
-    `weight`: what choosing it does. What grants is only pointed at by its key, and takes Enter. `digit` is its place,
-    and stays empty where nothing is offered there.
+    `weight`: what choosing it does. A key only selects a row that grants; Enter confirms. `digit` is its place; a
+    place without an offer stays empty.
     """
 
     name: str
@@ -42,12 +42,12 @@ class Row(Struct, frozen=True):
 
 
 def keyed(key: Key, label: str, says: str = "", then: Literal["chosen", "write", "edit"] = "chosen") -> Row:
-    """The row of something that is in the table of keys."""
+    """The row of something in the table of keys."""
     return Row(key.act, label, says, key.letter, then, digit=key.digit, weight=key.weight)
 
 
 def row_of(choice: CardChoice, then: Literal["chosen", "write", "edit"] = "chosen") -> Row:
-    """The row of one of the choices of a card."""
+    """The row of one of a card's choices."""
     label, says = lines.one_line(choice.label), lines.one_line(choice.detail)
     return Row(
         choice.act,
@@ -62,7 +62,7 @@ def row_of(choice: CardChoice, then: Literal["chosen", "write", "edit"] = "chose
 
 
 class Step(Struct, frozen=True):
-    """One thing to decide: one row, several, or a text where there are no rows."""
+    """One decision: one row, several, or a text if there are no rows."""
 
     name: str
     sentence: str
@@ -71,15 +71,15 @@ class Step(Struct, frozen=True):
     several: bool = False
     optional: bool = False
     place: str = ""
-    """Which of several it is."""
+    """Its position, if there are several."""
     wants: str = ""
-    """What the text is for, beside where it is typed."""
+    """What the text is for, shown next to the input."""
     keys: tuple[str, ...] = ()
-    """Which keys to name below it."""
+    """Which keys to show below it."""
     first: str = ""
-    """The text to begin with, or the row that is pointed at."""
+    """The initial text or selected row."""
     marked: frozenset[str] = frozenset()
-    """The rows that are marked to begin with."""
+    """The rows that are marked initially."""
 
 
 class StepInput(Struct, frozen=True):
@@ -90,7 +90,7 @@ class StepInput(Struct, frozen=True):
 
 
 class AskFlow(Protocol):
-    """What an ask of one kind wants to know."""
+    """What an ask of one kind needs to know."""
 
     @property
     def card(self) -> Card:
@@ -98,15 +98,15 @@ class AskFlow(Protocol):
         ...
 
     def steps(self, inputs: Mapping[str, StepInput]) -> tuple[Step, ...]:
-        """All steps, as far as they follow from what was entered so far."""
+        """All steps that follow from the input so far."""
         ...
 
     def editable(self, inputs: Mapping[str, StepInput], /) -> tuple[str, str]:
-        """The text for the editor, and how its file's name ends."""
+        """The text for the editor, and the suffix of its file."""
         ...
 
     def check(self, step: Step, entered: StepInput, /) -> None:
-        """Raises Misfit if this cannot be accepted."""
+        """Raises Misfit if this can't be accepted."""
         ...
 
     def answer(self, inputs: Mapping[str, StepInput]) -> Answer: ...
@@ -119,7 +119,7 @@ class Send(Struct, frozen=True):
 
 
 class Edit(Struct, frozen=True):
-    """Open an editor with this text, and bring back what it became."""
+    """Open an editor with this text, and return the result."""
 
     text: str
     suffix: str
@@ -133,7 +133,7 @@ Effect = Send | Edit | PutAside
 
 
 class Dialogue(Struct, frozen=True):
-    """Where a person is with an ask. A value: each key gives another one."""
+    """How far a person is with an ask. A value: each key returns a new one."""
 
     ask: Ask
     flow: AskFlow
@@ -142,11 +142,11 @@ class Dialogue(Struct, frozen=True):
     pointer: int | None = None
     marked: frozenset[str] = frozenset()
     writing: str | None = None
-    """The row that the text is for; empty where the step itself is one."""
+    """The row that the text is for; empty if the step itself is a text."""
     drafts: Mapping[tuple[str, str], str] = field(default_factory=dict)
     note: str = ""
     reading: int | None = None
-    """How far the whole evidence was scrolled, while it is shown."""
+    """How far the whole evidence was scrolled while it is shown."""
     sending: bool = False
 
     @property
@@ -159,12 +159,12 @@ class Dialogue(Struct, frozen=True):
 
     @property
     def draft(self) -> str:
-        """What stands in the line that is being written."""
+        """The text in the input line."""
         return self.drafts.get((self.step.name, self.writing or ""), self.step.first)
 
     @property
     def unsent(self) -> str:
-        """Everything that was written for this ask so far."""
+        """Everything written for this ask so far."""
         return "\n".join(text for text in self.drafts.values() if text.strip())
 
 
@@ -200,21 +200,21 @@ def press(dialogue: Dialogue, key: str) -> tuple[Dialogue, Effect | None]:
 
 
 def named(step: Step, key: str) -> Row | None:
-    """The row that a digit, a number or a letter stands for."""
+    """The row for a digit, a number or a letter."""
     if key.isdecimal() and key.isascii():
         return next((row for row in step.rows if row.digit == int(key)), None)
     return next((row for row in step.rows if row.key and row.key == key), None)
 
 
 def write(dialogue: Dialogue, text: str) -> Dialogue:
-    """The line that is being written is this."""
+    """Sets the text of the input line."""
     if dialogue.writing is None:
         return dialogue
     return replace(dialogue, drafts={**dialogue.drafts, (dialogue.step.name, dialogue.writing): text})
 
 
 def edited(dialogue: Dialogue, text: str) -> Dialogue:
-    """The editor is closed. What it was left with is kept, and edited again from there."""
+    """The editor was closed. Its text is kept, and editing continues from there."""
     if text == dialogue.flow.editable(dialogue.inputs)[0]:
         return replace(dialogue, note=t("terminal.edit.unchanged"))
     first = dialogue.steps[0].name
@@ -228,7 +228,7 @@ def edited(dialogue: Dialogue, text: str) -> Dialogue:
 
 
 def not_sent(dialogue: Dialogue, why: str) -> Dialogue:
-    """The answer did not count, and the ask is still open: everything stands as it was."""
+    """The answer did not count, and the ask is still open: everything stays as it was."""
     return replace(dialogue, sending=False, note=why)
 
 
@@ -258,7 +258,7 @@ def _move(dialogue: Dialogue, by: int) -> Dialogue:
 
 
 def point(dialogue: Dialogue, row: Row) -> Dialogue:
-    """The pointer at this row."""
+    """Selects this row."""
     return replace(dialogue, pointer=dialogue.step.rows.index(row))
 
 
@@ -301,7 +301,7 @@ def _accept(dialogue: Dialogue, entered: StepInput) -> tuple[Dialogue, Effect | 
 
 
 def _enter(dialogue: Dialogue, at: int) -> Dialogue:
-    """A step as it was left, or as it begins."""
+    """A step as it was left, or its initial state."""
     step = dialogue.steps[at]
     before = dialogue.inputs.get(step.name)
     names = [row.name for row in step.rows]

@@ -1,4 +1,4 @@
-"""The person's own editor, on a text in a private file that is gone afterwards. At most one at a time."""
+"""The person's own editor, on a private temporary file. At most one at a time."""
 
 import asyncio
 import contextlib
@@ -11,15 +11,15 @@ from pathlib import Path
 from handraise.texts import t
 
 _GRACE = 2.0
-"""How long an editor may take to end when it is told to."""
+"""How long an editor may take to exit when asked to."""
 
 
 class EditorFailed(Exception):
-    """What was written does not count. The text says why."""
+    """The edit doesn't count. The text says why."""
 
 
 class Editor:
-    """`$VISUAL`, or `$EDITOR`, or vi, in the terminal whose file descriptor is given."""
+    """`$VISUAL`, or `$EDITOR`, or vi, in the terminal with this file descriptor."""
 
     def __init__(self, terminal: int) -> None:
         self._terminal = terminal
@@ -32,13 +32,13 @@ class Editor:
         return not self._closed.is_set()
 
     async def edit(self, text: str, suffix: str) -> str:
-        """What it makes of the text. Raises EditorFailed where it cannot be started, or says that it failed."""
+        """The edited text. Raises EditorFailed if the editor can't start, or reports a failure."""
         command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
         self._closed.clear()
         try:
             with tempfile.TemporaryDirectory(prefix="handraise-") as folder:
                 file = Path(folder) / f"edit{suffix}"
-                # As bytes: what is not edited stays as it is, every carriage return included.
+                # As bytes: unedited parts stay as they are, carriage returns included.
                 file.write_bytes(text.encode(errors="surrogatepass"))
                 await self._run(command, file)
                 return _read(file)
@@ -46,7 +46,7 @@ class Editor:
             self._closed.set()
 
     async def close(self) -> None:
-        """Ends the editor, if one is open: the terminal must be as it was found before it can be left."""
+        """Ends the editor, if one is open: the terminal must be restored before leaving it."""
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError):
                 self._process.terminate()

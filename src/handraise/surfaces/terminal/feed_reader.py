@@ -1,6 +1,6 @@
-"""Reads the feed: brings every change to the view and the terminal, and reconnects after the hub went away.
+"""Reads the feed: passes every change to the view and the terminal, and reconnects after losing the hub.
 
-The feed is the only truth: an answer takes its card away when the feed says so, no matter who answered.
+The feed is the only truth: a card is removed when the feed says so, no matter who answered.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from handraise.surfaces.terminal.view import ViewState
 from handraise.texts import t
 
 _AGAIN = (0.2, 0.5, 1.0, 2.0)
-"""How long to wait before each next try to reach the hub; the last one again and again."""
+"""How long to wait before each attempt to reach the hub; the last value repeats."""
 
 
 class FeedReader:
@@ -45,7 +45,7 @@ class FeedReader:
         self._folded: dict[str, Settlement] = {}
 
     async def follow(self) -> None:
-        """Never returns; waits for a hub that went away. Raises DeskError where trying again would not help."""
+        """Never returns; waits for a lost hub. Raises DeskError if retrying would not help."""
         tries = 0
         while True:
             try:
@@ -68,7 +68,7 @@ class FeedReader:
             tries += 1
 
     def settle(self, ask: Ask) -> list[Line]:
-        """Takes the card of a settled ask away, and gives the line that it leaves behind."""
+        """Removes the card of a settled ask, and returns the line it leaves behind."""
         gone = self._view.stack.remove(ask.id)
         if ask.settlement is None or (gone is None and self._view.session is None):
             return []
@@ -96,7 +96,7 @@ class FeedReader:
         lines: list[Line] = []
         self._io.take(news)
         for item in news:
-            # A hub that is newer than we are may say what we do not know.
+            # A newer hub may send what we don't know.
             with contextlib.suppress(msgspec.ValidationError):
                 if self._view.session is not None:
                     lines += self._view.timeline.receive(item, width)
@@ -117,12 +117,12 @@ class FeedReader:
                 case _:
                     pass
         except NotFound:
-            # The feed still names it, and the store has removed it.
+            # The feed still names it, but the store has removed it.
             pass
         return []
 
     async def _look(self) -> None:
-        """Reads which asks are open: before the first news, and after each gap."""
+        """Reads the open asks: before the first change, and after each gap."""
         asks = await self._desk.asks(state="open", session=self._session)
         if self._view.session is None:
             for each in await self._desk.sessions():
@@ -144,7 +144,7 @@ class FeedReader:
             self._changed()
 
     def _fold(self, ask: Ask, settlement: Settlement, gone: Dialogue | None) -> list[Line]:
-        """The line that a card leaves behind, once. What was written and not sent stays with the person."""
+        """The line that a card leaves behind, once. Unsent text stays with the person."""
         if self._folded.get(ask.id) == settlement:
             return []
         self._folded[ask.id] = settlement

@@ -1,6 +1,6 @@
-"""Room: how the rows of a terminal are shared among the parts of a card. Pure.
+"""How the rows of a terminal are divided among the parts of a card. Pure.
 
-The row that would be confirmed and what is asked come first. A card never takes more rows than there are.
+The selected row and the question come first. A card never takes more rows than there are.
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ _SOME = 3
 
 
 class Fit(Struct, frozen=True):
-    """How much of a card is on the screen, out of `total` rows of what is asked and its evidence."""
+    """How much of a card is on the screen, out of `total` rows of question and evidence."""
 
     first: int = 0
     last: int = 0
     total: int = 0
     width: int = 0
     tiny: bool = False
-    """There is not even room for the question and one choice."""
+    """There isn't even room for the question and one choice."""
 
     @property
     def hidden(self) -> int:
@@ -34,7 +34,7 @@ class Fit(Struct, frozen=True):
 
 
 class Parts(Struct, frozen=True):
-    """What a card is made of. `story`: what is asked and its evidence. `pointed`: the choice that Enter would take."""
+    """The parts of a card. `story`: the question and its evidence. `pointed`: the choice that Enter would take."""
 
     head: Sequence[Line]
     story: Sequence[Line]
@@ -44,7 +44,7 @@ class Parts(Struct, frozen=True):
 
 
 def arrange(parts: Parts, height: int, width: int) -> tuple[list[Line], list[Line], Fit]:
-    """The card above the line that is being written, below it, and how much of it that is."""
+    """The card above and below the input line, and how much of it is shown."""
     head, story, foot = list(parts.head), list(parts.story), list(parts.foot)
     rows = sum(len(each) for each in parts.choices)
     pointed = len(parts.choices[parts.pointed]) if parts.choices else 0
@@ -64,7 +64,7 @@ def arrange(parts: Parts, height: int, width: int) -> tuple[list[Line], list[Lin
     )
     rows_of = {"story": least[0], "choices": pointed, "foot": least[2], "head": 0}
     for name, more in wanted:
-        # A head of two rows is shown whole or not at all.
+        # A header of two rows is shown completely or not at all.
         added = more if more <= left else 0 if name == "head" else max(left, 0)
         rows_of[name] += added
         left -= added
@@ -90,7 +90,7 @@ def _folded(story: Sequence[Line], room: int) -> list[Line]:
 
 
 def _around(choices: Sequence[Sequence[Line]], pointed: int, room: int) -> list[Line]:
-    """On a low terminal not all choices are seen at once: those around the pointer are, each of them whole."""
+    """A low terminal can't show all choices: shows those around the selected one, each completely."""
     rows = sum(len(each) for each in choices)
     if rows <= room:
         return [row for each in choices for row in each]

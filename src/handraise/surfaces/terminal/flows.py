@@ -1,4 +1,4 @@
-"""The flow of each kind of ask: which steps a person goes through, and the answer that they come to. Pure."""
+"""The flow of each kind of ask: the steps a person goes through, and the resulting answer. Pure."""
 
 import json
 import re
@@ -23,11 +23,11 @@ from handraise.texts import t
 
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,8}$")
 _WRITTEN = ("deny", "stop", "revise")
-"""What takes a text: a reason, or what to change."""
+"""What needs a text: a reason, or what to change."""
 
 
 def flow_of(ask: Ask, directory: str | None) -> AskFlow:
-    """What an ask wants to know; paths are shown as seen from this directory."""
+    """The flow of an ask; paths are relative to this directory."""
     card = card_of(ask, directory)
     match ask.body:
         case Question(questions):
@@ -45,7 +45,7 @@ def flow_of(ask: Ask, directory: str | None) -> AskFlow:
 
 
 class QuestionFlow(Struct, frozen=True):
-    """One step for each prompt; with several, a look at all of them before they are sent."""
+    """One step for each prompt; with several, a review before they are sent."""
 
     card: Card
     prompts: tuple[Prompt, ...]
@@ -81,7 +81,7 @@ class QuestionFlow(Struct, frozen=True):
 
 
 class PermissionFlow(Struct, frozen=True):
-    """Allow, for how long, with what; or deny, and why. What was edited is looked at once more."""
+    """Allow, for how long, with what; or deny, and why. An edited input is reviewed once more."""
 
     card: Card
     body: Permission
@@ -123,14 +123,14 @@ class PermissionFlow(Struct, frozen=True):
 
     @property
     def edits(self) -> str:
-        """The one text of the input that is edited as it is; empty where the whole input is, as JSON."""
+        """The one field of the input that is edited as plain text; empty if the whole input is, as JSON."""
         if isinstance(self.body.input.get("command"), str):
             return "command" if set(self.body.input) <= {"command", "description"} else ""
         field = tool_named(self.body.tool).editable
         return field if isinstance(self.body.input.get(field), str) else ""
 
     def edited_input(self, inputs: Mapping[str, StepInput]) -> dict[str, Any] | None:
-        """What the input became in the editor."""
+        """The input after editing."""
         decided = inputs.get("decide", StepInput())
         return self._input(decided.text or "") if decided.rows == ("edit",) else None
 
@@ -142,7 +142,7 @@ class PermissionFlow(Struct, frozen=True):
 
     @property
     def _suffix(self) -> str:
-        """For the editor, which colours a file by its name."""
+        """For the editor, which chooses its highlighting by it."""
         if self.edits in ("", "command"):
             return ".sh" if self.edits else ".json"
         ending = _SUFFIX.search(tool_named(self.body.tool).subject_of(self.body.input))
@@ -166,7 +166,7 @@ class PermissionFlow(Struct, frozen=True):
 
 
 class PlanFlow(Struct, frozen=True):
-    """Approve into a mode, edit first, send back, or have the steps outlined."""
+    """Approve into a mode, edit first, send back, or ask for an outline."""
 
     card: Card
     plan: str
@@ -209,7 +209,7 @@ class PlanFlow(Struct, frozen=True):
 
 
 class TrustFlow(Struct, frozen=True):
-    """Run without what a directory brings, trust it, or never use it. The row pointed at first changes nothing."""
+    """Run without a directory's files, trust them, or never use them. The first selected row changes nothing."""
 
     card: Card
 

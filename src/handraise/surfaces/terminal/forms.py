@@ -1,4 +1,4 @@
-"""The flow of a form: one step for each field, each checked as soon as it is filled. Pure."""
+"""The flow of a form: one step for each field, each checked as soon as it is filled in. Pure."""
 
 import math
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _FORMATS = ("email", "uri", "date", "date-time")
 
 
 class FormFlow(Struct, frozen=True):
-    """Fill in or decline; then field by field; then a look at all of it before it is sent."""
+    """Fill in or decline; then field by field; then a review before it is sent."""
 
     card: Card
     form: Form
@@ -110,7 +110,7 @@ class FormFlow(Struct, frozen=True):
         return {name: value for name, value in values.items() if value is not None}
 
     def _value(self, name: str, entered: StepInput | None) -> object:
-        """What was entered, as the field's own type; None for nothing."""
+        """The input in the field's own type; None for nothing."""
         field = self._fields[name]
         if entered is None or entered.rows == (_NOTHING,):
             return None
@@ -125,7 +125,7 @@ class FormFlow(Struct, frozen=True):
 
 
 def _choices(field: Mapping[str, Any]) -> list[tuple[object, str]]:
-    """The values that a field may have, each with its name; none where it is free."""
+    """The values that a field may have, each with its name; none if it is free text."""
     if field.get("type") == "boolean":
         return [(True, t("terminal.form.yes")), (False, t("terminal.form.no"))]
     inside = field.get("items") if field.get("type") == "array" else field
@@ -157,7 +157,7 @@ def _pointed(field: Mapping[str, Any]) -> str:
 
 
 def _typed(kind: object, text: str) -> object:
-    """The text as the type says; as it is where it cannot be, so that the check can say why."""
+    """The text in the given type; unchanged if it can't be converted, so that the check can say why."""
     match kind:
         case "integer" | "number":
             return _number(text)
@@ -173,7 +173,7 @@ def _number(text: str) -> object:
             found = read(text)
         except ValueError:
             continue
-        # JSON knows neither infinity nor what is no number.
+        # JSON has neither infinity nor NaN.
         return found if math.isfinite(found) else text
     return text
 

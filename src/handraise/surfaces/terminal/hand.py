@@ -1,8 +1,8 @@
 """The hand: whether a key is meant for the card on top, or for the line to Claude. Pure; time is an argument.
 
-Keys that come before a card is calm, while there is text in the line for Claude, or in the quick succession of a person
-who types words, are never a choice: what they had chosen is taken back, and they belong to that line. What would send
-something by one key waits until it is clear that no word follows; Enter does not wait.
+Keys never choose if they come before a card is calm, while the line to Claude has text, or as fast as a person types
+words: a choice they made is undone, and they go to that line. A single key that would send something waits until it is
+clear that no word follows; Enter doesn't wait.
 """
 
 from datetime import datetime, timedelta
@@ -19,27 +19,27 @@ from handraise.surfaces.terminal.view import CardStack, milliseconds
 from handraise.texts import t
 
 Whose = Literal["card", "entry", "line", "nobody"]
-"""Who gets a key: the card on top, the text that is written for it, the line to Claude, or nobody."""
+"""Where a key goes: the card on top, the text for it, the line to Claude, or nowhere."""
 UNDECIDED = "…"
 _MOVES = ("up", "down", "pageup", "pagedown", "home", "end")
 
 
 class Before(Struct, frozen=True):
-    """How things stood before the letters of a run."""
+    """The state before a run of letters."""
 
     dialogue: Dialogue
     attention: Attention
 
 
 class Pressed(Struct, frozen=True):
-    """What came of a key. `typed`: text that belongs to the line for Claude."""
+    """The effect of a key. `typed`: text that belongs to the line to Claude."""
 
     effect: Effect | None = None
     typed: str = ""
 
 
 class Held(Struct, frozen=True):
-    """A key that sends something if no word follows: when, and for which ask. It is never another one's."""
+    """A key that sends something if no word follows: when, and for which ask. It never counts for another one."""
 
     key: str
     at: int
@@ -52,16 +52,16 @@ class Hand(Struct):
     stack: CardStack
     speaks: bool
     turned: str | None = None
-    """The card that the person turned to, away from the line and what is written there."""
+    """The card that the person switched to from the line and its text."""
     _run: str = ""
     _before: Before | None = None
     _last: int | None = None
     _held: Held | None = None
     _unread: set[str] = field(default_factory=set)
-    """The asks whose person was shown that some of it was not on the screen."""
+    """The asks for which the person was shown that part of them was not on the screen."""
 
     def whose(self, now: datetime, line: str) -> Whose:
-        """Who gets the next key. `line`: what stands in the line to Claude."""
+        """Where the next key goes. `line`: the text in the line to Claude."""
         current, attention, at = self.stack.current, self.stack.attention, milliseconds(now)
         other: Whose = "line" if self.speaks else "nobody"
         if current is None or attention is None or current.sending:
@@ -73,11 +73,11 @@ class Hand(Struct):
         return "entry" if current.writing is not None and current.reading is None else "card"
 
     def waits(self, now: datetime, line: str) -> str:
-        """Why keys do not count yet, or go elsewhere; empty where they count."""
+        """Why keys don't count yet, or go elsewhere; empty if they count."""
         whose = self.whose(now, line)
         if whose in ("card", "entry"):
             at, attention = milliseconds(now), self.stack.attention
-            # A word may still come of it; or the step has only just been reached.
+            # It may still become a word; or the step was only just reached.
             open_run = (whose == "entry" or self._held is not None) and is_typing(self._last, at)
             return UNDECIDED if open_run or (attention is not None and at < attention.calm_at()) else ""
         if self.speaks and line and not self._has_turned:
@@ -85,7 +85,7 @@ class Hand(Struct):
         return t("terminal.card.soon")
 
     def wakes(self, now: datetime) -> timedelta | None:
-        """After which time something changes by itself. A key that is held is never forgotten, however late it is."""
+        """When something changes by itself. A held key is never forgotten, however late it is."""
         at, attention = milliseconds(now), self.stack.attention
         if self._held is not None and self._held.at <= at:
             return timedelta(0)
@@ -94,7 +94,7 @@ class Hand(Struct):
         return timedelta(milliseconds=min(coming)) if coming else None
 
     def stray(self, now: datetime) -> str:
-        """A key that is not for the card on top: gives what was typed just before it, and is part of the same words."""
+        """A key that isn't for the card on top: returns what was typed just before it, as part of the same words."""
         at = milliseconds(now)
         typed = self._run if self._run and is_typing(self._last, at) else ""
         if typed:
@@ -104,12 +104,12 @@ class Hand(Struct):
         return typed if self.speaks else ""
 
     def turn_to_card(self) -> None:
-        """The person turns from the line to the card."""
+        """The person switches from the line to the card."""
         self.turned = self.stack.top
         self._forget()
 
     def press(self, key: str, now: datetime, size: tuple[int, int], *, pasted: bool = False) -> Pressed:
-        """A key for the card on top: the name of one, or a character."""
+        """A key for the card on top: a key name, or a character."""
         current, attention = self.stack.current, self.stack.attention
         if current is None or attention is None or current.sending:
             return Pressed()
@@ -133,7 +133,7 @@ class Hand(Struct):
         return self._act(key, now)
 
     def entered(self, text: str, now: datetime) -> str | None:
-        """A character for the text that is written for the card: None if it belongs there, else what was typed."""
+        """A character of the text for the card: None if it belongs there, else what was typed."""
         at = milliseconds(now)
         if self._run and is_typing(self._last, at):
             return self._words(text, now)
@@ -141,7 +141,7 @@ class Hand(Struct):
         return None
 
     def confirm(self, now: datetime, *, pasted: bool = False) -> Pressed:
-        """Enter, at the end of a text that was written for the card."""
+        """Enter, at the end of a text for the card."""
         self._forget()
         current, attention = self.stack.current, self.stack.attention
         if current is None or attention is None:
@@ -151,7 +151,7 @@ class Hand(Struct):
         return self._act("enter", now) if verdict == "meant" else Pressed()
 
     def due(self, now: datetime) -> Pressed:
-        """What a held key does, when its time has come."""
+        """The effect of a held key, once it is due."""
         held, current = self._held, self.stack.current
         if held is None or milliseconds(now) < held.at:
             return Pressed()
@@ -159,7 +159,7 @@ class Hand(Struct):
         return self._act(held.key, now) if current is not None and current.ask.id == held.ask else Pressed()
 
     def choose(self, keys: list[str], now: datetime) -> Pressed:
-        """Keys that a typed line stands for, all at once: taken if the line was meant for this very card."""
+        """Keys that a typed line stands for, all at once: accepted if the line was meant for this very card."""
         current, attention, at = self.stack.current, self.stack.attention, milliseconds(now)
         if current is None or attention is None:
             return Pressed()
@@ -197,7 +197,7 @@ class Hand(Struct):
             case _ if row is not None and row.weight == "answer" and not self._is_meant(row.weight, at):
                 pass
             case _ if row is None:
-                # It means nothing here, so that it was meant for something else.
+                # It means nothing here, so it was meant for something else.
                 self.stack.put(replace(current, pointer=None, note=""), now)
                 self.stack.touch(at)
             case _ if _waits(current, row):
@@ -216,7 +216,7 @@ class Hand(Struct):
         if current is not None and not self.speaks:
             self.stack.put(replace(current, note=t("terminal.card.typing")), now)
         self.stack.touch(at)
-        # What follows goes on from here, and is not part of it again.
+        # Later keys continue from here, and don't repeat it.
         self._run, self._before, self._last, self._held = "", None, at, None
         self.turned = None
         return typed if self.speaks else ""
@@ -228,13 +228,13 @@ class Hand(Struct):
             self.stack.restore(before.dialogue, before.attention)
 
     def _confirm(self, current: Dialogue, attention: Attention, now: datetime) -> Pressed:
-        """Enter, on the choice that is pointed at or on all that are marked."""
+        """Enter, on the selected choice or all marked ones."""
         pointed = current.step.rows[current.pointer] if current.pointer is not None else None
         weight = pointed.weight if pointed is not None and not current.step.several else "answer"
         if weight == "grant" and self.stack.fit.tiny:
             self.stack.put(replace(current, note=t("terminal.card.larger")), now)
         elif weight == "grant" and self.stack.pointing != current.pointer:
-            # The choice was not yet pointed at on the screen.
+            # The choice was not yet shown as selected.
             pass
         else:
             match attention.judge(Act(weight, milliseconds(now))):
@@ -275,5 +275,5 @@ class Hand(Struct):
 
 
 def _waits(dialogue: Dialogue, row: Row) -> bool:
-    """Whether this row, chosen by one key, would do more than can be taken back."""
+    """Whether this row, chosen with one key, would do something irreversible."""
     return row.weight != "grant" and row.then != "write" and not dialogue.step.several

@@ -1,4 +1,4 @@
-"""The keyboard of a screen: stays ours while lines are printed, and is lent to an editor or to the shell."""
+"""The keyboard of a screen: stays ours while lines are printed, and is lent to an editor or the shell."""
 
 import contextlib
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.keys import Keys
 
-# What prompt_toolkit calls a key, and what a dialogue does.
+# prompt_toolkit's name for a key, and the dialogue's.
 NAMED = {
     "up": "up",
     "down": "down",
@@ -26,9 +26,9 @@ NAMED = {
 
 
 class _Keyboard(Vt100Input):
-    """A key that is pressed while lines are printed is a key, and neither echo nor signal.
+    """A key pressed while lines are printed is still a key, not an echo or a signal.
 
-    `together`: the key came in one piece with others, as a paste does.
+    `together`: the key arrived together with others, as in a paste.
     """
 
     def __init__(self, terminal: TextIO, lent: Callable[[], bool]) -> None:
@@ -50,11 +50,11 @@ class _Keyboard(Vt100Input):
 
 
 def is_together(keys: Input) -> bool:
-    """Whether the last key came in one piece with others."""
+    """Whether the last key arrived together with others."""
     return isinstance(keys, _Keyboard) and keys.together
 
 
 def keyboard(lent: Callable[[], bool]) -> Input:
-    """The terminal's own, also where stdin is a pipe. `lent`: another program reads it, in the usual mode."""
+    """The terminal's own, even if stdin is a pipe. `lent`: another program reads it, in the usual mode."""
     found = create_input(always_prefer_tty=True)
     return _Keyboard(found.stdin, lent) if isinstance(found, Vt100Input) else found

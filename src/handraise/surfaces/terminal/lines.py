@@ -1,7 +1,6 @@
-"""The line: styled text as wide as it looks, with foreign text made harmless. Pure.
+"""The line: styled text of known width, with foreign text made harmless. Pure.
 
-Everything that the terminal shows is made of these. A style is prompt_toolkit's: `class:accent`, `bold`,
-`fg:ansicyan`.
+Everything the terminal shows consists of these. Styles are prompt_toolkit's: `class:accent`, `bold`, `fg:ansicyan`.
 """
 
 import re
@@ -10,23 +9,23 @@ from collections.abc import Iterable
 from handraise.model.names import reveal
 
 TAB = 4
-# Joins emoji, and shapes letters in some scripts: unseen in prose, where nothing is approved.
+# Joins emoji, and shapes letters in some scripts: left out of prose, where nothing is approved.
 _JOINERS = re.compile("[\u200c\u200d\ufe00-\ufe0f]")
 _SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
 ELLIPSIS = "…"
 BETWEEN = " · "
 _PIECES = re.compile(r"\s+|\S+")
 _NARROW = re.compile("[ -~¡-¬®-ÿ‐-‧‹›←-⇿─-▟◌✓✗❯⟨⟩]*")
-"""Each takes one column: ASCII, Latin-1, punctuation, arrows, lines and blocks. Most of what is shown is no other."""
+"""Each takes one column: ASCII, Latin-1, punctuation, arrows, lines and blocks. Most text has no others."""
 
 
 def evidence(text: str) -> str:
-    """What a person decides about: every hidden character is marked, tabs are blanks."""
+    """Text that a person decides about: every hidden character is marked, tabs become spaces."""
     return "\n".join(seal(row) for row in reveal(text).expandtabs(TAB).split("\n"))
 
 
 def prose(text: str) -> str:
-    """What a person only reads: like evidence, but joiners are left out and every blank is a blank."""
+    """Text that a person only reads: like evidence, but joiners are left out and every blank is a space."""
     return evidence(_SPACES.sub(" ", _JOINERS.sub("", text)))
 
 
@@ -36,7 +35,7 @@ def one_line(text: str) -> str:
 
 
 def seal(text: str) -> str:
-    """The last look before the terminal: whatever is no printable character is marked, line ends included."""
+    """The last check before the terminal: every unprintable character is marked, line ends included."""
     if text.isprintable():
         return text
     return "".join(letter if letter.isprintable() else f"⟨U+{ord(letter):04X}⟩" for letter in text)
@@ -49,12 +48,12 @@ EMPTY: Line = ()
 
 
 def line(*spans: Span | str) -> Line:
-    """A line of spans; a bare text has no style."""
+    """A line of spans; plain text has no style."""
     return tuple(("", span) if isinstance(span, str) else span for span in spans)
 
 
 def text_of(row: Line) -> str:
-    """What a line says, without its styles."""
+    """The text of a line, without its styles."""
     return "".join(text for _, text in row)
 
 
@@ -64,7 +63,7 @@ def width_of(shown: Line | str) -> int:
 
 
 def indent(lines: Iterable[Line], before: Span) -> list[Line]:
-    """Each line behind the same beginning."""
+    """Prefixes each line with the same text."""
     return [(before, *each) for each in lines]
 
 
@@ -84,7 +83,7 @@ def cut(row: Line, width: int) -> Line:
 
 
 def joined(parts: Iterable[str], width: int) -> str:
-    """As many of the parts, from the first, as there is room for; one at least."""
+    """As many of the parts, from the first, as fit; at least one."""
     shown = [each for each in parts if each]
     while len(shown) > 1 and width_of(BETWEEN.join(shown)) > width:
         shown.pop()
@@ -92,7 +91,7 @@ def joined(parts: Iterable[str], width: int) -> str:
 
 
 def flow(parts: Iterable[str], width: int) -> list[str]:
-    """All of the parts, on as many rows as they need; none is broken unless it is wider than a row."""
+    """All parts, on as many rows as needed; a part is broken only if it is wider than a row."""
     rows = [""]
     for each in parts:
         longer = f"{rows[-1]}{BETWEEN}{each}" if rows[-1] else each
@@ -104,7 +103,7 @@ def flow(parts: Iterable[str], width: int) -> list[str]:
 
 
 def wrap(row: Line, width: int, hang: int = 0) -> list[Line]:
-    """For sentences: broken between words where that is possible; later rows begin `hang` columns in."""
+    """For sentences: breaks between words if possible; later rows are indented by `hang` columns."""
     rows: list[list[Span]] = [[]]
     room = width
     for style, text in row:
@@ -124,7 +123,7 @@ def wrap(row: Line, width: int, hang: int = 0) -> list[Line]:
 
 
 def fold(row: Line, width: int) -> list[Line]:
-    """For what is decided about: broken at the edge and nowhere else, so that every blank stays where it is."""
+    """For text to decide about: breaks only at the edge, so that every blank stays where it is."""
     rows: list[list[Span]] = [[]]
     room = width
     for style, text in row:
@@ -155,7 +154,7 @@ def _head(text: str, width: int) -> str:
 
 
 def _chunks(text: str, first: int, others: int) -> list[str]:
-    """The text in parts that fit: the first into what is left of its row. At least one character each."""
+    """The text in parts that fit: the first into the rest of its row. At least one character each."""
     parts: list[str] = []
     room = first
     while text:

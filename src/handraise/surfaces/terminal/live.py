@@ -1,8 +1,8 @@
-"""What is shown for now, below the lines that stay: what is being said and done, and the card on top. Pure."""
+"""What is drawn below the printed lines: partial text, running actions, and the card on top. Pure."""
 
 from datetime import datetime
 
-from handraise.present.waiting import waiting
+from handraise.present.states import state_in_words, waiting
 from handraise.surfaces.terminal import cards
 from handraise.surfaces.terminal.cards import CardFrame, CardView
 from handraise.surfaces.terminal.fit import Fit
@@ -11,11 +11,11 @@ from handraise.surfaces.terminal.view import ViewState
 from handraise.texts import span, t
 
 _ACTIONS = 3
-"""How many of the actions under way are shown."""
+"""How many running actions are shown."""
 
 
 def live(view: ViewState, now: datetime, width: int, height: int, waits: str = "") -> CardView:
-    """What stands above the line that is being written, and below it. `waits`: why keys do not count yet."""
+    """What is above and below the input line. `waits`: why keys don't count yet."""
     current = view.stack.current
     above = [*view.timeline.tail(width), *view.timeline.under_way(now, width)[-_ACTIONS:], *_connection(view, width)]
     if current is None:
@@ -23,7 +23,7 @@ def live(view: ViewState, now: datetime, width: int, height: int, waits: str = "
     title = view.titles.get(current.ask.session or "", "") if view.session is None else ""
     body, foot, fit = cards.picture(current, CardFrame(width, height, now, title, view.stack.place, waits))
     room = height - len(body) - len(foot)
-    # An empty row sets the card off from what was said before it.
+    # An empty row separates the card from earlier output.
     before = [*above, EMPTY][-room:] if room > 0 else []
     others = _others(view, width, now)[: max(0, room - len(before) - 1)]
     return CardView([*before, *body], [*foot, *([EMPTY, *others] if others else [])], fit)
@@ -42,14 +42,14 @@ def state(view: ViewState, now: datetime, width: int) -> Line:
 
 
 def hint(view: ViewState) -> str:
-    """What the empty line for Claude is for."""
+    """What the empty line to Claude is for."""
     if view.timeline.ended is not None:
         return t("terminal.status.resume")
     return t("terminal.status.guide") if view.timeline.working else t("terminal.status.next")
 
 
 def nothing_open(view: ViewState) -> str:
-    """For an inbox in which nothing waits; empty while it is not known, or something does."""
+    """For an inbox without open asks; empty while that is unknown, or there are some."""
     if view.session is not None or not view.looked or not view.connected or view.stack.top is not None:
         return ""
     return t("terminal.status.busy", count=view.working) if view.working else t("terminal.status.nothing")
@@ -58,12 +58,12 @@ def nothing_open(view: ViewState) -> str:
 def _doing(view: ViewState, now: datetime) -> str:
     timeline = view.timeline
     if view.stack.top is not None:
-        return t("terminal.status.needs_you")
+        return state_in_words("needs you")
     if timeline.working and timeline.since is not None:
         return t("terminal.status.working_for", span=span(now - timeline.since))
     if timeline.working:
-        return t("terminal.status.working")
-    return t("terminal.status.ended") if timeline.ended else t("terminal.status.idle")
+        return state_in_words("working")
+    return state_in_words("ended" if timeline.ended else "idle")
 
 
 def _connection(view: ViewState, width: int) -> list[Line]:
@@ -76,7 +76,7 @@ def _nothing(view: ViewState, width: int) -> list[Line]:
 
 
 def _waiting(view: ViewState, width: int) -> list[Line]:
-    """What was put aside, a row each; the last one says how to come back to it."""
+    """Postponed asks, one per row; the last row says how to come back to them."""
     back = ("class:dim", f"{BETWEEN}{t('terminal.key.answer')}")
     headlines = [one_line(view.stack.headline(ask.id)) for ask in view.stack.waiting]
     rows = [line(("class:accent bold", "✋ "), each) for each in headlines]
@@ -85,7 +85,7 @@ def _waiting(view: ViewState, width: int) -> list[Line]:
 
 
 def _others(view: ViewState, width: int, now: datetime) -> list[Line]:
-    """What waits behind the card on top, a row each."""
+    """The asks behind the card on top, one per row."""
     rest = [ask for ask in view.stack.waiting if ask.id != view.stack.top]
     parts = [(view.stack.headline(ask.id), view.titles.get(ask.session or "", ""), waiting(ask, now)) for ask in rest]
     return [

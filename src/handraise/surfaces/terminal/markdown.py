@@ -1,4 +1,4 @@
-"""Markdown as lines. What grows is rendered by closed blocks: each once, however long the whole becomes. Pure."""
+"""Markdown as lines. Growing text is rendered by closed blocks: each once, however long it gets. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -21,13 +21,13 @@ def render(text: str, width: int, *, decided: bool = False) -> list[Line]:
 
 
 class Growing:
-    """A text that is being written: gives its blocks when they are closed, and keeps the open end."""
+    """A text that is being written: returns its blocks once they are closed, and keeps the open end."""
 
     def __init__(self) -> None:
         self.closed = ""
 
     def grow(self, text: str) -> list[str]:
-        """Blocks that were closed since the last time; `text` is all there is so far."""
+        """Blocks closed since the last call; `text` is everything so far."""
         if not text.startswith(self.closed):
             return []
         end = len(self.closed)
@@ -38,18 +38,18 @@ class Growing:
         return [block for block in closed if block.strip()]
 
     def open_end(self, text: str) -> str:
-        """What is not closed yet."""
+        """The part that isn't closed yet."""
         return text[len(self.closed) :] if text.startswith(self.closed) else text
 
     def finish(self, text: str) -> str:
-        """The rest of the text, whole; all of it where something else had been shown."""
+        """The rest of the text; all of it if something else had been shown."""
         rest = self.open_end(text)
         self.closed = text
         return rest
 
 
 def _ends(text: str) -> Iterator[int]:
-    """Where blocks end: behind a fence that closes, or at a gap whose next line does not belong to the block."""
+    """Where blocks end: after a closing fence, or at a gap whose next line doesn't belong to the block."""
     fence, listing, gap, at = "", False, 0, 0
     for row in text.splitlines(keepends=True):
         whole = row.endswith("\n")

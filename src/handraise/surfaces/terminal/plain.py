@@ -1,6 +1,6 @@
-"""Plain lines: numbered choices, read from a line. For dumb terminals and screen readers: nothing is drawn twice.
+"""Plain lines: numbered choices, answered by typed lines. For dumb terminals and screen readers: nothing is redrawn.
 
-Leaves the terminal in the mode it was in: lines are read as the terminal gives them.
+Leaves the terminal's mode unchanged: lines are read as the terminal delivers them.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ _WHOLE = 10**6
 _LATER = ">"
 _BACK = "<"
 _PASTE = 0.05
-"""Lines that come within this time, in seconds, are a paste."""
+"""Lines that arrive within this many seconds are a paste."""
 _MARGIN = 0.005
 
 
@@ -39,7 +39,7 @@ def lines_of_card(dialogue: Dialogue, width: int, now: datetime, place: str, tit
 
 
 def how(dialogue: Dialogue) -> str:
-    """How the card is answered."""
+    """How to answer the card."""
     back = bool(dialogue.at or dialogue.writing)
     if dialogue.writing is not None:
         return t("terminal.plain.line_back" if back else "terminal.plain.line")
@@ -49,7 +49,7 @@ def how(dialogue: Dialogue) -> str:
 
 
 def keys_of(dialogue: Dialogue, typed: str) -> list[str]:
-    """The keys that a typed line stands for, while something is to be chosen; none for a line that is no choice."""
+    """The keys that a typed line stands for while there is something to choose; none for any other line."""
     words = typed.replace(",", " ").split()
     if words in ([_BACK], [_LATER]):
         return ["back" if words == [_BACK] else "escape"]
@@ -60,7 +60,7 @@ def keys_of(dialogue: Dialogue, typed: str) -> list[str]:
     if len(chosen) != len(words) or (len(words) > 1 and not dialogue.step.several):
         return []
     if not dialogue.step.several:
-        # The line was ended with Enter, which is what a grant takes.
+        # The line was ended with Enter, which a grant requires.
         return [words[0], "enter"] if chosen[0][1].weight == "grant" else words
     wanted = [(word, row) for word, row in chosen if row.name not in dialogue.marked]
     writes = any(row.then == "write" for _, row in wanted)
@@ -68,7 +68,7 @@ def keys_of(dialogue: Dialogue, typed: str) -> list[str]:
 
 
 def standing(view: ViewState) -> str:
-    """What a person can do while no card is on top; empty while Claude works."""
+    """What a person can do while there is no card; empty while Claude works."""
     if view.session is None or not view.looked:
         return nothing_open(view)
     if view.stack.aside:
@@ -104,7 +104,7 @@ class Plain:
         """Lines are enough."""
 
     def refresh(self) -> None:
-        """Prints the card on top, unless it was printed last and stands as it did."""
+        """Prints the card on top, unless it was the last one printed and hasn't changed."""
         if self._stay is None or self._taking:
             return
         view = self._stay.view
@@ -123,7 +123,7 @@ class Plain:
                 self._print(each)
             now = self._clock()
             view.stack.drawn(Fit(), now)
-            # Said as soon as a line counts: what was typed before was meant for something else.
+            # Shown as soon as a line counts: earlier input was meant for something else.
             wakes = self._stay.hand.wakes(now)
             wait = wakes.total_seconds() + _MARGIN if wakes is not None else 0.0
             asyncio.get_running_loop().call_later(wait, self._tell_how, stands, how(current))
@@ -149,7 +149,7 @@ class Plain:
                 self._print(each)
 
     async def run(self, stay: TerminalSession) -> None:
-        """Until the person leaves, or the process has to end."""
+        """Runs until the person leaves, or the process must end."""
         self._stay = stay
         loop = asyncio.get_running_loop()
         loop.add_reader(self._keyboard, self._read)
@@ -160,7 +160,7 @@ class Plain:
             loop.remove_reader(self._keyboard)
 
     def interrupt(self) -> None:
-        # What is pressed in an editor is the editor's.
+        # Keys pressed in an editor belong to the editor.
         if self._stay is not None and not self._editor.is_open:
             self._stay.stop()
 
@@ -175,7 +175,7 @@ class Plain:
             return
         self._typed += typed
         if b"\n" in self._typed and self._gathering is None:
-            # A terminal gives a paste line by line, each as soon as it is asked for the next.
+            # A terminal delivers a paste line by line, each as soon as the next one is read.
             self._gathering = asyncio.get_running_loop().call_later(_PASTE, self._take_all)
 
     def _take_all(self) -> None:

@@ -1,4 +1,4 @@
-"""Markdown as `rich` renders it: one text, as lines. Takes 70 ms to import; `markdown.py` does so at the first text."""
+"""Renders Markdown with `rich`, as lines. Takes 70 ms to import; `markdown.py` does so with the first text."""
 
 from collections.abc import Iterator
 from io import StringIO
@@ -21,20 +21,20 @@ _COLOURS = (
 
 
 def warm_up() -> None:
-    """Whatever is only loaded at the first text is loaded now."""
+    """Loads everything that the first text would load."""
     lines_of("", 10)
 
 
 def lines_of(text: str, width: int) -> list[Line]:
     """The text as lines of at most `width` columns."""
     console = Console(file=StringIO(), width=width, color_system="standard", legacy_windows=False)
-    # Links are spelled out: a hyperlink's target could not be seen.
+    # Links are spelled out: a hyperlink's target would be invisible.
     rendered = _Quiet(text, code_theme="ansi_dark", hyperlinks=False)
     return [tuple(_spans(row)) for row in console.render_lines(rendered, pad=False)]
 
 
 class _Plainly(Heading):
-    """A heading on the left, without a box."""
+    """A left-aligned heading without a box."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         text: Text = self.text
@@ -61,7 +61,7 @@ class _Quiet(Markdown):
 def _spans(row: list[Segment]) -> Iterator[Span]:
     for segment in row:
         if segment.text and not segment.control:
-            # Entities (`&#13;`) become characters while Markdown is read, so harm is looked for once more.
+            # Entities (`&#13;`) become characters during parsing, so the text is checked again.
             yield _style(segment.style), seal(segment.text)
 
 

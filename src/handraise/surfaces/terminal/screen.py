@@ -1,6 +1,6 @@
-"""The screen: a real terminal by prompt_toolkit. Lines that stay are printed above; what is shown for now, below them.
+"""The screen: a real terminal, with prompt_toolkit. Lines that stay are printed above what is drawn.
 
-Only performs: which lines there are and what a key means is decided elsewhere. Leaves the terminal as it found it.
+Only performs: the lines and the meaning of keys are decided elsewhere. Restores the terminal.
 """
 
 import asyncio
@@ -35,16 +35,16 @@ _TICK = 1.0
 _NARROW = 20
 """With fewer columns nothing can be decided."""
 _MARGIN = 0.005
-"""Timers may ring a little early."""
+"""Timers may fire a little early."""
 _BEGIN_PICTURE, _END_PICTURE = "\x1b[?2026h", "\x1b[?2026l"
-"""Synchronized output: a terminal that knows it never shows half of the old picture beside half of the new one."""
+"""Synchronized output: a terminal that supports it never shows a half-drawn picture."""
 
 
 class Screen:
     """See `TerminalIO`. Entered by `run`."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
-        rendering.warm_up()  # the first text must not hold up a key
+        rendering.warm_up()  # the first text must not delay a key
         self._clock = clock
         self._lines: deque[Line] = deque()
         self._wake = asyncio.Event()
@@ -95,7 +95,7 @@ class Screen:
         """Lines are enough."""
 
     def refresh(self) -> None:
-        # At once, not with the next picture: the next key may be in the same breath as the one before.
+        # Immediately, not with the next redraw: the next key may arrive together with the last one.
         self._follow_dialogue()
         self._app.invalidate()
 
@@ -113,7 +113,7 @@ class Screen:
             return await self._editor.edit(text, suffix)
 
     async def run(self, stay: TerminalSession) -> None:
-        """Until the person leaves, or the process has to end."""
+        """Runs until the person leaves, or the process must end."""
         self._stay = stay
         async with asyncio.TaskGroup() as tasks:
             work = [tasks.create_task(each) for each in (self._print(), self._tick())]
@@ -128,7 +128,7 @@ class Screen:
         self._print_now()
 
     def interrupt(self) -> None:
-        # What is pressed in an editor is the editor's.
+        # Keys pressed in an editor belong to the editor.
         if self._stay is not None and not self._lent:
             self._stay.stop()
 
@@ -138,7 +138,7 @@ class Screen:
 
     @contextlib.asynccontextmanager
     async def _lending(self) -> AsyncIterator[None]:
-        """The terminal as another program needs it, and afterwards as we do."""
+        """Sets the terminal up for another program, and afterwards for us again."""
         self._lent = True
         try:
             async with in_terminal():
@@ -152,7 +152,7 @@ class Screen:
             os.kill(0, signal.SIGTSTP)
 
     async def _print(self) -> None:
-        """Prints what came, above what is drawn; everything that came meanwhile goes at once."""
+        """Prints new lines above what is drawn, all that have arrived together."""
         while True:
             await self._wake.wait()
             self._wake.clear()
@@ -168,7 +168,7 @@ class Screen:
         print_formatted_text(FormattedText(text), end="", style=windows.STYLE, output=self._app.output)
 
     async def _tick(self) -> None:
-        """Ages and countdowns go on."""
+        """Updates ages and countdowns."""
         while True:
             await asyncio.sleep(_TICK)
             timeline = self._stay.view.timeline if self._stay is not None else None
@@ -193,7 +193,7 @@ class Screen:
         self._set_alarm(now)
 
     def _set_alarm(self, now: datetime) -> None:
-        """Draws again, as soon as a key counts or has waited long enough."""
+        """Redraws as soon as a key counts or has waited long enough."""
         if self._alarm is not None:
             self._alarm.cancel()
         wakes = self._stay.hand.wakes(now) if self._stay is not None else None
@@ -219,7 +219,7 @@ class Screen:
         return windows.rows_of(self._entry.text, found.columns, found.rows) if self._has_entry() else 0
 
     def _composer_rows(self) -> int:
-        """What the line to Claude takes below a card."""
+        """The rows that the line to Claude takes below a card."""
         if self._stack.current is None or not self._is_composing():
             return 0
         found = self._app.output.get_size()
@@ -239,7 +239,7 @@ class Screen:
         return self._whose == "card"
 
     def _before_key(self, _keys: object) -> None:
-        """Decides who gets the next key."""
+        """Decides where the next key goes."""
         if self._stay is None:
             return
         self._follow_dialogue()
@@ -247,7 +247,7 @@ class Screen:
             self._composer.insert_text(self._stay.hand.stray(self._clock()))
 
     def _follow_dialogue(self) -> None:
-        """The focus is where the person writes, and the entry holds what the dialogue does."""
+        """Focuses the field that the person writes in, and keeps it in sync with the dialogue."""
         if self._stay is not None:
             self._whose = self._stay.hand.whose(self._clock(), self._composer.text)
         current = self._stack.current
@@ -318,14 +318,14 @@ class Screen:
             self.refresh()
 
     def _confirm(self, event: KeyPressEvent) -> None:
-        """Enter that comes with a paste is part of the text."""
+        """Enter inside a paste is part of the text."""
         if is_together(self._input):
             event.current_buffer.insert_text("\n")
         elif self._stay is not None:
             self._stay.confirm()
 
     def _paste(self, event: KeyPressEvent) -> None:
-        """A paste is no choice."""
+        """A paste is never a choice."""
         if self._stay is not None:
             self._stay.hand.stray(self._clock())
             if self._stay.view.session is not None:
@@ -333,7 +333,7 @@ class Screen:
             self.refresh()
 
     def _turn(self, event: KeyPressEvent) -> None:
-        """To turn to another card answers nothing, and needs no calm."""
+        """Switching to another card answers nothing, so it needs no calm."""
         if self._stay is not None and self._stay.view.session is None and not is_together(self._input):
             self._stack.turn(1 if event.data == "j" else -1)
             self.refresh()
@@ -343,7 +343,7 @@ class Screen:
             self._stay.postpone()
 
     def _up(self, event: KeyPressEvent) -> None:
-        """Up, on the first row of what is written, is the way back."""
+        """Up, in the first row of the input, leads back to the choices."""
         if event.current_buffer.document.cursor_position_row == 0 and self._stay is not None:
             self._stay.press("back")
         else:
@@ -392,7 +392,7 @@ def _sealed(row: Line) -> list[tuple[str, str]]:
 
 
 def _ignore(_event: KeyPressEvent) -> None:
-    """Nobody is typing anything, and a paste is no choice."""
+    """Nobody is typing, and a paste is never a choice."""
 
 
 def _new_line(event: KeyPressEvent) -> None:

@@ -1,4 +1,4 @@
-"""Staying: with one session, or with the inbox. Carries what a person does to the desk; the feed tells the rest."""
+"""Follows one session or the inbox. Passes a person's actions to the desk; the feed does the rest."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -24,7 +24,7 @@ TWICE = timedelta(seconds=3)
 
 
 class TerminalSession:
-    """One person at one terminal, while it is entered: it follows the feed, until `leaving` is set or it is left."""
+    """One person at one terminal, while it is entered: follows the feed until `leaving` is set or it is left."""
 
     def __init__(
         self, desk: Desk, io: TerminalIO, clock: Callable[[], datetime], session: Session | None, cursor: int
@@ -33,11 +33,11 @@ class TerminalSession:
         self.hand = Hand(self.view.stack, speaks=session is not None)
         self.leaving = asyncio.Event()
         self.changed = asyncio.Event()
-        """Set after each change, for those who wait for something to become true."""
+        """Set after each change, for code that waits for a condition."""
         self.interrupted = False
-        """Whether Ctrl-C left, and nothing else."""
+        """Whether Ctrl-C was the reason to leave."""
         self.refused: DeskError | None = None
-        """Why the hub will not have us any longer."""
+        """Why the hub no longer accepts us."""
         self._desk = desk
         self._io = io
         self._clock = clock
@@ -54,32 +54,32 @@ class TerminalSession:
     async def __aexit__(self, *_raised: object) -> None:
         for task in self._running:
             task.cancel()
-        # The group is not told what was raised, or it would wrap that in a group of its own.
+        # The error isn't passed to the task group, which would wrap it in an exception group.
         await self._group.__aexit__(None, None, None)
 
     async def _follow(self) -> None:
         try:
             await self._following.follow()
         except DeskError as error:
-            # A token that was revoked, or a session that is no more.
+            # The token was revoked, or the session no longer exists.
             self.refused = error
             self.leaving.set()
 
     def press(self, key: str, *, pasted: bool = False) -> str:
-        """A key for the card on top. Gives what belongs to the line for Claude instead."""
+        """A key for the card on top. Returns what belongs to the line to Claude instead."""
         pressed = self.hand.press(key, self._clock(), self._io.size, pasted=pasted)
         return self._came_of(pressed)
 
     def confirm(self, *, pasted: bool = False) -> None:
-        """Enter, at the end of a text that was written for the card on top."""
+        """Enter, at the end of a text for the card on top."""
         self._came_of(self.hand.confirm(self._clock(), pasted=pasted))
 
     def choose(self, keys: list[str]) -> None:
-        """What a typed line stands for."""
+        """The keys that a typed line stands for."""
         self._came_of(self.hand.choose(keys, self._clock()))
 
     def tick(self) -> None:
-        """Time went by: a key that waited whether a word follows does what it does."""
+        """Time passed: a held key takes effect if no word followed."""
         self._came_of(self.hand.due(self._clock()))
 
     def _came_of(self, pressed: Pressed) -> str:
@@ -90,12 +90,12 @@ class TerminalSession:
         return pressed.typed
 
     def write(self, text: str) -> None:
-        """The line that is being written for the card on top."""
+        """The text for the card on top."""
         if self.view.stack.current is not None:
             self.view.stack.put(dialogue.write(self.view.stack.current, text), self._clock())
 
     def look_aside(self) -> None:
-        """Between the card and the line for Claude, and back."""
+        """Switches between the card and the line to Claude."""
         if self.view.stack.top is not None and (self.view.session is not None or self.view.stack.aside):
             self.view.stack.put_aside(not self.view.stack.aside)
             if not self.view.stack.aside:
@@ -111,7 +111,7 @@ class TerminalSession:
             self.look_aside()
 
     def say(self, text: str) -> None:
-        """Said to Claude, during a turn or between two."""
+        """Sends a message to Claude, during a turn or between two."""
         if text.strip() and self.view.session is not None:
             self._start(self._say(self.view.session.id, text))
 
@@ -158,7 +158,7 @@ class TerminalSession:
         self._refresh()
 
     async def _answer(self, ask: Ask, answer: Answer) -> None:
-        """The card stays until the feed takes it away; whatever went wrong, nothing counts that was not confirmed."""
+        """The card stays until the feed removes it; on any error, nothing counts that was not confirmed."""
         try:
             settled = await self._desk.answer(ask.id, answer, ask.digest)
             if settled.late:

@@ -1,4 +1,4 @@
-"""Signals while a person stays: a kill ends like a leave, so that the terminal is put back in order."""
+"""Handles signals while a person follows a session: a kill restores the terminal, like leaving."""
 
 import asyncio
 import contextlib
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 
 class Caught:
-    """The last signal that came, if one did."""
+    """The last signal received, if any."""
 
     number: int | None = None
 

@@ -1,4 +1,4 @@
-"""The terminal, as far as staying with a session needs one. A screen, plain lines, or nobody there."""
+"""The terminal as a followed session needs it: a screen, plain lines, or no terminal at all."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -9,11 +9,11 @@ from handraise.surfaces.terminal.lines import Line
 
 
 class TerminalIO(Protocol):
-    """A terminal, as far as staying needs one."""
+    """A terminal, as a followed session needs it."""
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns, and rows for what is shown for now."""
+        """Columns, and rows for what is drawn."""
         ...
 
     def show(self, lines: Sequence[Line]) -> None:
@@ -21,11 +21,11 @@ class TerminalIO(Protocol):
         ...
 
     def take(self, items: Sequence[Item]) -> None:
-        """Everything as it came, for those who want no lines."""
+        """Everything unprocessed, for implementations that don't print lines."""
         ...
 
     def refresh(self) -> None:
-        """Something of what is shown for now has changed."""
+        """Something that is drawn has changed."""
         ...
 
     def call(self, ask: Ask) -> None:
@@ -33,9 +33,9 @@ class TerminalIO(Protocol):
         ...
 
     def keep(self, text: str) -> None:
-        """Text that was not sent goes where it can still be sent."""
+        """Puts unsent text where it can still be sent."""
         ...
 
     async def edit(self, text: str, suffix: str) -> str:
-        """What an editor makes of a text; raises EditorFailed."""
+        """The text after editing; raises EditorFailed."""
         ...

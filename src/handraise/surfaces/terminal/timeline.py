@@ -1,10 +1,10 @@
-"""The timeline: what a session says and does, as lines to print. Remembers only what is not finished yet. Pure.
+"""The timeline: what a session says and does, as lines to print. Remembers only unfinished things. Pure.
 
-Claude's words stand two columns in; only Handraise writes into the first column. So no text can look like a card.
+Claude's text is indented by two columns; only Handraise writes to the first one. So no text can look like a card.
 """
 
 from datetime import datetime
-from typing import assert_never, get_args
+from typing import assert_never
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -27,12 +27,11 @@ from handraise.model.items import (
     TurnEnded,
     TurnStarted,
 )
-from handraise.model.sessions import Ending
 from handraise.model.tools import names_of
 from handraise.present.actions import doing
-from handraise.present.headlines import headline
+from handraise.present.headlines import clipped, headline
 from handraise.present.outcomes import of_settlement
-from handraise.present.quotes import clipped
+from handraise.present.states import ending_in_words
 from handraise.surfaces.terminal import markdown
 from handraise.surfaces.terminal.lines import (
     BETWEEN,
@@ -52,7 +51,6 @@ from handraise.surfaces.terminal.markdown import Growing
 from handraise.texts import clock, span, t
 
 GUTTER: Span = ("", "  ")
-_ENDINGS: tuple[str, ...] = get_args(Ending)
 _TAIL = 6
 """How many rows of an unfinished block are shown."""
 _ASKS = names_of("question", "plan")
@@ -62,7 +60,7 @@ _GLANCE = 60
 
 
 class RunningAction(Struct, frozen=True):
-    """An action under way."""
+    """A running action."""
 
     title: str
     since: datetime
@@ -73,13 +71,13 @@ class RunningAction(Struct, frozen=True):
 
 
 class Timeline(Struct):
-    """Give it items and partial text; it gives lines, each once."""
+    """Takes items and partial text, returns lines, each once."""
 
     working: bool = False
     queued: bool = False
     """It waits for other sessions, not for Claude."""
     since: datetime | None = None
-    """When the turn under way began, where that was seen."""
+    """When the current turn started, if that was seen."""
     mode: str = ""
     cost_usd: float = 0.0
     title: str = ""
@@ -152,7 +150,7 @@ class Timeline(Struct):
         return indent([line(("class:dim", "".join(text for _, text in row))) for row in rows[-_TAIL:]], GUTTER)
 
     def under_way(self, now: datetime, width: int) -> list[Line]:
-        """One line for each action that has not ended."""
+        """One line for each running action."""
         lines = []
         for action in (each for each in self.doing.values() if not each.is_ask):
             inside, title = "  " if action.parent else "", self._short(action.title)
@@ -161,7 +159,7 @@ class Timeline(Struct):
         return lines
 
     def forget_partial(self) -> None:
-        """After a gap: what is partial comes again whole."""
+        """After a gap: partial text is sent again from its beginning."""
         self._tail = None
 
     def _text(self, content: Text, width: int) -> list[Line]:
@@ -176,7 +174,7 @@ class Timeline(Struct):
         return _words(rest, width) if rest.strip() else []
 
     def _edited(self, content: ActionChanged) -> list[Line]:
-        """What runs is not what Claude asked for: the line says what does, and who edited it."""
+        """What runs isn't what Claude asked for: the line says what does, and who edited it."""
         begun = self.doing.get(content.action)
         if begun is not None:
             title = t("card.doing.edited", title=doing(begun.tool, content.title), name=content.by.name)
@@ -198,7 +196,7 @@ class Timeline(Struct):
         return [first, *(cut(line(GUTTER, ("class:dim", f"  {each}")), width) for each in output)]
 
     def _short(self, title: str) -> str:
-        """Paths inside the session's directory are shown from there."""
+        """Paths inside the session's directory are shown relative to it."""
         shown = one_line(title)
         return shown.replace(f"{self.directory}/", "") if self.directory not in ("", "/") else shown
 
@@ -233,7 +231,7 @@ class Timeline(Struct):
 
 
 def _duration(since: datetime, until: datetime) -> str:
-    """How long something took, where that is worth a word."""
+    """How long something took, if that is worth showing."""
     length = until - since
     return f"{BETWEEN}{span(length)}" if length.total_seconds() >= 1 else ""
 
@@ -255,14 +253,11 @@ def _said(content: Said, width: int) -> list[Line]:
 
 
 def _ending(content: SessionEnded) -> str:
-    reason = one_line(content.reason)
-    if content.how in _ENDINGS:
-        return t(f"terminal.timeline.end.{content.how}", reason=reason)
-    return t("terminal.timeline.ended", reason=reason)
+    return t("terminal.timeline.ended", how=ending_in_words(content.how), reason=one_line(content.reason))
 
 
 def settled_line(ask: Ask, settlement: Settlement, me: Person, directory: str | None = None) -> str:
-    """The truth about how an ask ended, on one line; "You" for what was done from this very terminal."""
+    """How an ask really ended, on one line; "You" for what was done from this very terminal."""
     outcome = of_settlement(ask, settlement, directory)
     match settlement:
         case Answered(by=by, source=source, at=at) | Expired(late=Answered(by=by, source=source, at=at)):
@@ -278,7 +273,7 @@ def settled_line(ask: Ask, settlement: Settlement, me: Person, directory: str | 
 
 
 def _about(ask: Ask, outcome: str, directory: str | None) -> str:
-    """An outcome that does not say what it is about says so here."""
+    """Adds the subject to an outcome that doesn't name it."""
     text = one_line(outcome)
     if isinstance(ask.body, Permission):
         return text

@@ -1,4 +1,4 @@
-"""Output without a terminal: nobody types here. Says how an open ask can be answered from elsewhere; never hangs."""
+"""Output without a terminal: nobody types here. Says how to answer an open ask from elsewhere; never hangs."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ _QUEUE = "queue"
 
 
 def lines_of_ask(ask: Ask, options: str = "") -> list[str]:
-    """An open ask, and how it can be answered from elsewhere; `options` find its hub."""
+    """An open ask, and how to answer it from elsewhere; `options` find its hub."""
     return [f"✋ {one_line(headline(ask, None))}", *(f"    {each}{options}" for each in how_to_answer(ask))]
 
 
@@ -30,9 +30,9 @@ class Unattended:
 
     def __init__(self, *, as_json: bool, patience: float | None, options: str = "") -> None:
         self.gave_up: Literal["", "unanswered", "queued"] = ""
-        """What went on for longer than patience."""
+        """What took longer than `patience`."""
         self.unread: OSError | None = None
-        """Why nobody reads any longer what is printed."""
+        """Why the output can no longer be written."""
         self._as_json = as_json
         self._patience = patience
         self._options = options
@@ -64,13 +64,13 @@ class Unattended:
             self._write(each)
 
     def keep(self, text: str) -> None:
-        """Nothing is written here."""
+        """Nobody types here."""
 
     async def edit(self, _text: str, _suffix: str) -> str:
         raise EditorFailed(t("terminal.edit.no_terminal"))
 
     async def run(self, stay: TerminalSession) -> None:
-        """Until the turn is over, the session has ended, or patience has."""
+        """Runs until the turn is over, the session has ended, or patience runs out."""
         self._stay = stay
         await self._wait(stay)
 
@@ -85,15 +85,15 @@ class Unattended:
             sys.stdout.write(f"{text}\n")
             sys.stdout.flush()
         except OSError as error:
-            # A pipe that was closed, a disk that is full: the session does not depend on it.
+            # A closed pipe or a full disk: the session doesn't depend on it.
             self.unread = error
-            # What is still to be written goes nowhere, or Python would try, and fail, once more when it ends.
+            # Further output is discarded; otherwise Python would try, and fail, to flush it at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             if self._stay is not None:
                 self._stay.leaving.set()
 
     async def _wait(self, stay: TerminalSession) -> None:
-        """Patience runs while an ask is open or the session is queued: a turn itself takes as long as it takes."""
+        """Patience runs while an ask is open or the session is queued: the turn itself has no limit."""
         loop = asyncio.get_running_loop()
         waiting, since = _held_up_by(stay), loop.time()
         while not (stay.leaving.is_set() or _is_over(stay.view.timeline)):

@@ -1,4 +1,4 @@
-"""The view: what one person has in front of them: a session or the inbox, and the stack of cards. Pure.
+"""The view: what one person sees: a session or the inbox, and the stack of cards. Pure.
 
 Time is an argument. A settled ask leaves the stack for good: neither an old list nor a late item brings it back.
 """
@@ -20,11 +20,11 @@ from handraise.surfaces.terminal.timeline import Timeline
 from handraise.texts import t
 
 _SEEN_ANEW = ("edited", "review")
-"""Steps that show what would be sent: they are looked at like a new card."""
+"""Steps that show what would be sent: they must be looked at like a new card."""
 
 
 def milliseconds(now: datetime) -> int:
-    """The time, as the rule of what was meant counts it."""
+    """The time in the unit of `model.intent`."""
     return int(now.timestamp() * 1000)
 
 
@@ -36,17 +36,17 @@ class CardStack(Struct):
     fit: Fit = field(default_factory=Fit)
     """How much of the card on top is on the screen."""
     pointing: int | None = None
-    """The choice that was pointed at on the screen."""
+    """The choice that was shown as selected."""
     touched: int | None = None
-    """When the person last typed something that was not for a card."""
+    """When the person last typed something that wasn't for a card."""
     _open: dict[str, Dialogue] = field(default_factory=dict)
     _settled: set[str] = field(default_factory=set)
     _attention: dict[str, Attention] = field(default_factory=dict)
     _directories: dict[str, str | None] = field(default_factory=dict)
     _drawn: str | None = None
-    """The card that was on the screen last."""
+    """The card drawn last."""
     _read: tuple[str, int, int] = ("", 0, 0)
-    """Which card was read whole, in which width, and how far without a gap."""
+    """Which card was read in full, at which width, and how far without a gap."""
 
     @property
     def current(self) -> Dialogue | None:
@@ -55,7 +55,7 @@ class CardStack(Struct):
 
     @property
     def attention(self) -> Attention | None:
-        """How the card on top stands before the person; None before it was on the screen."""
+        """The person's attention to the card on top; None before it was drawn."""
         return None if self.aside or self.top is None or self._drawn != self.top else self._attention[self.top]
 
     @property
@@ -65,7 +65,7 @@ class CardStack(Struct):
 
     @property
     def place(self) -> str:
-        """Which of several is on top."""
+        """The position of the card on top among several."""
         if self.top is None or len(self._open) < 2:
             return ""
         return t("terminal.card.place", place=list(self._open).index(self.top) + 1, total=len(self._open))
@@ -75,7 +75,7 @@ class CardStack(Struct):
         return self._open[ask].flow.card.headline
 
     def add(self, ask: Ask, now: datetime, directory: str | None = None) -> bool:
-        """Whether it is a new one. Paths are shown as seen from this directory."""
+        """Whether it is new. Paths are relative to this directory."""
         if ask.id in self._open or ask.id in self._settled:
             return False
         if ask.state != "open":
@@ -89,7 +89,7 @@ class CardStack(Struct):
         return True
 
     def remove(self, ask: str) -> Dialogue | None:
-        """The dialogue of an ask that is settled, if it was here; the next one comes on top."""
+        """The dialogue of a settled ask, if it was here; the next one comes on top."""
         self._settled.add(ask)
         self._attention.pop(ask, None)
         self._directories.pop(ask, None)
@@ -99,11 +99,11 @@ class CardStack(Struct):
         return gone
 
     def keep_only(self, open_asks: set[str]) -> list[Dialogue]:
-        """Removes what is not among the open ones any more."""
+        """Removes everything that is no longer open."""
         return [gone for each in set(self._open) - open_asks if (gone := self.remove(each))]
 
     def drawn(self, fit: Fit, now: datetime) -> None:
-        """The card on top is on the screen, as far as it fits. Only from here on it can have been looked at."""
+        """The card on top was drawn, as far as it fits. Only from here on can it have been read."""
         current, at = self.current, milliseconds(now)
         if current is None:
             self._drawn = None
@@ -117,18 +117,18 @@ class CardStack(Struct):
             self._attention[name] = self._attention[name].see()
 
     def attend(self, attention: Attention) -> None:
-        """How the card on top stands before the person from here on."""
+        """Sets the person's attention to the card on top."""
         if self.top is not None:
             self._attention[self.top] = attention
 
     def touch(self, at: int) -> None:
-        """The person typed something that was not for the card on top."""
+        """The person typed something that wasn't for the card on top."""
         self.touched = at
         if self.top is not None:
             self._attention[self.top] = self._attention[self.top].touch(at)
 
     def put(self, dialogue: Dialogue, now: datetime) -> None:
-        """The dialogue as it is from here on, if its ask is still open. Another step is looked at again."""
+        """Updates the dialogue, if its ask is still open. A new step must be looked at again."""
         name, at = dialogue.ask.id, milliseconds(now)
         before = self._open.get(name)
         if before is None:
@@ -141,7 +141,7 @@ class CardStack(Struct):
             self._read = ("", 0, 0)
 
     def restore(self, dialogue: Dialogue, attention: Attention) -> None:
-        """As it stood before."""
+        """Restores its earlier state."""
         if dialogue.ask.id in self._open:
             self._open[dialogue.ask.id], self._attention[dialogue.ask.id] = dialogue, attention
 
@@ -155,7 +155,7 @@ class CardStack(Struct):
             self._show(ids[(ids.index(self.top) + by) % len(ids)])
 
     def show(self, ask: str) -> None:
-        """Brings a card back on top."""
+        """Brings a card back to the top."""
         if ask in self._open and ask != self.top:
             self._show(ask)
 
@@ -164,7 +164,7 @@ class CardStack(Struct):
         self._drawn = None
 
     def begin_again(self, ask: Ask, now: datetime) -> None:
-        """The ask is another one than was shown: what was chosen and seen does not count."""
+        """The ask has changed: what was chosen and seen doesn't count."""
         if ask.id in self._open:
             flow = flow_of(ask, self._directories.get(ask.id))
             self._open[ask.id] = replace(dialogues.begin(ask, flow), note=t("terminal.card.changed"))
@@ -177,7 +177,7 @@ class CardStack(Struct):
             self.aside = False
 
     def _has_read(self, name: str, fit: Fit) -> bool:
-        """Whether it was on the screen from its beginning to its end, one part after the other, in this width."""
+        """Whether it was on the screen from start to end, one part after the other, at this width."""
         _, _, to = self._read if self._read[:2] == (name, fit.width) else ("", 0, 0)
         to = max(to, fit.last) if fit.first <= to else to
         self._read = (name, fit.width, to)
@@ -185,14 +185,14 @@ class CardStack(Struct):
 
 
 class ViewState(Struct):
-    """`session` is the one that is stayed with; None for the inbox."""
+    """`session` is the one being followed; None for the inbox."""
 
     session: Session | None
     timeline: Timeline = field(default_factory=Timeline)
     stack: CardStack = field(default_factory=CardStack)
     connected: bool = True
     looked: bool = False
-    """Whether it is known which asks are open."""
+    """Whether the open asks are known."""
     titles: dict[str, str] = field(default_factory=dict)
     _phases: dict[str, str] = field(default_factory=dict)
     _directories: dict[str, str] = field(default_factory=dict)
@@ -207,23 +207,23 @@ class ViewState(Struct):
 
     @property
     def working(self) -> int:
-        """How many sessions work, as far as they are known."""
+        """How many sessions work, as far as known."""
         return sum(phase == "working" for phase in self._phases.values())
 
     def know(self, session: str, title: str, phase: str, directory: str = "") -> None:
-        """A session, as it is."""
+        """Updates a session."""
         self.titles[session], self._phases[session] = title, phase
         if directory:
             self._directories[session] = directory
 
     def directory_of(self, ask: Ask) -> str | None:
-        """Where the session of an ask works, as far as it is known."""
+        """Where an ask's session works, if known."""
         if self.session is not None:
             return self.session.directory if ask.session == self.session.id else None
         return self._directories.get(ask.session or "")
 
     def hear(self, session: str, content: Content) -> None:
-        """What an item says about a session."""
+        """Updates a session from an item."""
         match content:
             case SessionChanged(title=title, phase=phase):
                 self.know(session, title, phase)

@@ -1,4 +1,4 @@
-"""The windows of a screen, from top to bottom, and their colours. What is in them is decided elsewhere."""
+"""The windows of a screen, from top to bottom, and their colors. Their contents are decided elsewhere."""
 
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ STYLE = Style.from_dict(
     }
 )
 _MOST = 6
-"""How many rows a text may take while it is written."""
+"""How many rows a text may take while it is being written."""
 _MARK = ("class:key", "› ")
 _INSIDE = ("", "  ")
 
@@ -47,7 +47,7 @@ def layout(
     writing: Condition,
     composing: Condition,
 ) -> Layout:
-    """`entry` is what is written for a card, between its two parts; `composer` what is written for Claude."""
+    """`entry` is the text for a card, between its two parts; `composer` the text for Claude."""
     written = _written(entry, (BAR,), lambda: Dimension.exact(entry_rows()))
     line_to_claude = _written(composer, (), lambda: Dimension(min=1, max=_MOST), hint)
     return Layout(
@@ -65,9 +65,9 @@ def layout(
 
 
 def rows_of(text: str, columns: int, rows: int) -> int:
-    """How many rows a text takes while it is written for a card, on a screen of this size."""
+    """How many rows a text for a card takes while it is being written, on a screen of this size."""
     room = max(2, columns - width_of(BAR[1]) - width_of(_MARK[1]))
-    # The cursor takes a column, too.
+    # The cursor takes a column too.
     wanted = sum(len(fold(line(f"{row} "), room)) for row in text.split("\n"))
     return min(wanted, _MOST, max(1, rows // 3))
 

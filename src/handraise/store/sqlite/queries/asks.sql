@@ -26,7 +26,7 @@ UPDATE asks SET delivered_at = :at, mentioned = :mentioned
 WHERE id = :id AND delivered_at IS NULL AND state IN ('answered', 'expired')
 RETURNING session
 
--- An answer that a living session has yet to take is kept, however old.
+-- Keep answers that a running session has not received yet, however old.
 -- name: prune_asks
 DELETE FROM asks
 WHERE mentioned <= :up_to AND state <> 'open' AND NOT (

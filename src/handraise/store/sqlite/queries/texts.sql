@@ -11,7 +11,7 @@ SELECT content FROM texts WHERE hash = :hash
 -- name: prune_ask_texts
 DELETE FROM ask_texts WHERE NOT EXISTS (SELECT 1 FROM asks WHERE asks.id = ask_texts.ask)
 
--- An ask that stays keeps its texts, however long ago they were mentioned.
+-- Keep the texts of asks that stay, even if no recent item refers to them.
 -- name: prune_texts
 DELETE FROM texts
 WHERE mentioned <= :up_to AND NOT EXISTS (SELECT 1 FROM ask_texts WHERE ask_texts.hash = texts.hash)
