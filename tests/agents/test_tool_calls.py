@@ -87,7 +87,7 @@ def test_nobody_answered_ask_user() -> None:
     assert tool_calls.result_of(ask) == Reply(ASK_USER_EXPIRED, is_error=True)
 
 
-def test_a_withdrawn_question_says_why() -> None:
+def test_a_withdrawn_question_is_an_error_without_the_words_for_people() -> None:
     ask = settled(ASK_USER, {"question": "Which?"}, Withdrawn("the agent is gone", NOON))
 
     assert tool_calls.result_of(ask) == Reply("The question was withdrawn.", is_error=True)

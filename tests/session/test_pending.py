@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from handraise import texts
 from handraise.model.agent_replies import OUTLINE
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise
 from handraise.model.asks import Answered, Expired, Form, Permission, Plan, Question
@@ -155,6 +156,23 @@ def test_what_nobody_here_can_answer_is_refused_and_not_left_waiting(inside: Any
 
     assert line["response"]["subtype"] == "error"
     assert line["response"]["request_id"] == "r_1"
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ({"type": "control_request", "request_id": "r_1", "request": {"subtype": "dance"}}, "can't answer requests"),
+        (plan(words=""), "plan is empty"),
+    ],
+)
+def test_claude_reads_english_and_people_the_language_of_the_hub(line: Line, reason: str) -> None:
+    with texts.using("en-XA"):
+        commands = working().hear(line)
+
+    (sent,), (notice,) = written(commands), published(Notice, commands)
+    assert reason in str(sent)
+    assert "⟦" not in str(sent)
+    assert notice.text.startswith("⟦")
 
 
 @pytest.mark.parametrize(
