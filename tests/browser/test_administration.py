@@ -27,12 +27,12 @@ pytestmark = needs_browser
 RUN = "touch counted"
 
 
-def pushes_and_runs(told: Conversation) -> Script:
-    told = yield [use("Bash", command="git push origin main", description="Publish")]
-    refused = "pull request" in told.result().text
-    told = yield [use("Bash", command=RUN, description="Count")]
-    told = yield [use("Bash", command=RUN, description="Count again")]
-    yield [say(f"Refused: {refused}. Counted: {not told.result().is_error}.")]
+def pushes_and_runs(conversation: Conversation) -> Script:
+    conversation = yield [use("Bash", command="git push origin main", description="Publish")]
+    refused = "pull request" in conversation.result().text
+    conversation = yield [use("Bash", command=RUN, description="Count")]
+    conversation = yield [use("Bash", command=RUN, description="Count again")]
+    yield [say(f"Refused: {refused}. Counted: {not conversation.result().is_error}.")]
 
 
 async def test_a_projects_options_and_rules_hold_and_who_did_what_is_on_record(tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ async def test_the_statistics_count_what_was_asked(tmp_path: Path) -> None:
         for number in range(4):
             chart = page.get_by_role("img").nth(number)
             await expect(chart.locator(".bar").first).to_be_visible()
-        await expect(page.get_by_role("img").first).to_have_accessible_name(said(table))
+        await expect(page.get_by_role("img").first).to_have_accessible_name(sentence_of(table))
 
 
 def counted(asks: Sequence[Ask], days: int) -> tuple[int, int, list[tuple[str, int, int]]]:
@@ -288,7 +288,7 @@ def counted(asks: Sequence[Ask], days: int) -> tuple[int, int, list[tuple[str, i
     return sum(people for people, _ in both), sum(rules for _, rules in both), rows
 
 
-def said(table: list[tuple[str, int, int]]) -> str:
+def sentence_of(table: list[tuple[str, int, int]]) -> str:
     return ", ".join(f"{day}: {people} sent to people, {rules} answered by rules" for day, people, rules in table)
 
 

@@ -30,24 +30,24 @@ PRESS = """
 """
 
 
-def helper(told: Conversation) -> Script:
+def helper(conversation: Conversation) -> Script:
     yield [use("Bash", command="echo inside", description="Look")]
     yield [say("There are **two** of them.")]
 
 
-def works(told: Conversation) -> Script:
-    where = told.directory
-    told = yield [
+def works(conversation: Conversation) -> Script:
+    where = conversation.directory
+    conversation = yield [
         think("Where does it *greet*?"),
         say(WORDS),
         use("Read", file_path=f"{where}/service.py"),
         use("Read", file_path=f"{where}/shot.gif"),
     ]
-    told = yield [agent("Look for more", "Find whatever greets.", helper)]
-    told = yield [
+    conversation = yield [agent("Look for more", "Find whatever greets.", helper)]
+    conversation = yield [
         use("Edit", file_path=f"{where}/service.py", old_string="import json", new_string="import json as j\nimport os")
     ]
-    told = yield [use("Bash", command="seq 1 60; exit 3", description="Count")]
+    conversation = yield [use("Bash", command="seq 1 60; exit 3", description="Count")]
     yield [say(LONG, pace=0.2)]
 
 

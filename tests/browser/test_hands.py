@@ -78,14 +78,14 @@ async def test_whoever_looks_at_each_card_is_not_held_up(at: HandsDesk, count: i
 
 
 @pytest.mark.parametrize("body", [Permission("Bash", {"command": "rm one"}), Plan("# Steps")], ids=["command", "plan"])
-@pytest.mark.parametrize("said", [SENTENCES, pytest.param(MORE_SENTENCES, marks=long)], ids=["few", "more"])
+@pytest.mark.parametrize("text", [SENTENCES, pytest.param(MORE_SENTENCES, marks=long)], ids=["few", "more"])
 async def test_a_sentence_that_no_field_takes_allows_nothing(
-    at: HandsDesk, body: Permission | Plan, said: tuple[str, ...]
+    at: HandsDesk, body: Permission | Plan, text: tuple[str, ...]
 ) -> None:
     ask = await at.put(body)
     page = await at.sit()
     for pace in (30, 180, 390):
-        for sentence in said:
+        for sentence in text:
             await calm(page, ask, seen=True)
             await write(page, sentence, pace)
             assert await at.still_open(page, ask), sentence

@@ -26,7 +26,7 @@ ANSWER = re.compile(r"/api/asks/[^/]+/answer$")
 UNSENT = "localStorage.getItem('handraise.unsent')"
 
 
-def ask_twice(told: Conversation) -> Script:
+def ask_twice(conversation: Conversation) -> Script:
     yield [use("Bash", command="echo once >> first", description="Write a line")]
     yield [say("Half done."), use("Bash", command="touch second", description="Make another")]
     yield [say("All done.")]
@@ -40,12 +40,12 @@ async def test_an_answer_whose_reply_was_lost_counts_once(tmp_path: Path) -> Non
         # As long as the hub has not got it, the card stays, and says so.
         if not sent:
             await expect(page.locator(".card.stage-sending")).to_contain_text("Sending…")
-        taken = await route.fetch()
-        sent.append(taken.status)
+        receipt = await route.fetch()
+        sent.append(receipt.status)
         if len(sent) == 1:
             await route.abort("connectionreset")
         else:
-            await route.fulfill(response=taken)
+            await route.fulfill(response=receipt)
 
     async with home(tmp_path, ask_twice) as at, at.serve() as up, window() as screen:
         session = (await up.hub.desk.start("Write.", str(at.work))).session

@@ -37,14 +37,16 @@ PUT = """
 
 async def put(field: Locator, how: str, *files: tuple[str, str, str]) -> None:
     """Pastes or drops files: name, type and colour."""
-    told = [{"name": name, "type": kind, "colour": colour} for name, kind, colour in files]
-    await field.evaluate(PUT, {"how": how, "files": told})
+    calls = [{"name": name, "type": kind, "colour": colour} for name, kind, colour in files]
+    await field.evaluate(PUT, {"how": how, "files": calls})
 
 
-def looks(told: Conversation) -> Script:
-    told = yield [say(f"I see {len(told.images)} pictures: {told.text}, says {told.request.model}.")]
+def looks(conversation: Conversation) -> Script:
+    conversation = yield [
+        say(f"I see {len(conversation.images)} pictures: {conversation.text}, says {conversation.request.model}.")
+    ]
     while True:
-        told = yield [say(f"You said: {told.text}")]
+        conversation = yield [say(f"You said: {conversation.text}")]
 
 
 async def test_a_session_begins_with_pictures_that_are_pasted_and_dropped(tmp_path: Path) -> None:
@@ -95,9 +97,9 @@ async def test_a_session_begins_with_pictures_that_are_pasted_and_dropped(tmp_pa
         await expect(field).to_have_value("Elsewhere.")
 
 
-def tells(told: Conversation) -> Script:
+def tells(conversation: Conversation) -> Script:
     while True:
-        told = yield [say(f"You said: {told.text}")]
+        conversation = yield [say(f"You said: {conversation.text}")]
 
 
 async def lose(route: Route) -> None:
@@ -168,12 +170,14 @@ async def test_a_session_is_renamed_stopped_resumed_and_forked(tmp_path: Path) -
         await expect(main.get_by_text("Resumed (process 3)")).to_be_visible()
         await field.press("Enter")
         await expect(main.get_by_text("You said: Three.")).to_be_visible()
-        said = [each.content for each in await up.hub.store.says(session.id, waiting=False)]
-        assert said == ["One.", "Two.", "Three."]
+        text = [each.content for each in await up.hub.store.says(session.id, waiting=False)]
+        assert text == ["One.", "Two.", "Three."]
 
 
-def waits(told: Conversation) -> Script:
-    yield [use("AskUserQuestion", questions=[WHICH])] if told.text == "Ask." else [hold("for good"), say("never")]
+def waits(conversation: Conversation) -> Script:
+    yield (
+        [use("AskUserQuestion", questions=[WHICH])] if conversation.text == "Ask." else [hold("for good"), say("never")]
+    )
 
 
 WHICH = {

@@ -329,14 +329,14 @@ asyncio.run(main())
 def test_a_fifo_that_may_not_be_enlarged_is_used_as_it_is() -> None:
     # Not in tmp_path, which is closed to other users.
     with tempfile.TemporaryDirectory() as folder:
-        said = subprocess.run(
+        text = subprocess.run(
             [sys.executable, "-c", SMALL, folder],
             check=False,
             env={"PYTHONPATH": os.pathsep.join(sys.path)},
             capture_output=True,
             timeout=PATIENCE,
         )
-    assert said.stdout.startswith(b"small "), said.stderr.decode()
+    assert text.stdout.startswith(b"small "), text.stderr.decode()
 
 
 def test_a_fifo_is_enlarged_where_that_is_allowed(tmp_path: Path) -> None:

@@ -90,10 +90,10 @@ async def test_an_answer_for_longer_keeps_exactly_the_rules_that_were_offered(st
 
         await here.inbox.answer("a_1", Allow(offer.lasting), ANA, "web")
 
-        kept = await store.rules()
-        assert [replace(rule, id="", made_by="", made_at=None) for rule in kept] == list(offer.rules)
-        assert {(rule.made_by, rule.made_at, rule.source) for rule in kept} == {("ana", NOON, "person")}
-        assert len({rule.id for rule in kept}) == len(kept)
+        record = await store.rules()
+        assert [replace(rule, id="", made_by="", made_at=None) for rule in record] == list(offer.rules)
+        assert {(rule.made_by, rule.made_at, rule.source) for rule in record} == {("ana", NOON, "person")}
+        assert len({rule.id for rule in record}) == len(record)
         assert (await here.open(an_ask(bash("npm test"), "a_2"))).state == "answered"
 
 

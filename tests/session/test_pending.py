@@ -101,7 +101,7 @@ def test_a_malformed_question_is_denied_with_the_reason_and_never_approved(quest
     (response,) = responses(commands)
     assert response["behavior"] == "deny"
     assert reason in response["message"]
-    assert [told.about for told in published(Notice, commands)] == ["sent back"]
+    assert [contents.about for contents in published(Notice, commands)] == ["sent back"]
     assert talk.memory.requests == {}
 
 
@@ -267,9 +267,9 @@ def test_labels_and_words_are_joined_for_claude_to_read() -> None:
     several = {**QUESTION, "question": "Which ones?", "multiSelect": True}
     free = {**QUESTION, "question": "Why?"}
     talk = asked(question("r_1", QUESTION, several, free))
-    said = Choices((Choice(("SQLite",)), Choice(("SQLite", "Postgres"), " and DuckDB "), Choice(text="Because.")))
+    text = Choices((Choice(("SQLite",)), Choice(("SQLite", "Postgres"), " and DuckDB "), Choice(text="Because.")))
 
-    (response,) = responses(talk.answer("r_1", said))
+    (response,) = responses(talk.answer("r_1", text))
 
     assert response["updatedInput"]["answers"] == {
         "Which database?": "SQLite",
@@ -332,8 +332,10 @@ def test_several_open_requests_are_answered_in_any_order_each_by_its_own_id() ->
 
     lines = [written(talk.answer(each, Allow()))[0] for each in ("r_3", "r_1", "r_2")]
 
-    told = [(line["response"]["request_id"], line["response"]["response"]["updatedInput"]["command"]) for line in lines]
-    assert told == [("r_3", "three"), ("r_1", "one"), ("r_2", "two")]
+    response = [
+        (line["response"]["request_id"], line["response"]["response"]["updatedInput"]["command"]) for line in lines
+    ]
+    assert response == [("r_3", "three"), ("r_1", "one"), ("r_2", "two")]
     delivered = of(Deliver, talk.hear(tool_result("t_2"), tool_result("t_3"), tool_result("t_1")))
     assert [each.ask for each in delivered] == [talk.asks[each].id for each in ("r_2", "r_3", "r_1")]
 
