@@ -31,6 +31,17 @@ def one(text: bytes) -> Frame:
     return found[0]
 
 
+TERMS = (
+    "title",
+    "decision_reason_type",
+    "requires_user_interaction",
+    "suppress_always_allow_rule",
+    "default_to_no",
+    "matched_ask_rule",
+    "classifier_approvable",
+)
+
+
 def plain(value: object) -> Any:
     """A frame as plain values, the raw pieces read."""
     match value:
@@ -141,6 +152,15 @@ def test_a_turn_ends_with_the_type_late_in_the_line() -> None:
     assert (failed.is_error, failed.errors) == (True, ["No conversation found"])
 
 
+def test_how_a_request_may_be_answered() -> None:
+    values = {"decision_reason_type": "rule", "title": "Deliver", "matched_ask_rule": {"tool_name": "Bash"}}
+    for terms in (values, dict.fromkeys(TERMS[1:], True), dict.fromkeys(TERMS[1:], "odd")):
+        line = json.loads(ALL["permission"])
+        line["request"] |= terms
+        request = plain(asked(json.dumps(line).encode()))
+        assert {name: request[name] for name in terms} == terms
+
+
 def test_what_claude_asks() -> None:
     permission = asked(ALL["permission"])
     assert isinstance(permission, frames.CanUseTool)
@@ -154,6 +174,7 @@ def test_what_claude_asks() -> None:
         "decision_reason": "outside",
         "tool_use_id": "toolu_1",
         "agent_id": "a1",
+        **dict.fromkeys(TERMS),
     }
     assert plain(asked(ALL["question"]))["input"] == {"questions": [QUESTION]}
     form = asked(ALL["form"])

@@ -5,7 +5,7 @@ from hashlib import sha256
 from typing import Any, Literal, assert_never
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import replace
 
 from handraise.model.actors import Actor
@@ -36,10 +36,33 @@ class Prompt(Struct, frozen=True):
     multi_select: bool = False
 
 
+class Terms(Struct, frozen=True):
+    """How Claude Code says that a request may be answered. Nothing in here can make an answer easier."""
+
+    person: bool = False
+    """Only a person who has opened the card may answer: no rule allows it, and no button of a notification."""
+    once: bool = False
+    """It can be allowed this once only."""
+    deny_first: bool = False
+    """No single key may allow it, and denying comes first."""
+    cause: str = ""
+    """Why Claude Code asks, by its own name for it: `rule`, `classifier`, `safetyCheck`, …"""
+    ask_rule: str = ""
+    """The rule in the user's own Claude Code settings that says to ask."""
+    classifier_approvable: bool | None = None
+    title: str = ""
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether a rule may not allow it."""
+        return self.person or self.once or self.deny_first or bool(self.ask_rule)
+
+
 class Question(Struct, frozen=True):
     """Claude wants to know something: one to four prompts, answered together."""
 
     questions: tuple[Prompt, ...]
+    terms: Terms | UnsetType = UNSET
 
 
 class Offer(Struct, frozen=True):
@@ -63,6 +86,8 @@ class Permission(Struct, frozen=True):
     diff: str | None = None
     diff_note: str = ""
     offers: tuple[Offer, ...] = ()
+    terms: Terms | UnsetType = UNSET
+    """Left out where Claude Code sets none, so that the digests of earlier asks stay the same."""
 
 
 class Plan(Struct, frozen=True):
@@ -185,6 +210,12 @@ def kind_of(body: Body) -> Kind:
             assert_never(body)
 
 
+def terms_of(body: Body) -> Terms:
+    """The terms of a body, those of nothing special where it has none."""
+    terms = body.terms if isinstance(body, Question | Permission) else UNSET
+    return _NO_TERMS if terms is UNSET else terms
+
+
 def digest_of(body: Body) -> str:
     """The same for the same body, whatever the order of its keys."""
     return "sha256:" + sha256(msgspec.json.encode([kind_of(body), body], order="deterministic")).hexdigest()
@@ -275,6 +306,7 @@ def _settlement(kind: str, content: dict[str, Any]) -> Settlement:
             return msgspec.convert(content, Withdrawn)
 
 
+_NO_TERMS = Terms()
 _BODIES: dict[str, type[Body]] = {
     "question": Question,
     "permission": Permission,

@@ -3,11 +3,12 @@
 from typing import Any, assert_never
 
 import msgspec
-from msgspec import Raw
+from msgspec import UNSET, Raw, UnsetType
+from msgspec.structs import replace
 
 import handraise
 from handraise.model.agent_replies import ask_user_reply
-from handraise.model.asks import Ask, Body, Form, Permission, Withdrawn
+from handraise.model.asks import Ask, Body, Form, Permission, Terms, Withdrawn
 from handraise.model.inputs import MalformedInput, read_plan, read_questions
 from handraise.model.own_tools import ASK_USER, ASK_USER_TOOL, SERVER, qualified
 from handraise.model.tools import tool_named
@@ -18,6 +19,13 @@ from handraise.wire.frames import CanUseTool, Elicitation, McpMessage, ToolCall
 SERVERS: dict[str, dict[str, Any]] = {SERVER: {"type": "sdk", "name": SERVER, "alwaysLoad": True}}
 ALLOWED = qualified(ASK_USER)
 """Allowed in advance, or Claude would ask for permission to ask."""
+_RULE, _CLASSIFIER, _UNKNOWN = "rule", "classifier", "unknown"
+_CAUSES = frozenset({
+    "", _RULE, _CLASSIFIER, "mode", "subcommandResults", "permissionPromptTool", "hook", "asyncAgent",
+    "sandboxOverride", "workingDir", "safetyCheck", "other",
+})  # fmt: skip
+"""Why Claude Code 2.1.325 asks, by its own names. A name that isn't among them needs a person."""
+_LONGEST = 300
 
 
 def body_of(request: CanUseTool | Elicitation) -> Body:
@@ -27,7 +35,7 @@ def body_of(request: CanUseTool | Elicitation) -> Body:
     fields = _read(request)
     match tool_named(request.tool_name).kind:
         case "question":
-            return read_questions(fields)
+            return replace(read_questions(fields), terms=terms_of_request(request))
         case "plan":
             return read_plan(fields)
         case _:
@@ -63,7 +71,48 @@ def _permission(request: CanUseTool, fields: dict[str, Any]) -> Permission:
         reason=request.decision_reason or "",
         blocked_path=request.blocked_path,
         suggestions=tuple(request.permission_suggestions or ()),
+        terms=terms_of_request(request),
     )
+
+
+def terms_of_request(request: CanUseTool) -> Terms | UnsetType:
+    """What Claude Code says about how it may be answered. What we don't know counts as the strictest."""
+    kind = request.decision_reason_type
+    cause = "" if kind is None else kind if isinstance(kind, str) else _UNKNOWN
+    rule = _ask_rule(request.matched_ask_rule)
+    person = _is_set(request.requires_user_interaction) or cause == _CLASSIFIER or cause not in _CAUSES
+    approvable = request.classifier_approvable
+    terms = Terms(
+        person=person,
+        once=person
+        or _is_set(request.suppress_always_allow_rule)
+        or (approvable is not None and approvable is not True)
+        or cause == _RULE
+        or bool(rule),
+        deny_first=_is_set(request.default_to_no),
+        cause=cause[:_LONGEST],
+        ask_rule=rule,
+        classifier_approvable=approvable if isinstance(approvable, bool) else None,
+        title=request.title or "",
+    )
+    return UNSET if terms == Terms() else terms
+
+
+def _is_set(value: object) -> bool:
+    return value is not None and value is not False
+
+
+def _ask_rule(matched: object) -> str:
+    """The rule as people write it in Claude's settings, for example `Bash(date:*)`."""
+    match matched:
+        case None:
+            return ""
+        case {"tool_name": str(tool), "rule_content": str(content)}:
+            return f"{tool}({content})"[:_LONGEST]
+        case {"tool_name": str(tool)}:
+            return tool[:_LONGEST] or _UNKNOWN
+        case _:
+            return _UNKNOWN
 
 
 def _form(request: Elicitation) -> Form:

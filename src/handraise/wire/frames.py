@@ -80,6 +80,14 @@ class CanUseTool(Struct, frozen=True, tag_field="subtype", tag="can_use_tool"):
     blocked_path: str | None = None
     decision_reason: str | None = None
     agent_id: str | None = None
+    title: str | None = None
+    # How it may be answered. Any value is read, so that an odd one can't make the request unreadable.
+    decision_reason_type: Any = None
+    requires_user_interaction: Any = None
+    suppress_always_allow_rule: Any = None
+    default_to_no: Any = None
+    matched_ask_rule: Any = None
+    classifier_approvable: Any = None
 
 
 class Elicitation(Struct, frozen=True, tag_field="subtype", tag="elicitation"):
