@@ -22,11 +22,11 @@ from stories.timeline import only, texts, times
 NEVER = Rule("never", "deny", command="touch never *", message="Not here.")
 
 
-def work(told: Conversation) -> Script:
+def work(conversation: Conversation) -> Script:
     while True:
-        told = yield [use("Bash", command="touch done", description="Touch")]
-        told = yield [use("Bash", command="touch never again", description="Touch")]
-        told = yield [say(f"Heard: {told.result().text}")]
+        conversation = yield [use("Bash", command="touch done", description="Touch")]
+        conversation = yield [use("Bash", command="touch never again", description="Touch")]
+        conversation = yield [say(f"Heard: {conversation.result().text}")]
 
 
 @pytest.fixture(scope="module")
@@ -58,11 +58,11 @@ def differences(contents: list[Content]) -> list[str]:
 async def finish(hub: Hub, ask: Ask) -> list[Content]:
     """Answers it; the rule must still object to the next call."""
     await hub.desk.answer(ask.id, Allow(), ask.digest)
-    told = await seen(hub.desk, times(1, TurnEnded), ask.session)
-    assert "Not here." in texts(told)[-1]
-    assert len(only(AskDelivered, told)) >= 1
-    assert only(Frame, told) == []
-    return told
+    contents = await seen(hub.desk, times(1, TurnEnded), ask.session)
+    assert "Not here." in texts(contents)[-1]
+    assert len(only(AskDelivered, contents)) >= 1
+    assert only(Frame, contents) == []
+    return contents
 
 
 async def test_a_hub_that_agrees_with_claude_says_nothing_and_its_rules_stay_in_force(home: House) -> None:

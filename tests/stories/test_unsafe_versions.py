@@ -20,7 +20,7 @@ from stories.timeline import only, times, until_turn
 UNSAFE = "Claude Code 2.1.197 is unsafe: commands can run without permission. Update to 2.1.223 or later."
 
 
-def greet(told: Conversation) -> Script:
+def greet(conversation: Conversation) -> Script:
     while True:
         yield [say("Hello.")]
 
@@ -48,8 +48,8 @@ async def test_a_session_says_that_claude_is_unsafe_and_plan_mode_is_refused(hom
         assert await opened.desk.sessions() == []
 
         session = (await opened.desk.start("Hello.", str(home.work))).session
-        told = await until_turn(opened.desk, session)
-        assert UNSAFE in [each.text for each in only(Notice, told)]
+        contents = await until_turn(opened.desk, session)
+        assert UNSAFE in [each.text for each in only(Notice, contents)]
         assert opened.pool.unsafe_version == "2.1.197"
 
         # One that was in plan mode before does not come back in it.
@@ -64,8 +64,8 @@ async def test_a_session_says_that_claude_is_unsafe_and_plan_mode_is_refused(hom
         queued = replace(ended, id="s_queued", claude_id=ended.claude_id, mode="plan", phase="queued", ended=None)
         await opened.store.apply([SaveSession(queued)])
         await opened.pool.start_queued()
-        told = await seen(opened.desk, times(1, SessionEnded), queued.id)
-        assert [(each.how, "Plan mode is refused" in each.reason) for each in only(SessionEnded, told)] == [
+        contents = await seen(opened.desk, times(1, SessionEnded), queued.id)
+        assert [(each.how, "Plan mode is refused" in each.reason) for each in only(SessionEnded, contents)] == [
             ("failed", True)
         ]
 
@@ -73,7 +73,7 @@ async def test_a_session_says_that_claude_is_unsafe_and_plan_mode_is_refused(hom
 async def test_the_settings_can_allow_it(home: House) -> None:
     async with hub(configured(home, allowed=True)) as opened:
         session = (await opened.desk.start("Think.", str(home.work), mode="plan")).session
-        told = await until_turn(opened.desk, session)
+        contents = await until_turn(opened.desk, session)
 
-        assert [each.mode for each in only(SessionStarted, told)] == ["plan"]
-        assert UNSAFE in [each.text for each in only(Notice, told)]
+        assert [each.mode for each in only(SessionStarted, contents)] == ["plan"]
+        assert UNSAFE in [each.text for each in only(Notice, contents)]
