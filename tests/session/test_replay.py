@@ -100,11 +100,11 @@ def test_a_hub_that_took_over_is_not_a_second_ask(version: str) -> None:
 
 
 def test_what_claude_listed_as_pending_is_the_request_that_was_open(version: str) -> None:
-    said = [each.frame for each in Connection().receive(recording(version, "pending"))]
-    [asked] = [each for each in said if isinstance(each, ControlRequest)]
+    frames = [each.frame for each in Connection().receive(recording(version, "pending"))]
+    [asked] = [each for each in frames if isinstance(each, ControlRequest)]
     [listed] = [
         each.response.pending_permission_requests
-        for each in said
+        for each in frames
         if isinstance(each, ControlResponse) and each.response.pending_permission_requests
     ]
 

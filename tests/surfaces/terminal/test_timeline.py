@@ -136,8 +136,8 @@ def test_what_sub_agents_write_is_below_the_title_of_their_action() -> None:
     for action, title in (("a_1", "Look around"), ("a_2", "Count")):
         timeline.receive(item(ActionStarted(action, "tool", title, "Task", {})), 60)
 
-    said = [("One.", "a_1"), ("Two.", "a_1"), ("Three.", "a_2"), ("Four.", "a_1"), ("Five.", "gone")]
-    made = [row for text, parent in said for row in lines(timeline.receive(item(Text(text, "m", parent)), 60))]
+    texts = [("One.", "a_1"), ("Two.", "a_1"), ("Three.", "a_2"), ("Four.", "a_1"), ("Five.", "gone")]
+    made = [row for text, parent in texts for row in lines(timeline.receive(item(Text(text, "m", parent)), 60))]
 
     assert [row.removeprefix("  ┆ ") for row in made] == [
         "Look around", "One.", "Two.", "Count", "Three.", "Look around", "Four.", "Five."
