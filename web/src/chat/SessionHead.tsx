@@ -67,11 +67,17 @@ function Name({ session }: { session: Session }) {
 
 /** The account's usage limits, until each starts again. Empty with an API key. */
 function Usage({ session }: { session: Session }) {
-  const lines = useComputed(() => (session.usage ?? []).map((limit) => usageInWords(limit, now.value)).filter(Boolean)).value;
-  if (!lines.length) return null;
+  const text = useComputed(() => {
+    const limits = sessions.value.get(session.id)?.usage ?? [];
+    return limits
+      .map((limit) => usageInWords(limit, now.value))
+      .filter(Boolean)
+      .join("\n");
+  }).value;
+  if (!text) return null;
   return (
     <p class="session-facts session-usage">
-      {lines.map((line) => (
+      {text.split("\n").map((line) => (
         <span key={line}>{line}</span>
       ))}
     </p>
