@@ -49,7 +49,9 @@ class Flags(Struct, frozen=True):
     revise: Sequence[str] = ()
     outline: bool = False
     fill: Sequence[str] = ()
+    done: bool = False
     decline: bool = False
+    dismiss: bool = False
     without: bool = False
     trust: bool = False
     never: bool = False
@@ -97,7 +99,9 @@ def _chosen_options(flags: Flags) -> dict[str, Kind]:
         ("--revise", flags.revise, "plan"),
         ("--outline", flags.outline, "plan"),
         ("--fill", flags.fill, "form"),
+        ("--done", flags.done, "form"),
         ("--decline", flags.decline, "form"),
+        ("--dismiss", flags.dismiss, "form"),
         ("--without", flags.without, "trust"),
         ("--trust", flags.trust, "trust"),
         ("--never", flags.never, "trust"),
@@ -137,8 +141,12 @@ def _switch(flags: Flags, option: str) -> Answer:
             return Outline()
         case "--fill":
             return Filled("accept", _object(flags.fill[0], "--fill"))
+        case "--done":
+            return Filled("accept")
         case "--decline":
             return Filled("decline")
+        case "--dismiss":
+            return Filled("cancel")
         case "--trust":
             return Trusting("exactly")
         case "--never":

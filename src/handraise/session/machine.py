@@ -33,6 +33,7 @@ from handraise.session.commands import (
     Wish,
     Write,
 )
+from handraise.session.dialogs import DECLARED
 from handraise.session.ending import found_nothing, how_it_ended
 from handraise.session.guard import BYE, HELLO, Guard
 from handraise.session.memory import Memory
@@ -162,7 +163,7 @@ class Machine:
             return [Terminate(self.farewell)]
         if self.memory.greeted:
             return [WakeMe("idle", self.limits.idle if self.memory.phase == "idle" else None)]
-        return [Write(self.wire.send_request(HELLO, "initialize", hooks=_HOOKS))]
+        return [Write(self.wire.send_request(HELLO, "initialize", hooks=_HOOKS, supportedDialogKinds=DECLARED))]
 
     def _receive(self, frame: frames.Frame, now: datetime) -> list[Command]:
         memory = self.memory
@@ -192,6 +193,8 @@ class Machine:
                 commands += self._turn_ends(frame)
             case frames.ControlRequest(request_id, request):
                 commands += self._waiting.begin(request_id, request, now)
+            case frames.ElicitationComplete(server, elicitation):
+                commands += self._waiting.completed(server, elicitation)
             case frames.ControlCancel(request_id):
                 commands += self._waiting.cancelled(request_id)
             case frames.ControlResponse(response):

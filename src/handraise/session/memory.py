@@ -38,6 +38,8 @@ class Pending(Struct):
     settled: bool = False
     call: str | int | None = None
     """The call's own id if it came to our MCP server: Claude cancels it by this."""
+    link: tuple[str, str] | None = None
+    """The server and its own id, if it wants a link visited: it says by these that the link was completed."""
 
 
 class Memory(Struct, omit_defaults=True):
