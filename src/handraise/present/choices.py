@@ -50,12 +50,8 @@ def choices(ask: Ask) -> tuple[CardChoice, ...]:
                 _choice("plan", "outline", {"outline": True}),
             )
         case Form(url=url):
-            if url is UNSET:
-                first = _choice("form", "fill", None, "")
-            else:
-                first = _choice("form", "done", {"action": "accept"})
             return (
-                first,
+                _choice("form", "fill", None, "") if url is UNSET else _choice("form", "done", {"action": "accept"}),
                 _choice("form", "decline", {"action": "decline"}, ""),
                 _choice("form", "cancel", {"action": "cancel"}, ""),
             )

@@ -238,7 +238,7 @@ class PendingRequests:
             return []
 
     def _leave_alone(self, kind: str) -> list[Command]:
-        """Claude Code closes a dialog that nobody answers; an answer would count as a person's, and an error as none."""
+        """An answer would count as a person's, and an error as none. Claude Code closes it by itself."""
         text = t("sessions.notice.unknown_dialog", kind=one_line(kind)[:_NAMED])
         return [Publish(Notice("warning", text, "dialog"))]
 

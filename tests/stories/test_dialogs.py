@@ -1,0 +1,118 @@
+"""Stories of a hub: a model refuses a message, and Claude Code itself asks whether another one should try."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from handraise.demo.pieces import Script, refuse, say
+from handraise.demo.request import Conversation
+from handraise.model.answers import Choice, Choices
+from handraise.model.asks import Ask, Question, Withdrawn, terms_of
+from handraise.model.items import TurnEnded
+from handraise.present.cards import card_of
+from stories.house import House, next_ask
+from stories.test_visiting_links import until_settled
+from stories.timeline import Stay, only, texts, until_turn
+
+STRICT = "claude-fable-5"
+
+
+def answers_unless_strict(told: Conversation) -> Script:
+    while True:
+        if STRICT in told.request.model:
+            told = yield [say("Partly"), refuse()]
+        else:
+            told = yield [say(f"{told.request.model} answers.")]
+
+
+class Strict(House):
+    """A house whose Claude asks before it goes on with another model."""
+
+    def __init__(self, tmp: Path) -> None:
+        super().__init__(tmp, answers_unless_strict)
+
+    async def __aenter__(self) -> "Strict":
+        await super().__aenter__()
+        settings = self.tmp / "home" / ".claude" / "settings.json"
+        settings.parent.mkdir()
+        settings.write_text(json.dumps({"switchModelsOnFlag": False}))
+        return self
+
+
+class Refused(Stay):
+    """A session with the strict model for each story."""
+
+    async def asked(self) -> Ask:
+        self.leave()
+        self._after = await self.desk.newest()
+        self.go_on_with((await self.desk.start("Go.", str(self.home.work), model=STRICT)).session)
+        ask = await self.next_ask()
+        assert isinstance(ask.body, Question)
+        return ask
+
+
+@pytest.fixture(scope="module")
+async def refused(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Refused]:
+    async with Strict(tmp_path_factory.mktemp("house")) as home, home.open_hub() as hub:
+        yield Refused(home, hub)
+
+
+def labels(ask: Ask) -> tuple[str, ...]:
+    assert isinstance(ask.body, Question)
+    (prompt,) = ask.body.questions
+    return tuple(option.label for option in prompt.options)
+
+
+def picked(ask: Ask, number: int) -> Choices:
+    return Choices((Choice((labels(ask)[number],)),))
+
+
+async def test_a_refused_message_is_sent_to_another_model_if_a_person_says_so(refused: Refused) -> None:
+    ask = await refused.asked()
+    assert labels(ask) == ("Retry with claude-opus-4-8", "Edit the message", "Dismiss")
+    assert card_of(ask, None).headline == (
+        "claude-fable-5 declined to answer. Retry with claude-opus-4-8? (Category: cyber)"
+    )
+    assert terms_of(ask.body).person
+    await refused.desk.answer(ask.id, picked(ask, 0), ask.digest)
+
+    told = await refused.until_turn()
+    assert texts(told)[-1] == "claude-opus-4-8 answers."
+    assert not only(TurnEnded, told)[-1].is_error
+    settled = await refused.desk.ask(ask.id)
+    assert settled.delivered_at is not None
+    outcome = card_of(settled, None).outcome
+    assert outcome is not None
+    assert outcome.text.endswith("answered: Retry with claude-opus-4-8")
+
+
+@pytest.mark.parametrize(("number", "is_error"), [(1, False), (2, True)])
+async def test_a_dialog_that_is_not_retried_ends_the_turn(refused: Refused, number: int, is_error: bool) -> None:
+    ask = await refused.asked()
+    await refused.desk.answer(ask.id, picked(ask, number), ask.digest)
+
+    told = await refused.until_turn()
+    assert not any("opus" in text for text in texts(told))
+    assert only(TurnEnded, told)[-1].is_error is is_error
+
+
+async def test_an_interrupt_withdraws_a_dialog(refused: Refused) -> None:
+    ask = await refused.asked()
+    await refused.desk.interrupt(refused.session.id)
+
+    assert isinstance((await until_settled(refused.desk, ask)).settlement, Withdrawn)
+    await refused.until_turn()
+
+
+async def test_a_dialog_outlives_the_hub_that_showed_it(tmp_path: Path) -> None:
+    async with Strict(tmp_path) as home:
+        async with home.open_hub() as first:
+            session = (await first.desk.start("Go.", str(home.work), model=STRICT)).session
+            ask = await next_ask(first.desk, session)
+
+        async with home.open_hub() as second:
+            await second.desk.answer(ask.id, picked(ask, 0), ask.digest)
+            told = await until_turn(second.desk, session)
+            assert texts(told)[-1] == "claude-opus-4-8 answers."
