@@ -56,7 +56,9 @@ def link_of(url: str) -> CardLink:
 
 
 def _text_only(url: str) -> CardLink:
-    return CardLink("", "", reveal(url), cautions=(t("card.link.not_web"),))
+    # A browser skips line breaks and tabs in an address, so they hide something too.
+    marked = reveal(url).replace("\n", "⟨U+000A⟩").replace("\t", "⟨U+0009⟩")
+    return CardLink("", "", marked, cautions=(t("card.link.not_web"),))
 
 
 def _ascii_host(host: str) -> str | None:
