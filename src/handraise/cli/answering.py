@@ -205,7 +205,8 @@ def _chosen(chosen: str, prompts: tuple[Prompt, ...]) -> tuple[int, str]:
             raise Misfit(f"{chosen!r} is ambiguous. Write '1={chosen}' or {numbered[1]!r}.")
         return numbered
     if chosen not in labels:
-        raise Misfit(f"There is no option {chosen!r}. Use --text for your own words.")
+        own_words = "" if prompts and prompts[0].is_closed else " Use --text for your own words."
+        raise Misfit(f"There is no option {chosen!r}.{own_words}")
     return 1, chosen
 
 

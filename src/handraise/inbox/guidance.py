@@ -6,7 +6,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from handraise.model.actors import TheHub
 from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise, Trusting
-from handraise.model.asks import Answered, Ask, Dialog, Form, Permission, Plan, Question
+from handraise.model.asks import Answered, Ask, Dialog, Form, Permission, Plan, Question, is_dialog
 from handraise.model.sessions import Say
 from handraise.model.trust import Trust
 
@@ -23,6 +23,11 @@ _IDS = {
     _MISSED: "Before you were interrupted you asked something, and it was answered.",
 }
 """What the ids of such messages are made from. It never changes: a message from an older hub would be sent twice."""
+
+
+def concerns_claude(ask: Ask) -> bool:
+    """Whether Claude itself waited for it: not for trust in a directory, nor for a dialog of Claude Code."""
+    return ask.kind != "trust" and not is_dialog(ask.body)
 
 
 def late_say(ask: Ask, answered: Answered) -> Say:

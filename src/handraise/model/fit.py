@@ -79,7 +79,8 @@ def _check_choices(prompts: tuple[Prompt, ...], choices: tuple[Choice, ...]) -> 
         known = {option.label for option in prompt.options}
         for label in choice.labels:
             if label not in known:
-                raise Misfit(t("error.fit.no_option", question=name, option=repr(label)))
+                key = "error.fit.closed" if prompt.is_closed else "error.fit.no_option"
+                raise Misfit(t(key, question=name, option=repr(label)))
         if len(set(choice.labels)) != len(choice.labels):
             raise Misfit(t("error.fit.twice", question=name))
         if not prompt.multi_select and len(choice.labels) + bool(text) > 1:

@@ -22,7 +22,6 @@ from handraise.model.asks import (
     Permission,
     Plan,
     Question,
-    is_dialog,
     is_link,
     terms_of,
     was_completed,
@@ -185,7 +184,7 @@ def clip(text: str, most: int) -> str:
 
 
 def _is_long(body: Body) -> bool:
-    return isinstance(body, Permission | Plan | Trust) or is_link(body) or is_dialog(body)
+    return isinstance(body, Permission | Plan | Trust) or is_link(body)
 
 
 def _title(ask: Ask, where: NoticeContext) -> str:
