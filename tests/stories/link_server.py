@@ -31,7 +31,7 @@ def report_completed(pipe: str) -> None:
                 send(method="notifications/elicitation/complete", params={"elicitationId": line.strip()})
 
 
-class Server:
+class LinkServer:
     """Each call has the link `link-1`, `link-2` and so on."""
 
     def __init__(self) -> None:
@@ -78,6 +78,6 @@ class Server:
 
 if __name__ == "__main__":
     threading.Thread(target=report_completed, args=(sys.argv[1],), daemon=True).start()
-    server = Server()
+    server = LinkServer()
     for line in sys.stdin:
         server.receive(json.loads(line))

@@ -41,7 +41,7 @@ class Strict(House):
         return self
 
 
-class Refused(Stay):
+class RefusedTurn(Stay):
     """A session with the strict model for each story."""
 
     async def asked(self) -> Ask:
@@ -54,9 +54,9 @@ class Refused(Stay):
 
 
 @pytest.fixture(scope="module")
-async def refused(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Refused]:
+async def refused(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[RefusedTurn]:
     async with Strict(tmp_path_factory.mktemp("house")) as home, home.open_hub() as hub:
-        yield Refused(home, hub)
+        yield RefusedTurn(home, hub)
 
 
 def labels(ask: Ask) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ def picked(ask: Ask, number: int) -> Choices:
     return Choices((Choice((labels(ask)[number],)),))
 
 
-async def test_a_refused_message_is_sent_to_another_model_if_a_person_says_so(refused: Refused) -> None:
+async def test_a_refused_message_is_sent_to_another_model_if_a_person_says_so(refused: RefusedTurn) -> None:
     ask = await refused.asked()
     assert labels(ask) == ("Retry with claude-opus-4-8", "Edit the message", "Dismiss")
     assert card_of(ask, None).headline == (
@@ -89,7 +89,7 @@ async def test_a_refused_message_is_sent_to_another_model_if_a_person_says_so(re
 
 
 @pytest.mark.parametrize(("number", "is_error"), [(1, False), (2, True)])
-async def test_a_dialog_that_is_not_retried_ends_the_turn(refused: Refused, number: int, is_error: bool) -> None:
+async def test_a_dialog_that_is_not_retried_ends_the_turn(refused: RefusedTurn, number: int, is_error: bool) -> None:
     ask = await refused.asked()
     await refused.desk.answer(ask.id, picked(ask, number), ask.digest)
 
@@ -98,7 +98,7 @@ async def test_a_dialog_that_is_not_retried_ends_the_turn(refused: Refused, numb
     assert only(TurnEnded, told)[-1].is_error is is_error
 
 
-async def test_an_interrupt_withdraws_a_dialog(refused: Refused) -> None:
+async def test_an_interrupt_withdraws_a_dialog(refused: RefusedTurn) -> None:
     ask = await refused.asked()
     await refused.desk.interrupt(refused.session.id)
 
