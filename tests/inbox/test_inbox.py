@@ -322,7 +322,7 @@ async def test_a_link_that_was_completed_by_itself_says_so_to_who_comes_later(st
         assert (await here.inbox.answer("a_1", Filled("accept"), ANA, "web")).ask.settlement == done
         with pytest.raises(AlreadySettled, match=r"Already completed on the website\."):
             await here.inbox.answer("a_1", Filled("decline"), ANA, "web")
-        assert [ask.settlement for ask in here.told] == [done]
+        assert [ask.settlement for ask in here.settled] == [done]
 
 
 async def test_of_many_late_answers_at_once_one_is_said(tmp_path: Path) -> None:

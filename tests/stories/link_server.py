@@ -26,8 +26,8 @@ def send(**message: Any) -> None:
 def report_completed(pipe: str) -> None:
     """Every link that the story says was completed."""
     while True:
-        with open(pipe) as told:
-            for line in told:
+        with open(pipe) as reports:
+            for line in reports:
                 send(method="notifications/elicitation/complete", params={"elicitationId": line.strip()})
 
 

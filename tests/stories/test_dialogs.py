@@ -19,12 +19,12 @@ from stories.timeline import Stay, only, texts, until_turn
 STRICT = "claude-fable-5"
 
 
-def answers_unless_strict(told: Conversation) -> Script:
+def answers_unless_strict(conversation: Conversation) -> Script:
     while True:
-        if STRICT in told.request.model:
-            told = yield [say("Partly"), refuse()]
+        if STRICT in conversation.request.model:
+            conversation = yield [say("Partly"), refuse()]
         else:
-            told = yield [say(f"{told.request.model} answers.")]
+            conversation = yield [say(f"{conversation.request.model} answers.")]
 
 
 class Strict(House):
@@ -78,9 +78,9 @@ async def test_a_refused_message_is_sent_to_another_model_if_a_person_says_so(re
     assert terms_of(ask.body).person
     await refused.desk.answer(ask.id, picked(ask, 0), ask.digest)
 
-    told = await refused.until_turn()
-    assert texts(told)[-1] == "claude-opus-4-8 answers."
-    assert not only(TurnEnded, told)[-1].is_error
+    timeline = await refused.until_turn()
+    assert texts(timeline)[-1] == "claude-opus-4-8 answers."
+    assert not only(TurnEnded, timeline)[-1].is_error
     settled = await refused.desk.ask(ask.id)
     assert settled.delivered_at is not None
     outcome = card_of(settled, None).outcome
@@ -93,9 +93,9 @@ async def test_a_dialog_that_is_not_retried_ends_the_turn(refused: RefusedTurn, 
     ask = await refused.asked()
     await refused.desk.answer(ask.id, picked(ask, number), ask.digest)
 
-    told = await refused.until_turn()
-    assert not any("opus" in text for text in texts(told))
-    assert only(TurnEnded, told)[-1].is_error is is_error
+    timeline = await refused.until_turn()
+    assert not any("opus" in text for text in texts(timeline))
+    assert only(TurnEnded, timeline)[-1].is_error is is_error
 
 
 async def test_an_interrupt_withdraws_a_dialog(refused: RefusedTurn) -> None:
@@ -114,5 +114,5 @@ async def test_a_dialog_outlives_the_hub_that_showed_it(tmp_path: Path) -> None:
 
         async with home.open_hub() as second:
             await second.desk.answer(ask.id, picked(ask, 0), ask.digest)
-            told = await until_turn(second.desk, session)
-            assert texts(told)[-1] == "claude-opus-4-8 answers."
+            timeline = await until_turn(second.desk, session)
+            assert texts(timeline)[-1] == "claude-opus-4-8 answers."

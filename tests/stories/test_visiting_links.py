@@ -27,14 +27,14 @@ from stories.timeline import Stay, only, texts, until_turn
 URL = "https://login.example.com:8443/oauth?x=1"
 
 
-def sign_in(told: Conversation) -> Script:
-    told = yield [use("mcp__links__sign_in")]
-    yield [say(f"The tool: {told.result().text}")]
+def sign_in(conversation: Conversation) -> Script:
+    conversation = yield [use("mcp__links__sign_in")]
+    yield [say(f"The tool: {conversation.result().text}")]
 
 
-def sign_in_first(told: Conversation) -> Script:
-    told = yield [use("mcp__links__sign_in_first")]
-    yield [say(f"The tool: {told.result().text}")]
+def sign_in_first(conversation: Conversation) -> Script:
+    conversation = yield [use("mcp__links__sign_in_first")]
+    yield [say(f"The tool: {conversation.result().text}")]
 
 
 class Site(House):
@@ -117,9 +117,9 @@ async def test_a_link_is_shown_with_its_host_and_answered(visit: Visit, answer: 
     assert (link.before, link.host, link.after) == ("https://", "login.example.com:8443", "/oauth?x=1")
     await visit.desk.answer(ask.id, answer, ask.digest)
 
-    told = await visit.until_turn()
-    assert texts(told) == [f'The tool: {{"action": "{answer.action}"}}']
-    assert only(AskDelivered, told).count(AskDelivered(ask.id)) == 1
+    timeline = await visit.until_turn()
+    assert texts(timeline) == [f'The tool: {{"action": "{answer.action}"}}']
+    assert only(AskDelivered, timeline).count(AskDelivered(ask.id)) == 1
     assert outcome in outcome_of(await visit.desk.ask(ask.id))
 
 
@@ -128,8 +128,8 @@ async def test_a_link_that_is_completed_by_itself_settles_its_ask(visit: Visit) 
     # Another link, one of an earlier turn, and one that is yet to come are not this one.
     visit.home.complete("link-0", "link-1", f"link-{visit.links + 1}", visit.link, visit.link)
 
-    told = await visit.until_turn()
-    assert texts(told) == ['The tool: {"action": "accept"}']
+    timeline = await visit.until_turn()
+    assert texts(timeline) == ['The tool: {"action": "accept"}']
     completed = await visit.desk.ask(ask.id)
     assert isinstance(completed.settlement, Answered)
     assert (completed.settlement.by, completed.settlement.source) == (TheHub(), "website")
@@ -146,19 +146,19 @@ async def test_an_answered_link_may_be_reported_as_completed_too(visit: Visit) -
     await visit.desk.answer(ask.id, Filled("decline"), ask.digest)
     visit.home.complete(visit.link)
 
-    told = await visit.until_turn()
-    assert texts(told) == ['The tool: {"action": "decline"}']
+    timeline = await visit.until_turn()
+    assert texts(timeline) == ['The tool: {"action": "decline"}']
     assert outcome_of(await visit.desk.ask(ask.id)).endswith("declined the link")
-    assert only(Notice, told) == []
+    assert only(Notice, timeline) == []
 
 
 async def test_a_tool_that_needs_a_link_first_is_called_again(visit: Visit) -> None:
     ask = await visit.asked("first")
     await visit.desk.answer(ask.id, Filled("accept"), ask.digest)
 
-    told = await visit.until_turn()
-    assert texts(told) == ["The tool: signed in at the second call"]
-    assert [each.ask["kind"] for each in only(AskOpened, told)].count("form") == 1
+    timeline = await visit.until_turn()
+    assert texts(timeline) == ["The tool: signed in at the second call"]
+    assert [each.ask["kind"] for each in only(AskOpened, timeline)].count("form") == 1
 
 
 async def test_an_interrupt_withdraws_a_link(visit: Visit) -> None:
@@ -183,6 +183,6 @@ async def test_a_link_that_is_completed_while_no_hub_runs_is_settled_by_the_next
         home.complete("link-1")
 
         async with home.open_hub() as second:
-            told = await until_turn(second.desk, session)
-            assert texts(told) == ['The tool: {"action": "accept"}']
+            timeline = await until_turn(second.desk, session)
+            assert texts(timeline) == ['The tool: {"action": "accept"}']
             assert outcome_of(await second.desk.ask(ask.id)) == "Completed on the website"
