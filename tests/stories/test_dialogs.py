@@ -30,8 +30,13 @@ def answers_unless_strict(conversation: Conversation) -> Script:
 class Strict(House):
     """A house whose Claude asks before it goes on with another model."""
 
-    def __init__(self, tmp: Path) -> None:
+    def __init__(self, tmp: Path, **more: str) -> None:
         super().__init__(tmp, answers_unless_strict)
+        self._more = more
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**super().environment, **self._more}
 
     async def __aenter__(self) -> "Strict":
         await super().__aenter__()
@@ -116,3 +121,15 @@ async def test_a_dialog_outlives_the_hub_that_showed_it(tmp_path: Path) -> None:
             await second.desk.answer(ask.id, picked(ask, 0), ask.digest)
             timeline = await until_turn(second.desk, session)
             assert texts(timeline)[-1] == "claude-opus-4-8 answers."
+
+
+async def test_a_dialog_that_claude_code_closes_by_itself_is_withdrawn(tmp_path: Path) -> None:
+    soon = {"CLAUDE_CODE_USER_DIALOG_TIMEOUT_MS": "1500"}
+    async with Strict(tmp_path, **soon) as home, home.open_hub() as hub:
+        session = (await hub.desk.start("Go.", str(home.work), model=STRICT)).session
+        ask = await next_ask(hub.desk, session)
+
+        settlement = (await until_settled(hub.desk, ask)).settlement
+        assert isinstance(settlement, Withdrawn)
+        assert settlement.reason == "Claude Code closed the dialog"
+        assert only(TurnEnded, await until_turn(hub.desk, session))[-1].is_error

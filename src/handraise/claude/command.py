@@ -24,8 +24,6 @@ _NESTED = (
     "CLAUDE_PID",
 )
 
-_PATIENT = {"CLAUDE_CODE_USER_DIALOG_TIMEOUT_MS": "2000000000"}
-"""A dialog of Claude Code waits three weeks for people instead of five minutes. What is set already counts."""
 _WATCHED = "project_settings|local_settings|skills"
 _BLOCK = {"type": "command", "command": "exit 2"}
 
@@ -36,7 +34,7 @@ def environment(
     """Ours without our secrets or anything that would bill an API account without asking; no colors; `more` on top."""
     stripped = (*_NESTED, *_OURS, *(() if api_billing else _BILLING))
     passed = {name: value for name, value in ours.items() if name not in stripped}
-    return {**_PATIENT, **passed, "FORCE_COLOR": "0", **(more or {})}
+    return {**passed, "FORCE_COLOR": "0", **(more or {})}
 
 
 class Launch(Struct, frozen=True, kw_only=True):

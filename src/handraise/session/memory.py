@@ -40,6 +40,8 @@ class Pending(Struct):
     """The call's own id if it came to our MCP server: Claude cancels it by this."""
     link: tuple[str, str] | None = None
     """The server and its own id, if it wants a link visited: it says by these that the link was completed."""
+    dialog: bool = False
+    """Claude Code itself asks, and may close it by itself."""
 
 
 class Memory(Struct, omit_defaults=True):

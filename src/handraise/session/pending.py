@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from handraise.inbox.considering import Objection
 from handraise.model import ids, own_tools
 from handraise.model.answers import Allow, Approve, Outline, Revise
-from handraise.model.asks import Answered, Ask, Body, Origin, Permission, Plan, Withdrawn, is_link
+from handraise.model.asks import Answered, Ask, Body, Origin, Permission, Plan, Withdrawn, is_dialog, is_link
 from handraise.model.inputs import MalformedInput, read_ask_user
 from handraise.model.items import ActionChanged, Notice
 from handraise.present.actions import name_action
@@ -134,7 +134,10 @@ class PendingRequests:
     def cancelled(self, request_id: str) -> list[Command]:
         """Claude cancelled a request."""
         pending = self._memory.requests.pop(request_id, None)
-        return [Withdraw(pending.ask, t("sessions.withdrawn.interrupted"))] if pending else []
+        if pending is None:
+            return []
+        reason = t("sessions.withdrawn.dialog" if pending.dialog else "sessions.withdrawn.interrupted")
+        return [Withdraw(pending.ask, reason)]
 
     def withdraw_all(self, reason: str) -> list[Command]:
         """Nobody waits for open requests any more; answers may still be received."""
@@ -165,7 +168,9 @@ class PendingRequests:
         self, request_id: str, body: Body, tool: str, context: "_RequestContext", now: datetime
     ) -> list[Command]:
         ask = self._draft(request_id, body, tool, context, now)
-        self._memory.requests[request_id] = Pending(ask.id, context.tool_use, call=context.call, link=context.link)
+        self._memory.requests[request_id] = Pending(
+            ask.id, context.tool_use, call=context.call, link=context.link, dialog=is_dialog(body)
+        )
         return [Raise(ask, self._memory.mode)]
 
     def _draft(self, request_id: str, body: Body, tool: str, context: "_RequestContext", now: datetime) -> Ask:
