@@ -58,7 +58,8 @@ function values(schema) {
 function fieldsOf(schema, optional) {
   const required = new Set(schema.required ?? []);
   const lines = Object.entries(schema.properties).map(([name, field]) => {
-    const mark = optional && !required.has(name) ? "?" : "";
+    // What has no default is left out where it doesn't apply.
+    const mark = !required.has(name) && (optional || !("default" in field)) ? "?" : "";
     return `  ${JSON.stringify(name)}${mark}: ${typeOf(field, optional)};`;
   });
   return `{\n${lines.join("\n")}\n}`;

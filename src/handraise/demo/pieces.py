@@ -80,7 +80,13 @@ class Spend(Struct, frozen=True):
     output_tokens: int
 
 
-Spoken: TypeAlias = SayPiece | Think | Use | WaitPiece | Hold | Cut | Error | Spend
+class Refuse(Struct, frozen=True):
+    """The model's safeguards end the reply here."""
+
+    category: str
+
+
+Spoken: TypeAlias = SayPiece | Think | Use | WaitPiece | Hold | Cut | Error | Spend | Refuse
 Piece: TypeAlias = Spoken | AgentPiece | Fail
 Script: TypeAlias = Generator[Sequence[Piece], Conversation, None]
 Scripted: TypeAlias = Callable[[Conversation], Script]
@@ -124,6 +130,11 @@ def cut() -> Cut:
 def error(kind: str = "overloaded_error", message: str = "as scripted") -> Error:
     """Claude retries, and the next yield answers."""
     return Error(kind, message)
+
+
+def refuse(category: str = "cyber") -> Refuse:
+    """The reply ends with `stop_reason` `refusal`. Claude Code may ask whether another model should try."""
+    return Refuse(category)
 
 
 def spend(input_tokens: int, output_tokens: int) -> Spend:

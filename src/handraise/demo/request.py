@@ -100,13 +100,16 @@ class Request(Struct, frozen=True):
 
     @property
     def identity(self) -> str:
-        """The same for a request and its repetition, even if stream, max_tokens or cache marks differ."""
+        """The same for a request and its repetition, even if stream, max_tokens or cache marks differ.
+
+        With another model it is another request.
+        """
         messages = [
             (message.get("role"), [_without_cache_mark(block) for block in _blocks(message.get("content"))])
             for message in self.messages
             if message.get("role") != "system"
         ]
-        encoded = json.dumps((self.session, self.agent, messages), sort_keys=True)
+        encoded = json.dumps((self.session, self.agent, self.model, messages), sort_keys=True)
         return hashlib.sha256(encoded.encode()).hexdigest()
 
     @property

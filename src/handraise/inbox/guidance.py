@@ -6,7 +6,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from handraise.model.actors import TheHub
 from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise, Trusting
-from handraise.model.asks import Answered, Ask, Form, Permission, Plan, Question
+from handraise.model.asks import Answered, Ask, Dialog, Form, Permission, Plan, Question, is_dialog
 from handraise.model.sessions import Say
 from handraise.model.trust import Trust
 
@@ -23,6 +23,11 @@ _IDS = {
     _MISSED: "Before you were interrupted you asked something, and it was answered.",
 }
 """What the ids of such messages are made from. It never changes: a message from an older hub would be sent twice."""
+
+
+def concerns_claude(ask: Ask) -> bool:
+    """Whether Claude itself waited for it: not for trust in a directory, nor for a dialog of Claude Code."""
+    return ask.kind != "trust" and not is_dialog(ask.body)
 
 
 def late_say(ask: Ask, answered: Answered) -> Say:
@@ -52,12 +57,16 @@ def _say(ask: Ask, answered: Answered, why: str) -> Say:
 
 def _asked(ask: Ask) -> str:
     match ask.body:
+        case Question(dialog=Dialog()):
+            return "Claude Code asked the person:"
         case Question():
             return "You asked a question:"
         case Permission(tool=tool, description=description):
             return f"You wanted to use {tool}{f' ({description})' if description else ''}."
         case Plan():
             return "You showed a plan."
+        case Form(message=message, server=server, url=str()):
+            return f"The MCP server {server} asked the person to visit a link: {message}"
         case Form(message=message, server=server):
             return f"The MCP server {server} asked for a form: {message}"
         case Trust(directory=directory):

@@ -125,6 +125,12 @@ class Withdraw(Struct, frozen=True):
     reason: str
 
 
+class Complete(Struct, frozen=True):
+    """The website of a link reported that it is done: settles the ask, unless someone was first."""
+
+    ask: str
+
+
 class Deliver(Struct, frozen=True):
     """Claude received the answer."""
 
@@ -181,6 +187,7 @@ Command = (
     | Raise
     | Consult
     | Withdraw
+    | Complete
     | Deliver
     | Take
     | Return

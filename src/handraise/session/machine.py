@@ -39,7 +39,7 @@ from handraise.session.guard import BYE, HELLO, Guard
 from handraise.session.memory import Memory
 from handraise.session.pending import PendingRequests
 from handraise.session.phases import Event
-from handraise.session.reconciling import INITIALIZE, Reconciliation
+from handraise.session.reconciling import ABILITIES, INITIALIZE, Reconciliation
 from handraise.session.says import SayTracker
 from handraise.session.usage import limits_after
 from handraise.texts import t
@@ -179,8 +179,7 @@ class Machine:
         if self.memory.greeted:
             idle = WakeMe("idle", self.limits.idle if self.memory.phase == "idle" else None)
             return [self._reconciliation.begin(), idle]
-        # A Claude that doesn't know how to forward what its sub-agents write ignores the field.
-        return [Write(self.wire.send_request(HELLO, INITIALIZE, hooks=_HOOKS, forwardSubagentText=True))]
+        return [Write(self.wire.send_request(HELLO, INITIALIZE, hooks=_HOOKS, **ABILITIES))]
 
     def _receive(self, frame: frames.Frame, now: datetime) -> list[Command]:
         memory = self.memory
@@ -213,6 +212,8 @@ class Machine:
                 commands += self._turn_ends(frame)
             case frames.ControlRequest(request_id, request):
                 commands += self._waiting.begin(request_id, request, now)
+            case frames.ElicitationComplete(server, elicitation):
+                commands += self._waiting.completed(server, elicitation)
             case frames.ControlCancel(request_id):
                 commands += self._waiting.cancelled(request_id)
             case frames.ControlResponse(response):

@@ -41,6 +41,10 @@ class Pending(Struct):
     """The call's own id if it came to our MCP server: Claude cancels it by this."""
     is_permission: bool = False
     """It came as `can_use_tool`: Claude lists it when it is asked what is pending."""
+    link: tuple[str, str] | None = None
+    """The server and its own id, if it wants a link visited: it says by these that the link was completed."""
+    dialog: bool = False
+    """Claude Code itself asks, and may close it by itself."""
 
 
 class Memory(Struct, omit_defaults=True):

@@ -199,7 +199,9 @@ class Supervisor:
         """People's answers that Claude never received. Rules answer again by themselves."""
         missed = await self._store.asks(session=session_id, undelivered=True)
         answered = [
-            (ask, ask.settlement) for ask in missed if ask.kind != "trust" and isinstance(ask.settlement, Answered)
+            (ask, ask.settlement)
+            for ask in missed
+            if guidance.concerns_claude(ask) and isinstance(ask.settlement, Answered)
         ]
         return [guidance.missed_say(ask, settled) for ask, settled in answered if isinstance(settled.by, Person)]
 

@@ -89,10 +89,12 @@ _SYSTEM_SHAPES: dict[str, type[Struct]] = {
     "task_notification": frames.Task,
     "background_tasks_changed": frames.BackgroundTasks,
     "api_retry": frames.ApiRetry,
+    "elicitation_complete": frames.ElicitationComplete,
 }
 _REQUEST_SHAPES: dict[str, type[Struct]] = {
     "can_use_tool": frames.CanUseTool,
     "elicitation": frames.Elicitation,
+    "request_user_dialog": frames.UserDialog,
     "mcp_message": frames.McpMessage,
     "hook_callback": frames.HookCallback,
 }

@@ -91,13 +91,23 @@ class CanUseTool(Struct, frozen=True, tag_field="subtype", tag="can_use_tool"):
 
 
 class Elicitation(Struct, frozen=True, tag_field="subtype", tag="elicitation"):
-    """An MCP server wants a form filled in."""
+    """An MCP server wants a form filled in, or with the mode `url`, a link visited."""
 
     mcp_server_name: str
     message: str = ""
     mode: str = "form"
     requested_schema: dict[str, Any] | None = None
     url: str | None = None
+    elicitation_id: str | None = None
+    """The server's own ID for a link, by which it says that the link was completed."""
+
+
+class UserDialog(Struct, frozen=True, tag_field="subtype", tag="request_user_dialog"):
+    """Claude Code itself wants a dialog shown. Only the kinds that were declared may be answered."""
+
+    dialog_kind: str
+    payload: dict[str, Any]
+    tool_use_id: str | None = None
 
 
 class McpMessage(Struct, frozen=True, tag_field="subtype", tag="mcp_message"):
@@ -130,7 +140,7 @@ class UnknownRequest(Struct, frozen=True):
     request: Any
 
 
-KnownRequest = CanUseTool | Elicitation | McpMessage | HookCallback
+KnownRequest = CanUseTool | Elicitation | UserDialog | McpMessage | HookCallback
 Request = KnownRequest | UnknownRequest
 
 
@@ -196,6 +206,13 @@ class ApiRetry(Struct, frozen=True):
     retry_delay_ms: float = 0
     error_status: int | None = None
     error: str | None = None
+
+
+class ElicitationComplete(Struct, frozen=True):
+    """`system/elicitation_complete`: an MCP server says that a link was completed, whether we answered it or not."""
+
+    mcp_server_name: str
+    elicitation_id: str
 
 
 class Message(Struct, frozen=True):
@@ -349,6 +366,7 @@ Frame = (
     | Task
     | BackgroundTasks
     | ApiRetry
+    | ElicitationComplete
     | Assistant
     | User
     | StreamEvent

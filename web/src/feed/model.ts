@@ -8,6 +8,7 @@ export type {
   Ask,
   Card,
   CardChoice,
+  CardLink,
   CardOutcome,
   Choices,
   Evidence,

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from handraise.model.actors import Person, is_me
-from handraise.model.asks import Answered, Ask, Expired, Permission, Settlement, Withdrawn
+from handraise.model.asks import Answered, Ask, Expired, Permission, Settlement, Withdrawn, was_completed
 from handraise.model.items import (
     ActionChanged,
     ActionEnded,
@@ -273,6 +273,8 @@ def settled_line(ask: Ask, settlement: Settlement, me: Person, directory: str | 
     """How an ask really ended, on one line; "You" for what was done from this very terminal."""
     outcome = of_settlement(ask, settlement, directory)
     match settlement:
+        case Answered(at=at) if was_completed(ask, settlement):
+            return t("terminal.feed.ended", outcome=_about(ask, outcome.text, directory), time=clock(at.astimezone()))
         case Answered(by=by, source=source, at=at) | Expired(late=Answered(by=by, source=source, at=at)):
             text = _about(ask, outcome.yours if is_me(by, me) else outcome.text, directory)
             time = clock(at.astimezone())
