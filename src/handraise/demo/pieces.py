@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from handraise.demo.request import Conversation
 
@@ -30,6 +31,8 @@ class Use(Struct, frozen=True):
     tool: str
     input: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""
+    flag: str = ""
+    """Why the check of auto mode finds it unsafe; empty if it doesn't."""
 
 
 class AgentPiece(Struct, frozen=True):
@@ -96,6 +99,11 @@ def think(text: str) -> Think:
 
 def use(tool: str, /, **input: Any) -> Use:  # noqa: A002, ANN401 - each tool has its own input
     return Use(tool, input)
+
+
+def flagged(call: Use, why: str) -> Use:
+    """The call, found unsafe by the check of auto mode, where Claude asks for it."""
+    return replace(call, flag=why)
 
 
 def agent(description: str, prompt: str, script: Scripted, *, background: bool = False) -> AgentPiece:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, assert_never
 from msgspec import Struct
 
 from handraise.demo.pieces import AgentPiece, Cut, Error, Fail, Hold, SayPiece, Spend, Spoken, Think, Use, WaitPiece
-from handraise.demo.request import Request
+from handraise.demo.request import CHECK, Request
 
 CHARACTERS_PER_TOKEN = 4
 # The API's status codes for errors before a stream begins.
@@ -102,10 +102,24 @@ def _stream(speech: SpokenReply, request: Request) -> Iterator[Beat]:
                 assert_never(piece)
     yield _event(
         "message_delta",
-        delta={"stop_reason": _stop_reason(speech.pieces), "stop_sequence": None},
+        delta={"stop_reason": _stop_reason(speech.pieces), "stop_sequence": None, **_checked(speech, request)},
         usage={"output_tokens": spent.output_tokens},
     )
     yield _event("message_stop")
+
+
+def _checked(speech: SpokenReply, request: Request) -> dict[str, Any]:
+    """The verdicts about the tool calls, where they are asked for; seen in 2.1.325."""
+    if not request.checks_calls:
+        return {}
+    verdicts = {piece.id: _verdict(piece) for piece in speech.pieces if isinstance(piece, Use)}
+    return {"safeguard_results": [{"type": CHECK, "status": {"type": "available", "tool_uses": verdicts}}]}
+
+
+def _verdict(call: Use) -> dict[str, str]:
+    if not call.flag:
+        return {"type": "evaluated", "outcome": "not_flagged"}
+    return {"type": "evaluated", "outcome": "flagged", "explanation": call.flag}
 
 
 def _block(index: int, piece: SayPiece | Think | Use) -> Iterator[Beat]:

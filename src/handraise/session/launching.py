@@ -34,8 +34,11 @@ class StartContext(Struct, frozen=True):
         return {**base, **({} if self.trusted else _MEMORY)}
 
 
-def memory_for(session: Session, old: Memory, key: str = "") -> Memory:
-    """The memory of the next process; `old` is that of the last one. Our answers are marked with `key`."""
+def memory_for(session: Session, old: Memory, key: str = "", untouched: str = "") -> Memory:
+    """The memory of the next process; `old` is that of the last one. Our answers are marked with `key`.
+
+    `untouched` is the title of a first process as long as no person has chosen one.
+    """
     return Memory(
         title=session.title,
         turn=old.turn,
@@ -47,6 +50,7 @@ def memory_for(session: Session, old: Memory, key: str = "") -> Memory:
         missing=old.missing,
         opening=old.opening,
         unfinished=old.unfinished,
+        renamed=old.renamed or session.title != (old.title or untouched),
         key=key,
         granted=[session.mode],
     )

@@ -16,6 +16,7 @@ from handraise.model.items import ActionChanged, Notice
 from handraise.present.actions import name_action
 from handraise.session import replies, requests
 from handraise.session.commands import Command, Consult, Deliver, Publish, Raise, Withdraw, Write
+from handraise.session.denials import REASON, Denials
 from handraise.session.memory import Cooldown, Memory, Pending, Verdict
 from handraise.texts import t
 from handraise.wire import mcp
@@ -30,8 +31,9 @@ _UNDER_WAY = 1000
 class PendingRequests:
     """Its only state is `memory.requests`. The wire accepts one answer per request, unless it is reopened."""
 
-    def __init__(self, session: str, project: str | None, memory: Memory, wire: Connection) -> None:
+    def __init__(self, session: str, project: str | None, memory: Memory, wire: Connection, denials: Denials) -> None:
         self._session = session
+        self._denials = denials
         self._project = project
         self._memory = memory
         self._wire = wire
@@ -66,6 +68,8 @@ class PendingRequests:
             self._judge(use, "deny")
             self._memory.requests[request_id] = Pending(ask.id, ask.origin.tool_use)
             return [Raise(ask, self._memory.mode)]
+        if self._denials.claims(use, ask.opened_at):
+            return self._object(request_id, use, "ask", REASON)
         if objection is not None:
             return self._object(request_id, use, "ask", objection.message)
         self._judge(use, "unopposed")
@@ -141,7 +145,8 @@ class PendingRequests:
     ) -> list[Command]:
         ask = self._draft(request_id, body, tool, context, now)
         self._memory.requests[request_id] = Pending(ask.id, context.tool_use, call=context.call)
-        return [Raise(ask, self._memory.mode)]
+        approval, published = self._denials.retried(context.tool_use, body, now)
+        return [*published, Raise(ask, self._memory.mode, approval)]
 
     def _draft(self, request_id: str, body: Body, tool: str, context: "_RequestContext", now: datetime) -> Ask:
         return Ask(
@@ -164,6 +169,7 @@ class PendingRequests:
             body = requests.call_of(call)
         except MalformedInput as error:
             return self._object(request_id, call.tool_use_id, "deny", str(error))
+        self._denials.note(call.tool_use_id, body.tool, body.input, call.cwd)
         context = _RequestContext(request, call.tool_use_id or None, agent=call.agent_id)
         return [Consult(self._draft(request_id, body, call.tool_name, context, now), self._memory.mode)]
 

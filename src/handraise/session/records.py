@@ -20,6 +20,7 @@ from handraise.store.changes import (
     DeliverAsk,
     OpenAsk,
     PublishItems,
+    QueueSay,
     Record,
     ReturnSay,
     SaveSession,
@@ -41,6 +42,8 @@ def changes(session: str, wanted: Sequence[Command], raised: Iterable[Ask], now:
                 changes.append(SettleAsk(ask, Withdrawn(reason, now)))
             case commands.Deliver(ask):
                 changes.append(DeliverAsk(ask, now))
+            case commands.Tell(say, entry):
+                changes += [QueueSay(say), Record(entry)]
             case commands.Take(say):
                 changes.append(TakeSay(say, now))
             case commands.Return(say):

@@ -79,6 +79,12 @@ _SYSTEM_SHAPES: dict[str, type[Struct]] = {
     "task_updated": frames.Task,
     "task_notification": frames.Task,
     "api_retry": frames.ApiRetry,
+    "permission_denied": frames.PermissionDenied,
+    "permission_check_status": frames.PermissionCheck,
+    "session_title_changed": frames.TitleChanged,
+    "notification": frames.Notification,
+    "session_writes_lost": frames.WritesLost,
+    "session_state_changed": frames.StateChanged,
 }
 _REQUEST_SHAPES: dict[str, type[Struct]] = {
     "can_use_tool": frames.CanUseTool,

@@ -113,6 +113,7 @@ class ToolCall(Struct, frozen=True):
     tool_name: str = ""
     tool_input: Raw = Raw(b"null")
     tool_use_id: str = ""
+    cwd: str = ""
     agent_id: str | None = None
 
 
@@ -190,6 +191,50 @@ class ApiRetry(Struct, frozen=True):
     retry_delay_ms: float = 0
     error_status: int | None = None
     error: str | None = None
+
+
+class PermissionDenied(Struct, frozen=True):
+    """`system/permission_denied`: Claude Code denied a call without asking. Its input came with the call."""
+
+    tool_name: str = ""
+    tool_use_id: str = ""
+    decision_reason_type: str | None = None
+    decision_reason: str | None = None
+    decision_reason_code: str | None = None
+    message: str | None = None
+
+
+class PermissionCheck(Struct, frozen=True):
+    """`system/permission_check_status`: a call has waited for its automatic check for some seconds, or no longer."""
+
+    tool_use_id: str = ""
+    status: str = ""
+
+
+class TitleChanged(Struct, frozen=True):
+    """`system/session_title_changed`: Claude's own name for the session. The same one may come again."""
+
+    title: str = ""
+
+
+class Notification(Struct, frozen=True):
+    """`system/notification`: what Claude Code would show in a corner of its own screen."""
+
+    text: str = ""
+    priority: str = ""
+
+
+class WritesLost(Struct, frozen=True):
+    """`system/session_writes_lost`: the disk was full, or its quota was used up. Sent as Claude exits."""
+
+    error_code: str = ""
+    lost: list[str] = field(default_factory=list)
+
+
+class StateChanged(Struct, frozen=True):
+    """`system/session_state_changed`: only if it is asked for. Our phases come from what really happens."""
+
+    state: str = ""
 
 
 class Message(Struct, frozen=True):
@@ -340,6 +385,12 @@ Frame = (
     | Status
     | Task
     | ApiRetry
+    | PermissionDenied
+    | PermissionCheck
+    | TitleChanged
+    | Notification
+    | WritesLost
+    | StateChanged
     | Assistant
     | User
     | StreamEvent
