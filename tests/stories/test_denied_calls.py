@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from handraise.demo.pieces import Script, Use, flagged, say, use
+from handraise.demo.pieces import Script, Use, checked, say, use
 from handraise.demo.request import Conversation
 from handraise.desk.interface import Refused
 from handraise.hub.hub import Hub
@@ -25,18 +25,10 @@ from stories.timeline import only, times
 WHY = "[Scripted] it sends data away"
 
 
-class AutoHouse(House):
-    """Its scripted model is also the check of auto mode."""
-
-    @property
-    def environment(self) -> dict[str, str]:
-        return {**super().environment, "CLAUDE_CODE_AUTO_MODE_SERVER": "1"}
-
-
 def upload(name: str) -> Use:
     """A command that auto mode has checked."""
     call = use("Bash", command=f"python3 -c \"open('{name}', 'w')\"", description="Upload")
-    return flagged(call, WHY)
+    return checked(call, WHY)
 
 
 def retries(*names: str) -> "Retrying":
@@ -68,9 +60,13 @@ async def turn(hub: Hub, session: Session, number: int = 1) -> list[Content]:
 
 
 async def test_a_denied_call_that_a_person_allows_runs_when_claude_retries_it(tmp_path: Path) -> None:
-    async with AutoHouse(tmp_path, retries("a", "a", "a")) as home, home.open_hub() as hub:
+    async with House(tmp_path, retries("a", "a", "a")) as home, home.open_hub() as hub:
         session, denied = await begin(hub, home)
-        assert (denied.tool, denied.reason, denied.cause) == ("Bash", WHY, "classifier")
+        assert (denied.tool, denied.reason, denied.cause) == (
+            "Bash",
+            f"Auto mode's check denied this: {WHY}",
+            "classifier",
+        )
         assert denied.allowable_until is not None
 
         await hub.desk.allow_denied(session.id, denied.action)
@@ -101,7 +97,7 @@ async def test_a_denied_call_that_a_person_allows_runs_when_claude_retries_it(tm
 
 
 async def test_a_retry_with_another_command_is_not_allowed_by_it(tmp_path: Path) -> None:
-    async with AutoHouse(tmp_path, retries("a", "b")) as home, home.open_hub() as hub:
+    async with House(tmp_path, retries("a", "b")) as home, home.open_hub() as hub:
         session, denied = await begin(hub, home)
 
         await hub.desk.allow_denied(session.id, denied.action)
@@ -114,7 +110,7 @@ async def test_a_retry_with_another_command_is_not_allowed_by_it(tmp_path: Path)
 
 
 async def test_an_approval_survives_a_hub_and_ends_with_the_session(tmp_path: Path) -> None:
-    async with AutoHouse(tmp_path, retries("a", "a", "a")) as home:
+    async with House(tmp_path, retries("a", "a", "a")) as home:
         async with home.open_hub() as hub:
             session, denied = await begin(hub, home)
         async with home.open_hub() as hub:

@@ -31,8 +31,8 @@ class Use(Struct, frozen=True):
     tool: str
     input: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""
-    flag: str = ""
-    """Why the check of auto mode finds it unsafe; empty if it doesn't."""
+    flag: str | None = None
+    """Why the check of auto mode finds it unsafe; empty if it doesn't. None: there is no such check."""
 
 
 class AgentPiece(Struct, frozen=True):
@@ -101,8 +101,11 @@ def use(tool: str, /, **input: Any) -> Use:  # noqa: A002, ANN401 - each tool ha
     return Use(tool, input)
 
 
-def flagged(call: Use, why: str) -> Use:
-    """The call, found unsafe by the check of auto mode, where Claude asks for it."""
+def checked(call: Use, why: str = "") -> Use:
+    """The call with a verdict of the check of auto mode, where Claude asks for one: why it is unsafe, or that it isn't.
+
+    Without one, Claude Code denies what it would have checked.
+    """
     return replace(call, flag=why)
 
 

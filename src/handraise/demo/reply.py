@@ -110,16 +110,20 @@ def _stream(speech: SpokenReply, request: Request) -> Iterator[Beat]:
 
 def _checked(speech: SpokenReply, request: Request) -> dict[str, Any]:
     """The verdicts about the tool calls, where they are asked for; seen in 2.1.325."""
-    if not request.checks_calls:
+    verdicts = {
+        piece.id: _verdict(piece.flag)
+        for piece in speech.pieces
+        if isinstance(piece, Use) and piece.flag is not None and request.checks_calls
+    }
+    if not verdicts:
         return {}
-    verdicts = {piece.id: _verdict(piece) for piece in speech.pieces if isinstance(piece, Use)}
     return {"safeguard_results": [{"type": CHECK, "status": {"type": "available", "tool_uses": verdicts}}]}
 
 
-def _verdict(call: Use) -> dict[str, str]:
-    if not call.flag:
+def _verdict(flag: str) -> dict[str, str]:
+    if not flag:
         return {"type": "evaluated", "outcome": "not_flagged"}
-    return {"type": "evaluated", "outcome": "flagged", "explanation": call.flag}
+    return {"type": "evaluated", "outcome": "flagged", "explanation": flag}
 
 
 def _block(index: int, piece: SayPiece | Think | Use) -> Iterator[Beat]:

@@ -136,7 +136,7 @@ class ActionDenied(Struct, frozen=True, tag_field="type", tag="action.denied"):
     title: str
     tool: str
     reason: str
-    """In Claude Code's words."""
+    """A sentence, with Claude Code's own reason if it gave one."""
     cause: str
     """Why, by Claude Code's own name for it: `classifier`, `safetyCheck`, `mode`, …"""
     allowable_until: datetime | None = None

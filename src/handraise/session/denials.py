@@ -15,6 +15,7 @@ from handraise.model.asks import Answered, Ask, Body, Permission
 from handraise.model.audit import Entry
 from handraise.model.items import ActionDenied, DenialChanged
 from handraise.present.actions import name_action
+from handraise.present.denials import denial_in_words
 from handraise.session.commands import AllowDenied, Command, Publish, Tell, WakeMe
 from handraise.session.memory import CallPrint, DeniedCall, Memory, RetryApproval
 from handraise.texts import t
@@ -22,8 +23,9 @@ from handraise.wire import frames
 
 REASON = "A person allowed this call after it was denied."
 """Claude Code gives this as the reason why it asks about the retry."""
-_ALLOWABLE = frozenset({"classifier", "safetyCheck"})
-"""Denials by an automatic check. A denial by a mode, a rule or anything else is somebody's decision, and stays."""
+_ALLOWABLE = frozenset({"classifier"})
+"""Denials by the check of auto mode and of plan mode. In auto mode, Claude Code 2.1.325 doesn't ask about what its
+`safetyCheck` denied, even if a hook says so. A mode or a rule is somebody's decision, and stays."""
 _PRESSABLE = timedelta(hours=1)
 _CURRENT = timedelta(minutes=15)
 """How long an approval waits for the retry."""
@@ -65,7 +67,7 @@ class Denials:
             until = now + _PRESSABLE
             memory.denied[use] = DeniedCall(frame.tool_name, identity, until)
             commands = [*self._forget_oldest(), *self._wait(now)]
-        reason = (frame.decision_reason or frame.message or "")[:_LONGEST]
+        reason = denial_in_words(cause, (frame.decision_reason or "")[:_LONGEST])
         parent = begun.parent if begun else None
         return [Publish(ActionDenied(use, title, frame.tool_name, reason, cause[:_LONGEST], until, parent)), *commands]
 

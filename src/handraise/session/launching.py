@@ -39,6 +39,7 @@ def memory_for(session: Session, old: Memory, key: str = "", untouched: str = ""
 
     `untouched` is the title of a first process as long as no person has chosen one.
     """
+    before = old.title or untouched
     return Memory(
         title=session.title,
         turn=old.turn,
@@ -50,7 +51,7 @@ def memory_for(session: Session, old: Memory, key: str = "", untouched: str = ""
         missing=old.missing,
         opening=old.opening,
         unfinished=old.unfinished,
-        renamed=old.renamed or session.title != (old.title or untouched),
+        renamed=old.renamed or (bool(before) and session.title != before),
         key=key,
         granted=[session.mode],
     )

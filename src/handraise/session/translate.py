@@ -259,8 +259,8 @@ def _task(task: frames.Task, under_way: dict[str, Action]) -> list[Content]:
 def _lost(frame: frames.WritesLost) -> str:
     """Why Claude could not save everything, and what that means."""
     kinds = dict.fromkeys(_LOST.get(each, "unknown") for each in frame.lost or [""])
-    what = " ".join(t(f"sessions.lost_writes.{each}") for each in kinds)
-    return t(f"sessions.lost_writes.{_FULL.get(frame.error_code, 'other')}", what=what, code=frame.error_code[:100])
+    what = " ".join(t(f"sessions.lost_writes.lost.{each}") for each in kinds)
+    return t(f"sessions.lost_writes.{_FULL.get(frame.error_code, 'unnamed')}", what=what)
 
 
 def _rate_limit(left: dict[str, Any]) -> list[Content]:
