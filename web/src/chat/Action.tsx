@@ -52,12 +52,12 @@ function stateOf({ ended, denial, checking }: ActionEntry): string {
 }
 
 /** What was done, and to what: by the hub's verb, or else by its title alone. */
-function ActionTitle({ entry: { started, traits }, directory }: { entry: ActionEntry; directory: string | null }) {
+function ActionTitle({ entry: { started, traits, denial }, directory }: { entry: ActionEntry; directory: string | null }) {
   const { title, kind, input } = started;
   const subject = traits.subject.map((name) => input[name]).find((each) => typeof each === "string" && each) as string | undefined;
   return (
     <span class="action-title">
-      {traits.verb && <span class="verb">{traits.verb} </span>}
+      {traits.verb && !denial && <span class="verb">{traits.verb} </span>}
       {kind === "note" ? <span class="verb">{reveal(title)}</span> : <code>{reveal(nearby(subject ?? title, directory))}</code>}
     </span>
   );
