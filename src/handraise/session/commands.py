@@ -146,8 +146,8 @@ class Deliver(Struct, frozen=True):
     ask: str
 
 
-class Tell(Struct, frozen=True):
-    """Store a person's message to Claude, and that they allowed a denied call."""
+class AllowRetry(Struct, frozen=True):
+    """A person allowed a denied call: store that, and their message to Claude."""
 
     say: Say
     entry: Entry
@@ -204,7 +204,7 @@ Command = (
     | Consult
     | Withdraw
     | Deliver
-    | Tell
+    | AllowRetry
     | Take
     | Return
     | Publish

@@ -16,7 +16,7 @@ from handraise.model.audit import Entry
 from handraise.model.items import ActionDenied, DenialChanged
 from handraise.present.actions import name_action
 from handraise.present.denials import denial_in_words
-from handraise.session.commands import AllowDenied, Command, Publish, Tell, WakeMe
+from handraise.session.commands import AllowDenied, AllowRetry, Command, Publish, WakeMe
 from handraise.session.memory import CallPrint, DeniedCall, Memory, RetryApproval
 from handraise.texts import t
 from handraise.wire import frames
@@ -88,7 +88,7 @@ class Denials:
         entry = Entry(
             wish.at, "denied call allowed", wish.by, wish.source, None, self._session, call.print.digest, None, detail
         )
-        return [Publish(DenialChanged(wish.action, "allowed", wish.by)), Tell(say, entry), *self._wait(wish.at)]
+        return [Publish(DenialChanged(wish.action, "allowed", wish.by)), AllowRetry(say, entry), *self._wait(wish.at)]
 
     def claims(self, use: str, now: datetime) -> bool:
         """Whether a person allowed exactly this call. It holds for the first one: from here on no other has it."""

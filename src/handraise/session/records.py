@@ -42,7 +42,7 @@ def changes(session: str, wanted: Sequence[Command], raised: Iterable[Ask], now:
                 changes.append(SettleAsk(ask, Withdrawn(reason, now)))
             case commands.Deliver(ask):
                 changes.append(DeliverAsk(ask, now))
-            case commands.Tell(say, entry):
+            case commands.AllowRetry(say, entry):
                 changes += [QueueSay(say), Record(entry)]
             case commands.Take(say):
                 changes.append(TakeSay(say, now))

@@ -298,7 +298,7 @@ class Runner:
                 self._forget(timer)
             case commands.WakeMe(timer, float() | int() as seconds):
                 self._later(timer, seconds, commands.TimerFired(timer))
-            case commands.Tell():
+            case commands.AllowRetry():
                 self.listen()
             case commands.Terminate(farewell):
                 self._tasks.create_task(self._claude.stop(farewell))
