@@ -77,3 +77,17 @@ def test_only_who_lost_its_memory_is_told_to_look_before_it_does_anything_again(
     assert lost.append_system_prompt.startswith("Be brief.\n\n")
     assert "check what is there" in lost.append_system_prompt
     assert launching.launch_of(SESSION, Memory(), Options(), None, StartContext()).append_system_prompt is None
+
+
+@pytest.mark.parametrize(
+    ("old", "untouched", "renamed"),
+    [
+        (Memory(), "Fix it", False),
+        (Memory(), "Please fix it", True),
+        (Memory(title="Fix it"), "", False),
+        (Memory(title="Claude's own"), "", True),
+        (Memory(title="Fix it", renamed=True), "", True),
+    ],
+)
+def test_a_title_that_a_person_chose_stays_theirs(old: Memory, untouched: str, renamed: bool) -> None:
+    assert launching.memory_for(SESSION, old, "", untouched).renamed is renamed

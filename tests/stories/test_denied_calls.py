@@ -4,23 +4,28 @@ from pathlib import Path
 
 import pytest
 
-from handraise.demo.pieces import Script, Use, checked, say, use
+from handraise.demo.pieces import Script, Use, checked, say, use, wait
 from handraise.demo.request import Conversation
 from handraise.desk.interface import Refused
 from handraise.hub.hub import Hub
 from handraise.model.asks import Answered
 from handraise.model.items import (
+    ActionChecked,
     ActionDenied,
     AskOpened,
     AskSettled,
     Content,
     DenialChanged,
     Said,
+    SessionChanged,
+    Text,
     TurnEnded,
 )
 from handraise.model.sessions import Session
 from stories.house import House, seen
+from stories.terminal_desk import desk
 from stories.timeline import only, times
+from surfaces.terminal.pseudo import CTRL_D, ENTER
 
 WHY = "[Scripted] it sends data away"
 
@@ -127,3 +132,89 @@ async def test_an_approval_survives_a_hub_and_ends_with_the_session(tmp_path: Pa
                 await hub.desk.allow_denied(session.id, again.action)
             with pytest.raises(Refused):
                 await hub.desk.allow_denied(session.id, "toolu_unknown")
+
+
+async def test_without_a_check_and_in_plan_mode_a_person_can_allow_it_too(tmp_path: Path) -> None:
+    def unchecked(told: Conversation) -> Script:
+        for name in ("auto", "auto", "plan", "plan"):
+            told = yield [use("Bash", command=f"python3 -c \"open('{name}', 'w')\"", description="Write")]
+            told = yield [say("Denied." if told.result().is_error else "Done.")]
+
+    async with House(tmp_path, unchecked) as home, home.open_hub() as hub:
+        session, denied = await begin(hub, home)
+        await hub.desk.allow_denied(session.id, denied.action)
+        await turn(hub, session, 2)
+        assert (home.work / "auto").exists()
+
+        await hub.desk.change_mode(session.id, "plan")
+        await hub.desk.say(session.id, "Plan it.")
+        again = only(ActionDenied, await turn(hub, session, 3))[-1]
+        assert again.allowable_until is not None
+        await hub.desk.allow_denied(session.id, again.action)
+        await turn(hub, session, 4)
+        assert (home.work / "plan").exists()
+
+
+async def test_a_safety_check_and_a_strict_mode_are_shown_but_cannot_be_allowed(tmp_path: Path) -> None:
+    def dangerous(told: Conversation) -> Script:
+        told = yield [use("Bash", command=f"rm -rf {told.directory}", description="Remove everything")]
+        told = yield [say("Denied.")]
+        told = yield [use("Bash", command="python3 -c \"open('x', 'w')\"", description="Write")]
+        told = yield [say("Denied.")]
+
+    async with House(tmp_path, dangerous) as home, home.open_hub() as hub:
+        session, unsafe = await begin(hub, home)
+        await hub.desk.change_mode(session.id, "dontAsk")
+        await hub.desk.say(session.id, "Go on.")
+        strict = only(ActionDenied, await turn(hub, session, 2))[-1]
+        for each, cause in ((unsafe, "safetyCheck"), (strict, "mode")):
+            assert (each.cause, each.allowable_until) == (cause, None)
+            with pytest.raises(Refused, match="can't be allowed any more"):
+                await hub.desk.allow_denied(session.id, each.action)
+        assert home.work.exists()
+
+
+async def test_a_slow_check_is_shown_as_being_checked(tmp_path: Path) -> None:
+    def slow(told: Conversation) -> Script:
+        call = use("Bash", command="python3 -c \"open('a', 'w')\"", description="Write")
+        yield [checked(call), wait(6)]
+        yield [say("Done.")]
+
+    async with House(tmp_path, slow) as home, home.open_hub() as hub:
+        session = (await hub.desk.start("Go.", str(home.work), mode="auto")).session
+        contents = await turn(hub, session)
+        assert [each.checking for each in only(ActionChecked, contents)] == [True, False]
+        assert (home.work / "a").exists()
+
+
+async def test_a_denied_call_is_allowed_by_its_number_in_a_terminal(tmp_path: Path) -> None:
+    script = retries("a", "a")
+    async with desk(tmp_path, script) as (laid, _), laid.terminal("run", "--mode", "auto", "Upload it.") as terminal:
+        await terminal.until("✗ 1. $ python3", "Auto mode's check denied this", "type /allow 1", "idle · ")
+        terminal.type("/allow 2", ENTER)
+        await terminal.until("There is no denied call 2 here.")
+        assert not (laid.home.work / "a").exists()
+        terminal.type("/allow 1", ENTER)
+        await terminal.until("I allow the last denied Bash call", "Denied call 1:", "Claude tried again", "Done.")
+        assert (laid.home.work / "a").exists()
+        terminal.type(CTRL_D)
+        assert await terminal.end() == 0
+
+
+async def test_a_title_that_claude_is_given_is_shown_until_a_person_renames_the_session(tmp_path: Path) -> None:
+    def chats(told: Conversation) -> Script:
+        while True:
+            yield [say("Yes.")]
+
+    async with House(tmp_path, chats) as home, home.open_hub() as hub:
+        session = (await hub.desk.start("Hello.", str(home.work))).session
+        await turn(hub, session)
+        await hub.desk.say(session.id, "/rename Better title")
+        await seen(hub.desk, lambda each: isinstance(each, SessionChanged) and each.title == "Better title", session.id)
+        await hub.desk.rename(session.id, "Mine")
+        await hub.desk.say(session.id, "/rename Another title")
+        await hub.desk.say(session.id, "Hello again.")
+        await seen(
+            hub.desk, lambda each: isinstance(each, Text) and each.text == "Yes.", session.id, await hub.desk.newest()
+        )
+        assert (await hub.desk.session(session.id)).session.title == "Mine"

@@ -86,7 +86,7 @@ def advice(program: str, key_source: str, own: str = "") -> str:
     return f"{text}\n{own}" if own else text
 
 
-_SHOWN |= {frames.UnknownFrame, frames.Unreadable, frames.PermissionCheck, frames.Notification, frames.WritesLost}
+_SHOWN |= {frames.UnknownFrame, frames.Unreadable, frames.PermissionCheck, frames.CornerNotice, frames.WritesLost}
 """All frames that `translate` handles. Most frames are not among them, and cost nothing more."""
 
 
@@ -121,7 +121,7 @@ def translate(frame: frames.Frame, under_way: dict[str, Action]) -> list[Content
             return [Notice("warning", t(trouble, what=what, attempt=attempt, most=most), "retry")]
         case frames.PermissionCheck(tool_use_id=action, status=state) if action in under_way:
             return [ActionChecked(action, state == _CHECKING)]
-        case frames.Notification(text=text, priority=priority) if text.strip():
+        case frames.CornerNotice(text=text, priority=priority) if text.strip():
             return [Notice("warning" if priority in _URGENT else "info", text[:_LONGEST_NOTICE], "notification")]
         case frames.WritesLost():
             return [Notice("error", _lost(frame), "writes lost")]

@@ -82,7 +82,7 @@ _SYSTEM_SHAPES: dict[str, type[Struct]] = {
     "permission_denied": frames.PermissionDenied,
     "permission_check_status": frames.PermissionCheck,
     "session_title_changed": frames.TitleChanged,
-    "notification": frames.Notification,
+    "notification": frames.CornerNotice,
     "session_writes_lost": frames.WritesLost,
     "session_state_changed": frames.StateChanged,
 }

@@ -217,7 +217,7 @@ class TitleChanged(Struct, frozen=True):
     title: str = ""
 
 
-class Notification(Struct, frozen=True):
+class CornerNotice(Struct, frozen=True):
     """`system/notification`: what Claude Code would show in a corner of its own screen."""
 
     text: str = ""
@@ -388,7 +388,7 @@ Frame = (
     | PermissionDenied
     | PermissionCheck
     | TitleChanged
-    | Notification
+    | CornerNotice
     | WritesLost
     | StateChanged
     | Assistant
