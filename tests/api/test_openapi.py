@@ -105,10 +105,10 @@ async def test_every_answer_and_settlement_is_one_of_those_in_the_document(tmp_p
     async with served(tmp_path) as hub, hub.client() as client:
         document = Document((await client.get("/api/openapi.json")).json())
     for answer in ANSWERS:
-        told = answer_as_json(answer)
-        assert document.fits("Answer", told), told
-        assert document.fits(type(answer).__name__, told), told
-        assert document.fits("Answering", {"answer": told})
+        text = answer_as_json(answer)
+        assert document.fits("Answer", text), text
+        assert document.fits(type(answer).__name__, text), text
+        assert document.fits("Answering", {"answer": text})
         for by in (Person("ana"), ByRule("r_1", "Rule r_1"), TheHub()):
             assert document.fits("Settlement", _told(Answered(answer, by, "web", NOON)))
         assert document.fits("Settlement", _told(Expired(NOON, Answered(answer, Person("ana"), "web", NOON))))
@@ -119,8 +119,8 @@ async def test_every_answer_and_settlement_is_one_of_those_in_the_document(tmp_p
 
 
 def _told(settlement: Settlement) -> dict[str, Any]:
-    told = settlement_as_json(settlement)
-    return {**told, "at": str(told["at"])}
+    text = settlement_as_json(settlement)
+    return {**text, "at": str(text["at"])}
 
 
 def _some_answer(body: Body) -> dict[str, Any]:

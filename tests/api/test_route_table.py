@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from starlette import routing
 
-from api.served import served, told
+from api.served import error_of, served
 from handraise.api.requests import Route
 from handraise.model.tokens import ROLES, Role, may
 
@@ -104,7 +104,7 @@ async def test_what_an_agent_tried_is_in_the_audit(tmp_path: Path) -> None:  # l
     async with served(tmp_path) as hub, hub.client("agent") as agent, hub.client("admin") as admin:
         ask = await hub.ask()
         refused = await agent.post(f"/api/asks/{ask.id}/answer", json={"answer": {"answers": [{"labels": ["A"]}]}})
-        assert (refused.status_code, told(refused)["code"]) == (403, "not_allowed")
+        assert (refused.status_code, error_of(refused)["code"]) == (403, "not_allowed")
         entry = (await admin.get("/api/audit", params={"what": "refused"})).json()["entries"][-1]
         assert entry["ask"] == ask.id
         assert entry["by"] == {"kind": "person", "name": "a agent"}
@@ -145,7 +145,7 @@ async def test_a_method_that_a_path_does_not_have_is_refused_and_the_others_are_
             assert "access-control-allow-origin" not in refused.headers
         for lost in ("/api/", "/api/nothing", "/api/sessions/x/y/z", "/api/asks/"):
             refused = await client.post(lost)
-            assert (refused.status_code, told(refused)["code"]) == (404, "not_found")
+            assert (refused.status_code, error_of(refused)["code"]) == (404, "not_found")
 
 
 def _references(value: Any) -> Any:

@@ -126,10 +126,10 @@ def test_what_was_typed_is_the_answer(body: Body, flags: Flags, answer: Answer) 
 def test_what_does_not_fit_is_refused_with_what_is_offered(body: Body, flags: Flags, why: str) -> None:
     with pytest.raises(NoAnswer) as refused:
         answer_in(flags, body)
-    told = str(refused.value)
-    assert why in told.splitlines()[0]
-    assert told.splitlines()[1] == "You can answer with:"
-    assert len(told.splitlines()) > 2
+    text = str(refused.value)
+    assert why in text.splitlines()[0]
+    assert text.splitlines()[1] == "You can answer with:"
+    assert len(text.splitlines()) > 2
 
 
 NAMED: dict[str, dict[str, Any]] = {

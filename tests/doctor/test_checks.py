@@ -103,11 +103,11 @@ async def test_a_running_hub_is_told_with_its_process_and_address(tmp_path: Path
 
 def test_a_port_that_somebody_has_is_in_the_way_unless_a_hub_has_it() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
-        taken = WebSettings(port=other.getsockname()[1])
+        receipt = WebSettings(port=other.getsockname()[1])
 
-        assert checks.check_port(taken, hub_runs=False).verdict == "fail"
-        assert checks.check_port(taken, hub_runs=True).verdict == "ok"
-    assert checks.check_port(taken, hub_runs=False).verdict == "ok"
+        assert checks.check_port(receipt, hub_runs=False).verdict == "fail"
+        assert checks.check_port(receipt, hub_runs=True).verdict == "ok"
+    assert checks.check_port(receipt, hub_runs=False).verdict == "ok"
 
 
 def test_an_address_that_is_not_ours_cannot_be_listened_on() -> None:

@@ -59,13 +59,13 @@ def test_two_kinds_with_the_same_words_have_two_digests() -> None:
 def test_a_body_and_a_settlement_come_back_as_they_were_stored(ask: Ask) -> None:
     assert read_body(ask.kind, msgspec.json.encode(ask.body)) == ask.body
     if ask.settlement is not None:
-        told = msgspec.json.encode(settlement_as_json(ask.settlement))
-        assert read_settlement(ask.kind, told) == ask.settlement
+        text = msgspec.json.encode(settlement_as_json(ask.settlement))
+        assert read_settlement(ask.kind, text) == ask.settlement
 
 
 @given(st.sampled_from(KINDS).flatmap(lambda kind: st.tuples(asks(kind), settlements(kind))))
-def test_the_api_shows_everything_but_where_an_ask_came_from(told: tuple[Ask, Settlement]) -> None:
-    ask = replace(told[0], settlement=told[1])
+def test_the_api_shows_everything_but_where_an_ask_came_from(text: tuple[Ask, Settlement]) -> None:
+    ask = replace(text[0], settlement=text[1])
 
     shown = msgspec.json.decode(msgspec.json.encode(ask_as_json(ask)))
 

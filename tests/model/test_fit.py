@@ -77,9 +77,9 @@ def test_it_fits(body: Body, answer: Answer) -> None:
     ],
 )
 def test_it_does_not_fit_and_the_sentence_says_why(body: Body, answer: Answer, sentence: str) -> None:  # lesson 36
-    with pytest.raises(Misfit) as told:
+    with pytest.raises(Misfit) as error:
         fit.check(body, answer)
-    assert sentence in str(told.value)
+    assert sentence in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,9 @@ def test_it_does_not_fit_and_the_sentence_says_why(body: Body, answer: Answer, s
     ],
 )
 def test_a_field_of_a_form_is_held_to_its_schema(field: dict[str, Any], value: object, sentence: str) -> None:
-    with pytest.raises(Misfit) as told:
+    with pytest.raises(Misfit) as error:
         fit.check(form(a=dict(field)), Filled("accept", {"a": value}))
-    assert sentence in str(told.value)
+    assert sentence in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ def test_a_field_of_a_form_is_held_to_its_schema(field: dict[str, Any], value: o
     ],
 )
 def test_a_field_that_keeps_to_its_schema_fits(field: Any, value: object) -> None:
-    told = dict(field) if isinstance(field, dict) else field
-    properties = form(a=told) if isinstance(told, dict) else Form("?", "post", {"properties": {"a": told}})
+    fields = dict(field) if isinstance(field, dict) else field
+    properties = form(a=fields) if isinstance(fields, dict) else Form("?", "post", {"properties": {"a": fields}})
 
     fit.check(properties, Filled("accept", {"a": value}))
 

@@ -42,7 +42,7 @@ class Scene(Struct, frozen=True):
     play: Callable[[Bed], Awaitable[BedTalk]]
 
 
-def text(told: Conversation) -> Script:
+def text(conversation: Conversation) -> Script:
     yield [think("They greet me."), say("Good day. What may I do for you?")]
 
 
@@ -52,9 +52,9 @@ async def play_text(bed: Bed) -> BedTalk:
     return talk
 
 
-def question(told: Conversation) -> Script:
-    told = yield [say("Let me ask."), use("AskUserQuestion", questions=[DATABASE, COLOURS])]
-    yield [say(told.result().text)]
+def question(conversation: Conversation) -> Script:
+    conversation = yield [say("Let me ask."), use("AskUserQuestion", questions=[DATABASE, COLOURS])]
+    yield [say(conversation.result().text)]
 
 
 async def play_question(bed: Bed) -> BedTalk:
@@ -65,8 +65,10 @@ async def play_question(bed: Bed) -> BedTalk:
     return talk
 
 
-def permissions(told: Conversation) -> Script:
-    told = yield [use("Read", file_path=f"{told.directory}/../{name}") for name in ("a.txt", "b.txt", "c.txt")]
+def permissions(conversation: Conversation) -> Script:
+    conversation = yield [
+        use("Read", file_path=f"{conversation.directory}/../{name}") for name in ("a.txt", "b.txt", "c.txt")
+    ]
     yield [say("Two of three.")]
 
 
@@ -82,13 +84,13 @@ async def play_permissions(bed: Bed) -> BedTalk:
     return talk
 
 
-def plan(told: Conversation) -> Script:
-    plan_file = told.plan_file
-    told = yield [use("Write", file_path=plan_file, content="1. Write everything.")]
-    told = yield [use("ExitPlanMode")]
-    told = yield [use("Write", file_path=plan_file, content="1. Write one file.")]
-    told = yield [use("ExitPlanMode")]
-    told = yield [use("Write", file_path=f"{told.directory}/done.txt", content="done")]
+def plan(conversation: Conversation) -> Script:
+    plan_file = conversation.plan_file
+    conversation = yield [use("Write", file_path=plan_file, content="1. Write everything.")]
+    conversation = yield [use("ExitPlanMode")]
+    conversation = yield [use("Write", file_path=plan_file, content="1. Write one file.")]
+    conversation = yield [use("ExitPlanMode")]
+    conversation = yield [use("Write", file_path=f"{conversation.directory}/done.txt", content="done")]
     yield [say("Done.")]
 
 
@@ -102,9 +104,9 @@ async def play_plan(bed: Bed) -> BedTalk:
     return talk
 
 
-def elicitation(told: Conversation) -> Script:
-    told = yield [use("mcp__forms__deliver", parcel="the lamp")]
-    yield [say(told.result().text)]
+def elicitation(conversation: Conversation) -> Script:
+    conversation = yield [use("mcp__forms__deliver", parcel="the lamp")]
+    yield [say(conversation.result().text)]
 
 
 async def play_elicitation(bed: Bed) -> BedTalk:
@@ -116,9 +118,9 @@ async def play_elicitation(bed: Bed) -> BedTalk:
     return talk
 
 
-def ask_user(told: Conversation) -> Script:
-    told = yield [use(own_tool.NAME, question="Which database?")]
-    yield [say(told.result().text)]
+def ask_user(conversation: Conversation) -> Script:
+    conversation = yield [use(own_tool.NAME, question="Which database?")]
+    yield [say(conversation.result().text)]
 
 
 async def play_ask_user(bed: Bed) -> BedTalk:
@@ -128,12 +130,12 @@ async def play_ask_user(bed: Bed) -> BedTalk:
     return tool.talk
 
 
-def scout(told: Conversation) -> Script:
-    told = yield [use("Write", file_path=f"{told.directory}/scout.txt", content="was here")]
+def scout(conversation: Conversation) -> Script:
+    conversation = yield [use("Write", file_path=f"{conversation.directory}/scout.txt", content="was here")]
     yield [say("I was there.")]
 
 
-def sub_agent(told: Conversation) -> Script:
+def sub_agent(conversation: Conversation) -> Script:
     yield [agent("Look", "Look around", scout)]
     yield [say("Somebody was there.")]
 
@@ -146,7 +148,7 @@ async def play_sub_agent(bed: Bed) -> BedTalk:
     return talk
 
 
-def interrupt(told: Conversation) -> Script:
+def interrupt(conversation: Conversation) -> Script:
     yield [use("Bash", command="touch never.txt", description="Touch")]
     yield [say("Something else, then.")]
 
@@ -162,7 +164,7 @@ async def play_interrupt(bed: Bed) -> BedTalk:
     return talk
 
 
-def retry(told: Conversation) -> Script:
+def retry(conversation: Conversation) -> Script:
     yield [fail(529, "overloaded_error", retry_after=0)]
     yield [say("Here I am.")]
 
@@ -173,7 +175,7 @@ async def play_retry(bed: Bed) -> BedTalk:
     return talk
 
 
-def image(told: Conversation) -> Script:
+def image(conversation: Conversation) -> Script:
     yield [say("A pixel.")]
 
 
@@ -202,7 +204,7 @@ async def record(scene: Scene, tmp: Path) -> bytes:
     async with Bed(tmp, scene=scene.script) as bed:
         talk = await scene.play(bed)
         assert not (await talk.until(Result)).is_error
-        await talk.until(Lifecycle, lambda told: told.state == "completed")
+        await talk.until(Lifecycle, lambda result: result.state == "completed")
         await talk.claude.stop(talk.wire.send_farewell("bye"))
         assert bed.model.errors == []
         return without_machine(talk.claude.folder.journal.read_bytes(), tmp)

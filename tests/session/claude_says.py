@@ -62,8 +62,8 @@ def assistant(*blocks: Any, message: str = "m_1", parent: str | None = None) -> 
     }
 
 
-def tool_use(tool: str, use: str = "t_1", /, parent: str | None = None, **told: Any) -> Line:
-    return assistant({"type": "tool_use", "id": use, "name": tool, "input": told}, parent=parent)
+def tool_use(tool: str, use: str = "t_1", /, parent: str | None = None, **outcome: Any) -> Line:
+    return assistant({"type": "tool_use", "id": use, "name": tool, "input": outcome}, parent=parent)
 
 
 def tool_result(use: str = "t_1", content: Any = "done", *, is_error: bool = False, parent: str | None = None) -> Line:
@@ -83,8 +83,8 @@ def result(**fields: Any) -> Line:
     return {"type": "result", "subtype": "success", "is_error": False, "result": "Done.", **fields}
 
 
-def request(request_id: str, tool: str, told: Any, use: str | None = "t_1", **fields: Any) -> Line:
-    asked = {"subtype": "can_use_tool", "tool_name": tool, "input": told, "tool_use_id": use, **fields}
+def request(request_id: str, tool: str, outcome: Any, use: str | None = "t_1", **fields: Any) -> Line:
+    asked = {"subtype": "can_use_tool", "tool_name": tool, "input": outcome, "tool_use_id": use, **fields}
     return {"type": "control_request", "request_id": request_id, "request": asked}
 
 

@@ -196,10 +196,10 @@ def _choice(prompt: Prompt, how: int) -> Choice:
 
 
 def _answers_to(request: str, written: list[bytes]) -> list[Any]:
-    told = [msgspec.json.decode(line) for line in written]
+    calls = [msgspec.json.decode(line) for line in written]
     return [
         line["response"]
-        for line in told
+        for line in calls
         if line["type"] == "control_response" and line["response"]["request_id"] == request
     ]
 
@@ -241,13 +241,13 @@ class _Strict(World):
 
     def step(self, step: Step) -> list[Command]:
         if isinstance(step, list):
-            kept = []
+            record = []
             for line in step:
                 request = line.get("request_id") if line["type"] == "control_request" else None
                 if request is None or request not in self._made:
-                    kept.append(line)
+                    record.append(line)
                     self._made |= {request} if request else set()
-            step = kept
+            step = record
         return super().step(step)
 
     def __post_init__(self) -> None:

@@ -1,6 +1,6 @@
 /** All texts of the page, in the hub's language. English is built in; another language is loaded before the page is drawn. */
 import { signal } from "@preact/signals";
-// What the hub does not send: the rest of these words comes with each ask and action.
+// Texts that the hub does not send with each ask and action.
 import { choice, denial, kind, left, session, waiting } from "../../src/handraise/texts/en/card.json";
 import page from "../../src/handraise/texts/en/page.json";
 import type { TextKey, TextValues } from "./generated/texts";

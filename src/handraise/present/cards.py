@@ -1,4 +1,4 @@
-"""The card: an ask as every surface words it, and how carefully to look at it. Pure; layout is up to the surface."""
+"""The card: an ask in the words of every surface, and how carefully to look at it. Pure; decides no layout."""
 
 from typing import Any, Literal
 
@@ -19,14 +19,14 @@ _READING = names_of("read", "find")
 
 
 class Risk(Struct, frozen=True):
-    """How risky, and for which reason where it is high."""
+    """How risky, and why if it is high."""
 
     level: Literal["low", "medium", "high"]
     reason: str = ""
 
 
 class Card(Struct, frozen=True):
-    """What people read about an ask, in the language of the hub; hidden characters are marked."""
+    """What people read about an ask, in the hub's language; hidden characters are marked."""
 
     headline: str
     evidence: tuple[Evidence, ...]
@@ -54,7 +54,7 @@ def card_of(ask: Ask, directory: str | None) -> Card:
 
 
 def risk(ask: Ask, *, hidden: bool) -> Risk:
-    """High: what hides, reaches out, runs unasked or can only be allowed once. Low: what only reads or asks."""
+    """High: hides something, reaches out, runs without asking or can only be allowed once. Low: only reads or asks."""
     if hidden:
         return Risk("high", t("card.risk.hidden"))
     match ask.body:

@@ -76,7 +76,7 @@ def _of_permission(body: Permission) -> Iterator[Evidence]:
         yield Evidence("diff", reveal(body.diff))
     if body.diff_note:
         yield Evidence("note", one_line(body.diff_note))
-    # Not `body.description`: where Claude gives none, Claude Code fills it with the name of the file.
+    # Not `body.description`: if Claude gives none, Claude Code fills in the file name.
     description = body.input.get(tool_named(body.tool).says)
     if isinstance(description, str) and description.strip():
         yield Evidence("note", one_line(description), t("card.evidence.says"))

@@ -213,9 +213,9 @@ TEXT = st.text(min_size=1, max_size=3000)
     st.one_of(
         st.builds(bash, TEXT),
         st.builds(Plan, TEXT),
-        st.builds(lambda said, server: Form(said, server, {}), TEXT, TEXT),
+        st.builds(lambda text, server: Form(text, server, {}), TEXT, TEXT),
         st.builds(lambda q, a, b: Question((Prompt(q, "", (Option(a, b, None), Option(b, a))),)), TEXT, TEXT, TEXT),
-        st.builds(lambda name, said: Permission(name, {said: said}), TEXT, TEXT),
+        st.builds(lambda name, text: Permission(name, {text: text}), TEXT, TEXT),
     ),
     TEXT,
 )

@@ -40,8 +40,8 @@ def lines(made: list[Line]) -> list[str]:
 
 
 def ended(**fields: Any) -> TurnEnded:
-    told: dict[str, Any] = {"is_error": False, "error": None, "result": "", **fields}
-    return TurnEnded(1, 0.0123, 4200, {}, **told)
+    values: dict[str, Any] = {"is_error": False, "error": None, "result": "", **fields}
+    return TurnEnded(1, 0.0123, 4200, {}, **values)
 
 
 def partial(text: str, message: str = "m", index: int = 0) -> Preview:
@@ -78,7 +78,7 @@ def test_an_action_is_one_line_with_its_state() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "title", "told"),
+    ("tool", "title", "text"),
     [
         ("Write", "/work/a.py", "✓ Write a.py"),
         ("MultiEdit", "/work/a.py", "✓ Edit a.py"),
@@ -87,10 +87,10 @@ def test_an_action_is_one_line_with_its_state() -> None:
         ("Read", "Read /work/a.py", "✓ Read a.py"),
     ],
 )
-def test_an_action_says_what_is_done(tool: str, title: str, told: str) -> None:
+def test_an_action_says_what_is_done(tool: str, title: str, text: str) -> None:
     timeline = Timeline(directory="/work")
     timeline.receive(item(ActionStarted("t", "tool", title, tool, {})), 60)
-    assert lines(timeline.receive(item(ActionEnded("t", "tool", title, True, "")), 60)) == [told]
+    assert lines(timeline.receive(item(ActionEnded("t", "tool", title, True, "")), 60)) == [text]
 
 
 def test_a_failed_action_says_why() -> None:
@@ -119,8 +119,8 @@ def test_a_failed_turn_says_its_error_once() -> None:  # lesson 51
 
 def test_what_was_said_waits_until_it_is_taken() -> None:
     timeline = Timeline()
-    said = Said("y", "Go\non", 1, Person("ann"), "web")
-    assert lines(timeline.receive(item(said), 60)) == ["", "› Go", "  on [1 image]"]
+    text = Said("y", "Go\non", 1, Person("ann"), "web")
+    assert lines(timeline.receive(item(text), 60)) == ["", "› Go", "  on [1 image]"]
     assert timeline.waiting
     timeline.receive(item(SaidTaken("y")), 60)
     assert not timeline.waiting
