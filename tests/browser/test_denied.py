@@ -13,11 +13,11 @@ pytestmark = needs_browser
 COMMAND = "python3 -c \"open('sent', 'w')\" # \u202etxt"
 
 
-def denied_once(told: Conversation) -> Script:
+def denied_once(conversation: Conversation) -> Script:
     for _ in range(2):
         call = use("Bash", command=COMMAND, description="Send it")
-        told = yield [checked(call, "It sends <b>data</b> away."), wait(6)]
-        told = yield [say("Denied." if told.result().is_error else "Done.")]
+        conversation = yield [checked(call, "It sends <b>data</b> away."), wait(6)]
+        conversation = yield [say("Denied." if conversation.result().is_error else "Done.")]
 
 
 async def test_a_denied_call_says_why_and_takes_two_presses_to_allow(tmp_path: Path) -> None:

@@ -296,9 +296,9 @@ def test_there_are_recordings() -> None:
 def test_a_slow_check_is_told_of_actions_that_are_under_way() -> None:
     checking = {"type": "system", "subtype": "permission_check_status", "tool_use_id": "t_1", "status": "checking"}
 
-    told = heard(checking, tool_use("Bash", command="ls"), checking, {**checking, "status": "done"})
+    contents = heard(checking, tool_use("Bash", command="ls"), checking, {**checking, "status": "done"})
 
-    assert told[1:] == [ActionChecked("t_1", True), ActionChecked("t_1", False)]
+    assert contents[1:] == [ActionChecked("t_1", True), ActionChecked("t_1", False)]
 
 
 def test_a_notification_is_a_notice() -> None:

@@ -46,10 +46,10 @@ class Retrying:
     def __init__(self, names: tuple[str, ...]) -> None:
         self._names = names
 
-    def __call__(self, told: Conversation) -> Script:
+    def __call__(self, conversation: Conversation) -> Script:
         for name in self._names:
-            told = yield [upload(name)]
-            told = yield [say("Denied." if told.result().is_error else "Done.")]
+            conversation = yield [upload(name)]
+            conversation = yield [say("Denied." if conversation.result().is_error else "Done.")]
         yield [say("That was all.")]
 
 
@@ -79,8 +79,8 @@ async def test_a_denied_call_that_a_person_allows_runs_when_claude_retries_it(tm
 
         contents = await turn(hub, session, 2)
         assert (home.work / "a").exists()
-        (said,) = [each for each in only(Said, contents) if "I allow" in each.text]
-        assert said.by == hub.desk.person
+        (message,) = [each for each in only(Said, contents) if "I allow" in each.text]
+        assert message.by == hub.desk.person
         assert [(each.state, each.by) for each in only(DenialChanged, contents)] == [
             ("allowed", hub.desk.person),
             ("retried", hub.desk.person),
@@ -135,10 +135,10 @@ async def test_an_approval_survives_a_hub_and_ends_with_the_session(tmp_path: Pa
 
 
 async def test_without_a_check_and_in_plan_mode_a_person_can_allow_it_too(tmp_path: Path) -> None:
-    def unchecked(told: Conversation) -> Script:
+    def unchecked(conversation: Conversation) -> Script:
         for name in ("auto", "auto", "plan", "plan"):
-            told = yield [use("Bash", command=f"python3 -c \"open('{name}', 'w')\"", description="Write")]
-            told = yield [say("Denied." if told.result().is_error else "Done.")]
+            conversation = yield [use("Bash", command=f"python3 -c \"open('{name}', 'w')\"", description="Write")]
+            conversation = yield [say("Denied." if conversation.result().is_error else "Done.")]
 
     async with House(tmp_path, unchecked) as home, home.open_hub() as hub:
         session, denied = await begin(hub, home)
@@ -156,11 +156,11 @@ async def test_without_a_check_and_in_plan_mode_a_person_can_allow_it_too(tmp_pa
 
 
 async def test_a_safety_check_and_a_strict_mode_are_shown_but_cannot_be_allowed(tmp_path: Path) -> None:
-    def dangerous(told: Conversation) -> Script:
-        told = yield [use("Bash", command=f"rm -rf {told.directory}", description="Remove everything")]
-        told = yield [say("Denied.")]
-        told = yield [use("Bash", command="python3 -c \"open('x', 'w')\"", description="Write")]
-        told = yield [say("Denied.")]
+    def dangerous(conversation: Conversation) -> Script:
+        conversation = yield [use("Bash", command=f"rm -rf {conversation.directory}", description="Remove everything")]
+        conversation = yield [say("Denied.")]
+        conversation = yield [use("Bash", command="python3 -c \"open('x', 'w')\"", description="Write")]
+        conversation = yield [say("Denied.")]
 
     async with House(tmp_path, dangerous) as home, home.open_hub() as hub:
         session, unsafe = await begin(hub, home)
@@ -175,7 +175,7 @@ async def test_a_safety_check_and_a_strict_mode_are_shown_but_cannot_be_allowed(
 
 
 async def test_a_slow_check_is_shown_as_being_checked(tmp_path: Path) -> None:
-    def slow(told: Conversation) -> Script:
+    def slow(conversation: Conversation) -> Script:
         call = use("Bash", command="python3 -c \"open('a', 'w')\"", description="Write")
         yield [checked(call), wait(6)]
         yield [say("Done.")]
@@ -202,7 +202,7 @@ async def test_a_denied_call_is_allowed_by_its_number_in_a_terminal(tmp_path: Pa
 
 
 async def test_a_title_that_claude_is_given_is_shown_until_a_person_renames_the_session(tmp_path: Path) -> None:
-    def chats(told: Conversation) -> Script:
+    def chats(conversation: Conversation) -> Script:
         while True:
             yield [say("Yes.")]
 
