@@ -195,7 +195,9 @@ async def test_a_denied_call_is_allowed_by_its_number_in_a_terminal(tmp_path: Pa
         await terminal.until("There is no denied call 2 here.")
         assert not (laid.home.work / "a").exists()
         terminal.type("/allow 1", ENTER)
-        await terminal.until("I allow the last denied Bash call", "Denied call 1:", "Claude tried again", "Done.")
+        await terminal.until(
+            "I allow the last denied Bash call", "Denied call 1:", "Claude tried again", "Done.", "idle · "
+        )
         assert (laid.home.work / "a").exists()
         terminal.type(CTRL_D)
         assert await terminal.end() == 0
