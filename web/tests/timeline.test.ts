@@ -126,7 +126,8 @@ test("a denied action shows why, and what became of it", () => {
   const checking = item({ type: "action.checked", action: "a", checking: true });
   const items = [started("a", "Bash", null, { command: "up" }), checking];
   const timeline = new Timeline(items);
-  assert.equal((timeline.blocks[0]?.[0] as ActionEntry).checking, true);
+  const [slow] = timeline.blocks[0] as [ActionEntry];
+  assert.equal(slow.checking, true);
   for (const each of [denied, ended("a"), allowed, item({ type: "denial.changed", action: "unknown", state: "over", by: null, note: "" })]) timeline.add(each);
   const [action] = timeline.blocks[0] as [ActionEntry];
   assert.deepEqual([action.checking, action.denial?.item, action.denial?.change], [false, denied, allowed]);
