@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from handraise.demo.pieces import Script, Use, checked, say, use, wait
+from handraise.demo.pieces import Script, Use, checked, hold, say, use, wait
 from handraise.demo.request import Conversation
 from handraise.desk.interface import Refused
 from handraise.hub.hub import Hub
@@ -220,3 +220,26 @@ async def test_a_title_that_claude_is_given_is_shown_until_a_person_renames_the_
             hub.desk, lambda each: isinstance(each, Text) and each.text == "Yes.", session.id, await hub.desk.newest()
         )
         assert (await hub.desk.session(session.id)).session.title == "Mine"
+
+
+async def test_a_call_allowed_during_the_turn_is_retried_in_it(tmp_path: Path) -> None:
+    def steered(conversation: Conversation) -> Script:
+        conversation = yield [upload("a")]
+        look = use("Read", file_path=f"{conversation.directory}/x")
+        conversation = yield [say("One moment."), hold("denied"), look]
+        for _ in range(50):
+            if "I allow" in " ".join([conversation.text, *conversation.asides]):
+                break
+            conversation = yield [look]  # the message is on its way
+        yield [upload("a")]
+        yield [say("Done.")]
+
+    async with House(tmp_path, steered) as home, home.open_hub() as hub:
+        session = (await hub.desk.start("Upload it.", str(home.work), mode="auto")).session
+        await home.model.held("denied")
+        shown = await seen(hub.desk, lambda each: isinstance(each, ActionDenied), session.id)
+        await hub.desk.allow_denied(session.id, only(ActionDenied, shown)[0].action)
+        home.model.release("denied")
+        await turn(hub, session)
+        assert (home.work / "a").exists()
+        assert home.model.errors == []
