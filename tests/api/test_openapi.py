@@ -24,12 +24,17 @@ from handraise.model.answers import (
 from handraise.model.asks import (
     Answered,
     Body,
+    Dialog,
     Expired,
     Form,
     Offer,
+    Option,
     Permission,
     Plan,
+    Prompt,
+    Question,
     Settlement,
+    Terms,
     Withdrawn,
     settlement_as_json,
 )
@@ -42,6 +47,12 @@ BODIES: list[Body] = [
     Permission("Bash", {"command": "ls"}, offers=(Offer("always", "any `ls`", (Rule("r", "allow", command="ls *"),)),)),
     Plan("1. Do it."),
     Form("Who?", "a server", {"properties": {"name": {"type": "string"}}}),
+    Form("Sign in", "a server", {}, "https://example.com/"),
+    Question(
+        (Prompt("Retry?", "", (Option("A"), Option("B")), closed=True),),
+        terms=Terms(person=True),
+        dialog=Dialog("refusal_fallback_prompt", ("retry_fallback", "cancelled")),
+    ),
 ]
 ANSWERS: list[Answer] = [
     Choices((Choice(("A",)), Choice((), "something else"))),
@@ -77,7 +88,7 @@ async def test_every_kind_of_ask_is_as_the_document_says_open_and_settled(tmp_pa
         shown = (await client.get(f"/api/asks/{ask.id}")).json()
         assert document.fits("Ask", shown)
         assert document.fits(f"{type(body).__name__}Ask", shown)
-        assert sum(document.fits(f"{type(each).__name__}Ask", shown) for each in BODIES) == 1
+        assert sum(document.fits(f"{type(each).__name__}Ask", shown) for each in BODIES[:4]) == 1
         assert document.fits("Asks", (await client.get("/api/asks")).json())
 
         await hub.up.hub.store.apply([SettleAsk(ask.id, Withdrawn("the turn was interrupted", NOON))])

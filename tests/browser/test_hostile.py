@@ -132,6 +132,8 @@ async def ask(hub: Served, session: str) -> None:
         field = {"type": "string", "title": text, "description": text, "enum": [text, "b"], "enumNames": [text, text]}
         schema = {"properties": {text[:50]: field, f"x{text[:50]}": {**field, "enum": None, "default": text}}}
         await hub.ask(Form(text, text[:50], schema), session=session)
+        await hub.ask(Form(text, text[:50], {}, text or "x"), session=session)
+        await hub.ask(Form(text, text[:50], {}, f"https://example.com/{text}"), session=session)
 
 
 async def unfold(page: Page) -> None:
@@ -159,7 +161,7 @@ async def test_in_a_conversation_and_on_every_card(tmp_path: Path) -> None:  # l
 
         await ask(hub, asked.id)
         await page.goto(f"/sessions/{asked.id}")
-        await expect(page.locator("main .card")).to_have_count(6 * len(TEXTS))
+        await expect(page.locator("main .card")).to_have_count(8 * len(TEXTS))
         for size in SIZES:
             await page.set_viewport_size(size)
             await unfold(page)

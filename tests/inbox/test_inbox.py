@@ -7,9 +7,21 @@ import pytest
 
 from handraise.inbox.errors import AlreadySettled, AlreadyWithdrawn, NoSuchAsk, NotWhatWasShown
 from handraise.inbox.inbox import Inbox
-from handraise.model.actors import Person
+from handraise.model.actors import Person, TheHub
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Misfit, Outline, Revise
-from handraise.model.asks import AcceptedAnswer, Answered, Ask, Body, Expired, Withdrawn
+from handraise.model.asks import (
+    AcceptedAnswer,
+    Answered,
+    Ask,
+    Body,
+    Dialog,
+    Expired,
+    Form,
+    Option,
+    Prompt,
+    Question,
+    Withdrawn,
+)
 from handraise.model.items import AskOpened, AskSettled, Said
 from handraise.model.projects import Patience
 from handraise.model.rules import Rule
@@ -284,6 +296,33 @@ async def test_a_late_answer_is_recorded_once_and_said_as_guidance_once(store: S
         assert "Which database? — SQLite" in say.content
         assert (say.by, say.source) == (ANA, "web")
         assert [type(each) for each in await here.contents()] == [AskOpened, AskSettled, AskSettled, Said]
+
+
+async def test_an_expired_dialog_takes_no_late_answer(store: Store) -> None:
+    dialog = Dialog("refusal_fallback_prompt", ("retry_fallback", "cancelled"))
+    asked = Question(
+        (Prompt("Which database?", "", (Option("SQLite"), Option("Postgres")), closed=True),), dialog=dialog
+    )
+    async with room(store) as here:
+        await here.open(an_ask(asked), patience=TEN_SECONDS)
+        here.clock.forward(10)
+        await here.inbox.expire()
+
+        with pytest.raises(AlreadySettled, match="closed"):
+            await here.inbox.answer("a_1", SQLITE, ANA, "web")
+        assert await store.says("s_1") == []
+
+
+async def test_a_link_that_was_completed_by_itself_says_so_to_who_comes_later(store: Store) -> None:
+    async with room(store) as here:
+        await here.open(an_ask(Form("Sign in.", "post", {}, "https://example.com/")))
+        done = Answered(Filled("accept"), TheHub(), "website", NOON)
+        await store.apply([SettleAsk("a_1", done)])
+
+        assert (await here.inbox.answer("a_1", Filled("accept"), ANA, "web")).ask.settlement == done
+        with pytest.raises(AlreadySettled, match=r"Already completed on the website\."):
+            await here.inbox.answer("a_1", Filled("decline"), ANA, "web")
+        assert [ask.settlement for ask in here.settled] == [done]
 
 
 async def test_of_many_late_answers_at_once_one_is_said(tmp_path: Path) -> None:

@@ -10,8 +10,12 @@ from handraise.model.asks import (
     KINDS,
     Ask,
     Body,
+    Form,
+    Option,
     Permission,
     Plan,
+    Prompt,
+    Question,
     Settlement,
     ask_as_json,
     digest_of,
@@ -49,6 +53,14 @@ def test_a_digest_does_not_depend_on_the_order_of_keys() -> None:
 
     assert digest_of(one) == digest_of(other)
     assert digest_of(one) != digest_of(Permission("Write", {"file_path": "b", "content": {"x": 1, "y": 2}}))
+
+
+def test_a_digest_of_an_earlier_version_is_still_the_same() -> None:
+    form = digest_of(Form("Where?", "post", {}))
+    question = digest_of(Question((Prompt("Which?", "", (Option("A"),)),)))
+
+    assert form == "sha256:b220312c77f622f8305a6459102d8b99a24511a325268ad423168548ea7f9df4"
+    assert question == "sha256:a4e7b4efc80e9099b4b914637a870b2f18c7aa0b5004f83330d6bb0ecef1e4ee"
 
 
 def test_two_kinds_with_the_same_words_have_two_digests() -> None:

@@ -107,6 +107,25 @@ def form(request_id: str = "r_1", **fields: Any) -> Line:
     return {"type": "control_request", "request_id": request_id, "request": inside}
 
 
+def link(request_id: str = "r_1", **fields: Any) -> Line:
+    """An MCP server wants a link visited."""
+    visited = {"url": "https://login.example.com/", "elicitation_id": "e_1", **fields}
+    return form(request_id, mode="url", requested_schema=None, **visited)
+
+
+def completed(elicitation: Any = "e_1", server: Any = "post") -> Line:
+    """The server says that a link was completed."""
+    inside = {"mcp_server_name": server, "elicitation_id": elicitation}
+    return {"type": "system", "subtype": "elicitation_complete", **inside}
+
+
+def dialog(request_id: str = "r_1", kind: Any = "refusal_fallback_prompt", payload: Any = None) -> Line:
+    """Claude Code itself asks."""
+    refusal = {"originalModel": "claude-fable-5", "fallbackModel": "claude-opus-4-8", "apiRefusalCategory": "cyber"}
+    inside = {"subtype": "request_user_dialog", "dialog_kind": kind, "payload": refusal if payload is None else payload}
+    return {"type": "control_request", "request_id": request_id, "request": inside}
+
+
 def mcp_message(request_id: str, **message: Any) -> Line:
     inside = {"subtype": "mcp_message", "server_name": "handraise", "message": {"jsonrpc": "2.0", **message}}
     return {"type": "control_request", "request_id": request_id, "request": inside}

@@ -135,7 +135,7 @@ def test_an_input_that_cannot_be_read_is_denied_and_breaks_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [form(mode="url", url="https://example.org"), form(requested_schema={"properties": []})]
+    "line", [form(mode="url", url=""), form(mode="other"), form(requested_schema={"properties": []})]
 )
 def test_a_form_that_cannot_be_shown_is_cancelled_and_never_accepted(line: Line) -> None:
     assert responses(working().hear(line)) == [{"action": "cancel"}]

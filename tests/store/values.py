@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from handraise.model.actors import Actor, ByRule, Person, TheHub
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise, Trusting
@@ -11,6 +12,7 @@ from handraise.model.asks import (
     Answered,
     Ask,
     Body,
+    Dialog,
     Expired,
     Form,
     Kind,
@@ -77,9 +79,11 @@ bodies: dict[Kind, st.SearchStrategy[Body]] = {
                 texts,
                 st.lists(st.builds(Option, texts, texts, st.none() | texts), max_size=3).map(tuple),
                 st.booleans(),
+                st.just(UNSET) | st.booleans(),
             ),
             max_size=3,
         ).map(tuple),
+        dialog=st.just(UNSET) | st.builds(Dialog, texts, st.lists(texts, max_size=3).map(tuple)),
     ),
     "permission": st.builds(
         Permission,
@@ -95,7 +99,7 @@ bodies: dict[Kind, st.SearchStrategy[Body]] = {
         offers=st.lists(offers, max_size=2).map(tuple),
     ),
     "plan": st.builds(Plan, texts),
-    "form": st.builds(Form, texts, texts, json_objects),
+    "form": st.builds(Form, texts, texts, json_objects, st.just(UNSET) | texts),
     "trust": st.builds(
         Trust,
         texts,

@@ -5,7 +5,7 @@ Backquotes mark machine text: hidden characters are shown, and nothing in it bre
 
 from typing import assert_never
 
-from handraise.model.asks import Ask, Form, Permission, Plan, Question
+from handraise.model.asks import Ask, Form, Permission, Plan, Question, is_link
 from handraise.model.names import has_hidden, reveal
 from handraise.model.tools import Tool, of_server, tool_named
 from handraise.model.trust import Trust
@@ -28,7 +28,7 @@ def headline(ask: Ask, directory: str | None) -> str:
             return t("card.plan")
         case Form(message=message, server=server):
             if not message.strip():
-                return t("card.form.bare", server=quoted(server))
+                return t("card.form.link" if is_link(ask.body) else "card.form.bare", server=quoted(server))
             return t("card.form.asks", server=quoted(server), message=one_line(message))
         case Trust(directory=named):
             return t("card.trust", directory=quoted(named))

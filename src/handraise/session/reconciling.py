@@ -1,9 +1,11 @@
 """Compares the requests that are open here with those that an adopted Claude says it waits on. Never awaits."""
 
 from datetime import datetime
+from typing import Any
 
 from handraise.model.items import Notice
 from handraise.session.commands import Command, Publish, Withdraw, Write
+from handraise.session.dialogs import DECLARED
 from handraise.session.memory import Memory
 from handraise.session.pending import PendingRequests
 from handraise.texts import t
@@ -12,6 +14,8 @@ from handraise.wire.decode import pending_requests
 from handraise.wire.frames import Acknowledged, ControlRequest
 
 INITIALIZE = "initialize"
+ABILITIES: dict[str, Any] = {"forwardSubagentText": True, "supportedDialogKinds": DECLARED}
+"""What we can show. A Claude that doesn't know one of them ignores it."""
 DIFFERS = "reattached"
 """What a notice about a difference is about."""
 
@@ -37,7 +41,7 @@ class Reconciliation:
         memory.wants[request_id] = (INITIALIZE, "")
         still_open = [key for key, each in memory.requests.items() if each.is_permission and not each.settled]
         memory.reconciling, memory.open_then = request_id, still_open
-        return Write(self._wire.send_request(request_id, INITIALIZE))
+        return Write(self._wire.send_request(request_id, INITIALIZE, **ABILITIES))
 
     def compare(self, answer: Acknowledged, now: datetime) -> list[Command]:
         """What differs, and a notice for each. An answer without a list means nothing: it is an older Claude."""

@@ -141,9 +141,15 @@ class Connection:
         return self._respond(request_id, {"behavior": "deny", "message": message, **more})
 
     def send_filled(self, request_id: str, action: str, content: Mapping[str, Any] | None = None) -> bytes:
-        """The answer to a form: accept, decline or cancel."""
+        """The answer to a form or a link: accept, decline or cancel."""
         more = {"content": content} if content is not None else {}
         return self._respond(request_id, {"action": action, **more})
+
+    def send_dialog(self, request_id: str, result: str | None) -> bytes:
+        """The result of a dialog; None if it was closed without a choice."""
+        if result is None:
+            return self._respond(request_id, {"behavior": "cancelled"})
+        return self._respond(request_id, {"behavior": "completed", "result": result})
 
     def send_mcp(self, request_id: str, response: Mapping[str, Any]) -> bytes:
         """The reply of an MCP server on our side of the pipe."""

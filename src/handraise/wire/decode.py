@@ -89,10 +89,18 @@ _SYSTEM_SHAPES: dict[str, type[Struct]] = {
     "task_notification": frames.Task,
     "background_tasks_changed": frames.BackgroundTasks,
     "api_retry": frames.ApiRetry,
+    "elicitation_complete": frames.ElicitationComplete,
+    "permission_denied": frames.PermissionDenied,
+    "permission_check_status": frames.PermissionCheck,
+    "session_title_changed": frames.TitleChanged,
+    "notification": frames.CornerNotice,
+    "session_writes_lost": frames.WritesLost,
+    "session_state_changed": frames.StateChanged,
 }
 _REQUEST_SHAPES: dict[str, type[Struct]] = {
     "can_use_tool": frames.CanUseTool,
     "elicitation": frames.Elicitation,
+    "request_user_dialog": frames.UserDialog,
     "mcp_message": frames.McpMessage,
     "hook_callback": frames.HookCallback,
 }

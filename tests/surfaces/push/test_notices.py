@@ -26,7 +26,7 @@ from handraise.model.asks import (
 from handraise.surfaces.push import notices
 from handraise.surfaces.push.device_log import Ending
 from handraise.surfaces.push.notices import MOST, AskNotice, NoticeContext
-from surfaces.push.asked import FORM, NOW, PLAN, WHICH, ask_of, bash
+from surfaces.push.asked import DIALOG, FORM, LINK, NOW, PLAN, WHICH, ask_of, bash
 
 HERE = NoticeContext("Fix the tests", "/work/app")
 NEW = "@@ -0,0 +1,2 @@\n+one\n+two\n"
@@ -157,6 +157,19 @@ def test_a_plan_and_a_form_can_only_be_refused_at_a_glance() -> None:
         shown(PLAN).body
         == "# Move to Postgres\n\n1. Make a dump\n2. Load it\nOpen it to see everything.\nFix the tests"
     )
+
+
+def test_a_link_and_a_dialog_are_only_opened_in_handraise() -> None:
+    assert offered(LINK) == offered(DIALOG) == []
+    assert shown(LINK).body == "https://login.example.com/oauth\nOpen it to see everything.\nFix the tests"
+    assert shown(LINK).path == "/sessions/s_1"
+    assert shown(DIALOG).body == "Retry\nDismiss\nFix the tests"
+
+
+def test_a_link_that_was_completed_by_itself_is_settled_without_a_source() -> None:
+    done = Answered(Filled("accept"), TheHub(), "website", NOW)
+    settled = notices.of_settled(ask_of(LINK, settlement=done), NoticeContext(), "d_1", 0)
+    assert settled.body == "Completed on the website"
 
 
 @pytest.mark.parametrize("body", [bash("npm test"), WHICH, PLAN, FORM])

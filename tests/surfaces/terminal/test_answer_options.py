@@ -107,7 +107,11 @@ def test_a_plan_and_a_form_are_offered_whole() -> None:
         "  --revise 'What to change'",
         "  --outline",
     ]
-    assert offered(Form("?", "s", {"properties": {"n": {}}})) == ["  --fill '{\"n\": …}'", "  --decline"]
+    assert offered(Form("?", "s", {"properties": {"n": {}}})) == [
+        "  --fill '{\"n\": …}'",
+        "  --decline",
+        "  --dismiss",
+    ]
 
 
 def test_the_examples_of_the_help_are_answers() -> None:
