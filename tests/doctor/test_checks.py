@@ -35,8 +35,9 @@ def kernel(folder: Path, **numbers: int) -> Path:
     ("says", "verdict"),
     [
         ("2.1.325 (Claude Code)", "ok"),
-        ("2.1.197 (Claude Code)", "ok"),
-        ("2.1.99 (Claude Code)", "warn"),
+        ("2.1.223 (Claude Code)", "ok"),
+        ("2.1.222 (Claude Code)", "fail"),
+        ("2.1.99 (Claude Code)", "fail"),
         ("no", "fail"),
     ],
 )
@@ -46,6 +47,17 @@ async def test_the_cli_is_run_and_its_version_compared(tmp_path: Path, says: str
     assert finding.verdict == verdict
     assert str(tmp_path / "claude") in finding.sentence
     assert bool(finding.advice) == (verdict != "ok")
+
+
+@pytest.mark.parametrize(("allowed", "plan"), [(False, "Plan mode is refused."), (True, "Plan mode is allowed.")])
+async def test_an_unsafe_cli_is_named_as_unsafe(tmp_path: Path, *, allowed: bool, plan: str) -> None:
+    program = a_program(tmp_path / "claude", "2.1.197 (Claude Code)")
+
+    finding = await checks.check_claude(ClaudeSettings(path=program, allow_unsafe_plan_mode=allowed))
+
+    assert "It is unsafe: before 2.1.223" in finding.sentence
+    assert plan in finding.sentence
+    assert finding.advice == f"Run: {program} update"
 
 
 async def test_a_cli_that_is_not_there_comes_with_how_to_get_one(tmp_path: Path) -> None:

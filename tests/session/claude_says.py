@@ -151,7 +151,7 @@ class Talk:
     """A machine, its wire, and the asks it raised."""
 
     def __init__(self, memory: Memory | None = None, *, limits: SessionLimits = TEMPER) -> None:
-        self.memory = memory or Memory()
+        self.memory = memory or Memory(version="2.1.325")
         self.wire = Connection(0, self.memory.requests)
         self.machine = Machine("s_1", "p_1", self.memory, self.wire, limits)
         self.asks: dict[str, Ask] = {}

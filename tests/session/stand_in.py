@@ -158,7 +158,7 @@ async def stage(
     if record is None:
         await store.apply([SaveSession(SESSION)])
     checkpoint = await store.checkpoint("s_1")
-    memory = Memory.load(checkpoint.memory) if checkpoint else Memory()
+    memory = Memory.load(checkpoint.memory) if checkpoint else Memory(version="2.1.325")
     memory.title = (record or SESSION).title
     wire = Connection(checkpoint.offset if checkpoint else 0, memory.requests)
     async with Feed(store) as feed, Inbox(store, clock) as inbox:

@@ -78,9 +78,12 @@ def test_a_process_that_began_is_greeted_and_idle_when_it_answers() -> None:
     assert talk.memory.phase == "idle"
 
 
-def test_a_greeted_process_that_is_adopted_is_not_greeted_again() -> None:
-    assert idle().observe(ProcessStarted()) == [WakeMe("idle", 600)]
-    assert working().observe(ProcessStarted()) == [WakeMe("idle", None)]
+def test_a_greeted_process_that_is_adopted_keeps_its_hooks_and_is_asked_what_is_pending() -> None:
+    for talk, idle_after in ((idle(), 600), (working(), None)):
+        commands = talk.observe(ProcessStarted())
+
+        assert [each["request"] for each in written(commands)] == [{"subtype": "initialize"}]
+        assert of(WakeMe, commands) == [WakeMe("idle", idle_after)]
 
 
 def test_a_process_that_was_being_stopped_is_stopped_by_the_hub_that_adopts_it() -> None:

@@ -32,6 +32,7 @@ from handraise.model.rules import Rule
 from handraise.model.sessions import Checkpoint, Ended, Say, Session
 from handraise.model.tokens import ROLES, Token
 from handraise.model.trust import Brought, BroughtKind, Trust, TrustLevel
+from handraise.model.usage import UsageLimit
 
 texts = st.text(max_size=20)
 names = st.text("abcdef", min_size=1, max_size=8)
@@ -177,6 +178,9 @@ sessions = st.builds(
     ),
     stuck_since=st.none() | times,
     forked_from=st.none() | names,
+    usage=st.lists(
+        st.builds(UsageLimit, texts, st.none() | st.floats(0, 10), st.none() | times, st.booleans()), max_size=3
+    ).map(tuple),
 )
 checkpoints = st.builds(Checkpoint, names, st.integers(0, 100), st.integers(0, 2**62), st.binary(max_size=40))
 says = st.builds(

@@ -1,7 +1,7 @@
 """Signing in and out: with the link that the hub printed, or with a token."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from http.cookies import SimpleCookie
 from secrets import token_urlsafe
 from urllib.parse import quote
@@ -39,8 +39,9 @@ class LoginRoutes:
         cookie: str,
         proxies: Collection[str] = frozenset(),
         no_sandbox: str = "",
+        unsafe_claude: Callable[[], str] = lambda: "",
     ) -> None:
-        """`no_sandbox` says why there is no sandbox; empty if there is one."""
+        """`no_sandbox` says why there is no sandbox; empty if there is one. `unsafe_claude` is a version."""
         self._attempts = Attempts()
         self._proxies = proxies
         self._page = page
@@ -48,6 +49,7 @@ class LoginRoutes:
         self._base = base
         self._cookie = cookie
         self._no_sandbox = no_sandbox
+        self._unsafe_claude = unsafe_claude
 
     async def by_link(self, request: ApiRequest) -> Response:
         code = request.text("code")
@@ -157,7 +159,8 @@ class LoginRoutes:
         """Who the caller is. A browser without a seat gets one."""
         fresh = "" if request.desk.person.seat or source != "web" else token_urlsafe(16)
         seat = request.desk.person.seat or seat_of(fresh)
-        response = answer(schemas.Me(name, role, source, seat, self._no_sandbox, texts.language(), TOOL_KINDS))
+        unsafe = self._unsafe_claude()
+        response = answer(schemas.Me(name, role, source, seat, self._no_sandbox, unsafe, texts.language(), TOOL_KINDS))
         self._give_seat(response, fresh)
         return response
 

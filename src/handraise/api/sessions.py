@@ -15,6 +15,7 @@ from handraise.api.schemas import Done, Name
 from handraise.desk.interface import Refused, SessionSummary
 from handraise.model.actors import Actor
 from handraise.model.sessions import Ended, Phase, state_of
+from handraise.model.usage import UsageLimit
 from handraise.texts import t
 
 _LARGEST_MESSAGE = 40 * 1024 * 1024
@@ -116,6 +117,8 @@ class SessionSchema(Struct, frozen=True):
     forked_from: str | None
     last_line: str
     """The last thing that Claude said or did. Empty at first."""
+    usage: tuple[UsageLimit, ...]
+    """The usage limits of the account, as Claude reported them last. Empty with an API key."""
 
 
 class Sessions(Struct, frozen=True):
@@ -324,6 +327,7 @@ def _session(seen: SessionSummary) -> SessionSchema:
         stuck_since=session.stuck_since,
         forked_from=session.forked_from,
         last_line=seen.last_line,
+        usage=session.usage,
     )
 
 

@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import re
 import shlex
 import shutil
 import socket
@@ -17,12 +16,12 @@ from handraise.api import tls
 from handraise.claude import sandbox_support
 from handraise.claude.fifo import WANTED_SIZE
 from handraise.claude.locate import ClaudeMissing, locate, version
+from handraise.claude.versions import SAFE_SINCE, is_unsafe
 from handraise.config.settings import ClaudeSettings, SandboxSettings, WebSettings
 from handraise.store.interface import StoreError
 from handraise.store.sqlite.database import schema
 from handraise.texts import t
 
-OLDEST_TRIED = (2, 1, 197)
 KERNEL = Path("/proc/sys/fs")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
@@ -53,10 +52,11 @@ async def check_claude(settings: ClaudeSettings) -> Finding:
     except ClaudeMissing as error:
         return Finding("claude", "fail", error.problem, error.advice)
     sentence = t("doctor.claude.found", version=found, path=path)
-    if tuple(int(number) for number in re.findall(r"\d+", found)[:3]) < OLDEST_TRIED:
-        oldest = ".".join(map(str, OLDEST_TRIED))
-        old = t("doctor.claude.old", version=found, path=path, oldest=oldest)
-        return Finding("claude", "warn", old, t("doctor.run", command="claude update"))
+    if is_unsafe(found):
+        unsafe = t("doctor.claude.unsafe", version=found, path=path, safe=SAFE_SINCE)
+        plan = t("doctor.claude.plan_allowed" if settings.allow_unsafe_plan_mode else "doctor.claude.plan_refused")
+        update = t("doctor.run", command=f"{shlex.quote(str(path))} update")
+        return Finding("claude", "fail", f"{unsafe} {plan}", update)
     return Finding("claude", "ok", sentence)
 
 

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from handraise.model.actors import Actor
+from handraise.model.usage import UsageLimit
 
 ActionKind = Literal["command", "file_change", "tool", "web_search", "note"]
 
@@ -34,6 +35,7 @@ class SessionChanged(Struct, frozen=True, tag_field="type", tag="session.changed
     cost_usd: float
     note: str = ""
     stuck_since: datetime | None = None
+    usage: tuple[UsageLimit, ...] = ()
 
 
 class TurnStarted(Struct, frozen=True, tag_field="type", tag="turn.started"):

@@ -183,7 +183,13 @@ def _app(
     )
     proxies = config.proxy.addresses if config.proxy else frozenset()
     login = LoginRoutes(
-        page, secure=secure, base=link_base, cookie=cookie, proxies=proxies, no_sandbox=opened.wall.missing
+        page,
+        secure=secure,
+        base=link_base,
+        cookie=cookie,
+        proxies=proxies,
+        no_sandbox=opened.wall.missing,
+        unsafe_claude=lambda: opened.pool.unsafe_version,
     )
     return WebApp(guard, login, streams, page, more)
 

@@ -37,7 +37,7 @@ class StartContext(Struct, frozen=True):
         return {**_PATIENT, **base, **({} if self.trusted else _MEMORY)}
 
 
-def memory_for(session: Session, old: Memory, key: str = "") -> Memory:
+def memory_for(session: Session, old: Memory, key: str = "", version: str = "") -> Memory:
     """The memory of the next process; `old` is that of the last one. Our answers are marked with `key`."""
     return Memory(
         title=session.title,
@@ -46,6 +46,8 @@ def memory_for(session: Session, old: Memory, key: str = "") -> Memory:
         model=session.model,
         cost_before=old.cost_usd,
         cooldown=old.cooldown,
+        version=version,
+        usage=old.usage,
         way=_way(session, old),
         missing=old.missing,
         opening=old.opening,

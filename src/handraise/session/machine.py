@@ -6,6 +6,7 @@ from typing import assert_never
 from msgspec import Struct
 from msgspec.structs import replace
 
+from handraise.claude import versions
 from handraise.model.items import Notice, SessionEnded, TurnStarted
 from handraise.session import ending, phases, translate
 from handraise.session.commands import (
@@ -33,13 +34,14 @@ from handraise.session.commands import (
     Wish,
     Write,
 )
-from handraise.session.dialogs import DECLARED
 from handraise.session.ending import found_nothing, how_it_ended
 from handraise.session.guard import BYE, HELLO, Guard
 from handraise.session.memory import Memory
 from handraise.session.pending import PendingRequests
 from handraise.session.phases import Event
+from handraise.session.reconciling import ABILITIES, INITIALIZE, Reconciliation
 from handraise.session.says import SayTracker
+from handraise.session.usage import limits_after
 from handraise.texts import t
 from handraise.wire import frames
 from handraise.wire.connection import Connection
@@ -48,6 +50,7 @@ from handraise.wire.frames import TextBlock, ToolResult
 _HOOKS = {"PreToolUse": [{"matcher": None, "hookCallbackIds": ["handraise"], "timeout": 2_000_000}]}
 """Makes Claude have us check every call. It waits three weeks, then denies; a longer timeout would overflow."""
 _TEXT_KEPT = 64 * 1024
+PLAN = "plan"
 
 
 class WishRefused(Exception):
@@ -55,12 +58,21 @@ class WishRefused(Exception):
 
 
 class SessionLimits(Struct, frozen=True):
-    """How long a session waits for Claude, in seconds, and its cost limit; None means no limit."""
+    """How long a session waits for Claude, in seconds, its cost limit, and its modes; None means no limit."""
 
     move: float = 30.0
     idle: float | None = None
     cost_usd: float | None = None
     """A session that costs more is stopped when its turn ends."""
+    unsafe_plan: bool = False
+    """Allows plan mode in versions of Claude Code that are unsafe."""
+
+    def refusal_of(self, mode: str, version: str) -> str | None:
+        """Why this version may not be in this mode, as a sentence; None if it may."""
+        if mode != PLAN or self.unsafe_plan or not versions.is_unsafe(version):
+            return None
+        known = version or t("sessions.unsafe.unknown")
+        return t("sessions.refused.unsafe_plan", version=known, safe=versions.SAFE_SINCE)
 
 
 class Machine:
@@ -79,7 +91,8 @@ class Machine:
         self.wire = wire
         self.limits = limits
         self._program = program
-        self._waiting = PendingRequests(session, project, memory, wire)
+        self._waiting = PendingRequests(session, project, memory, wire, self._check_plan_mode)
+        self._reconciliation = Reconciliation(memory, wire, self._waiting)
         self._saying = SayTracker(memory)
         self._guard = Guard(memory, wire)
         self._public = memory.public()
@@ -145,6 +158,8 @@ class Machine:
                 if self.memory.phase != "working" and not self.memory.requests:
                     raise WishRefused(t("sessions.refused.idle"))
                 return [self._want("interrupt", "")]
+            case ChangeMode(mode) if refusal := self.limits.refusal_of(mode, self.memory.version):
+                raise WishRefused(refusal)
             case ChangeMode(mode):
                 self.memory.granted.append(mode)
                 return [self._want("set_permission_mode", mode, mode=mode)]
@@ -162,8 +177,9 @@ class Machine:
         if self.memory.is_ending:
             return [Terminate(self.farewell)]
         if self.memory.greeted:
-            return [WakeMe("idle", self.limits.idle if self.memory.phase == "idle" else None)]
-        return [Write(self.wire.send_request(HELLO, "initialize", hooks=_HOOKS, supportedDialogKinds=DECLARED))]
+            idle = WakeMe("idle", self.limits.idle if self.memory.phase == "idle" else None)
+            return [self._reconciliation.begin(), idle]
+        return [Write(self.wire.send_request(HELLO, INITIALIZE, hooks=_HOOKS, **ABILITIES))]
 
     def _receive(self, frame: frames.Frame, now: datetime) -> list[Command]:
         memory = self.memory
@@ -185,10 +201,13 @@ class Machine:
                         commands += self._waiting.resulted(block.tool_use_id)
             case frames.Init(mode=mode, model=model, session_id=claude_id):
                 memory.mode, memory.model, memory.key_source = mode, model or memory.model, frame.key_source
+                memory.version = frame.version or memory.version
                 self._called(claude_id)
                 commands += self._turn_begins()
             case frames.Status(mode=str() as mode):
                 memory.mode = mode
+            case frames.RateLimit(rate_limit_info=report):
+                memory.usage = limits_after(report, memory.usage)
             case frames.Result():
                 commands += self._turn_ends(frame)
             case frames.ControlRequest(request_id, request):
@@ -198,7 +217,7 @@ class Machine:
             case frames.ControlCancel(request_id):
                 commands += self._waiting.cancelled(request_id)
             case frames.ControlResponse(response):
-                commands += self._waiting.acknowledged(response.request_id) or self._acknowledged(response)
+                commands += self._waiting.acknowledged(response.request_id) or self._acknowledged(response, now)
             case _:
                 pass
         return commands
@@ -211,6 +230,9 @@ class Machine:
         self._enter("stop")
         alarm = Publish(Notice("alarm", t("sessions.alarm.stopped", wrong=wrong), "alarm"))
         return [Alarm(wrong), *published, alarm, *self._waiting.withdraw_all(wrong), WakeMe("idle", None)]
+
+    def _check_plan_mode(self) -> str | None:
+        return self.limits.refusal_of(PLAN, self.memory.version)
 
     def _called(self, claude_id: str) -> None:
         """Claude's name for the conversation: `/clear` starts another one, and that is the one to resume."""
@@ -259,10 +281,12 @@ class Machine:
         self.memory.wants[request_id] = (subtype, value)
         return Write(self.wire.send_request(request_id, subtype, **fields))
 
-    def _acknowledged(self, response: frames.Acknowledged) -> list[Command]:
+    def _acknowledged(self, response: frames.Acknowledged, now: datetime) -> list[Command]:
         if response.request_id == HELLO:
             return self._greeted()
         what, value = self.memory.wants.pop(response.request_id, ("", ""))
+        if what == INITIALIZE:
+            return self._reconciliation.compare(response, now)
         if what and response.subtype != "success":
             error = response.error or t("sessions.notice.no_reason")
             text = t("sessions.notice.wish_refused", what=what, value=value, error=error)

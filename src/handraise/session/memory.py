@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct, field
 
 from handraise.model.sessions import Ended, Phase
+from handraise.model.usage import UsageLimit
 from handraise.session import translate
 from handraise.session.translate import Action
 
@@ -38,6 +39,8 @@ class Pending(Struct):
     settled: bool = False
     call: str | int | None = None
     """The call's own id if it came to our MCP server: Claude cancels it by this."""
+    is_permission: bool = False
+    """It came as `can_use_tool`: Claude lists it when it is asked what is pending."""
     link: tuple[str, str] | None = None
     """The server and its own id, if it wants a link visited: it says by these that the link was completed."""
     dialog: bool = False
@@ -60,6 +63,10 @@ class Memory(Struct, omit_defaults=True):
     wants: dict[str, tuple[str, str]] = field(default_factory=dict)
     """What we asked Claude to change and it has not acknowledged: what, and the value."""
     wants_made: int = 0
+    reconciling: str = ""
+    """Our request for what Claude waits on, until it is answered."""
+    open_then: list[str] = field(default_factory=list)
+    """The permission requests that were open when it was made."""
     actions: dict[str, Action] = field(default_factory=dict)
     last_text: str = ""
     last_error: str = ""
@@ -69,10 +76,14 @@ class Memory(Struct, omit_defaults=True):
     """In this turn the API was not reached because Claude isn't signed in."""
     key_source: str = ""
     """Where Claude got its API key, as it reports it."""
+    usage: tuple[UsageLimit, ...] = ()
+    """The usage limits of the account."""
     cooldown: Cooldown = Cooldown()
     unmoved: bool = False
     """Something was answered, and nothing has come from Claude since."""
     stuck: bool = False
+    version: str = ""
+    """The version of Claude Code; empty if an older hub started it and no turn has begun since."""
     way: StartKind = "begin"
     """How this process was started."""
     missing: Literal["", "fork", "resume"] = ""
@@ -126,4 +137,5 @@ class Memory(Struct, omit_defaults=True):
 
     def public(self) -> tuple[Any, ...]:
         """What people see of it; when this changes, so does the session's record."""
-        return (self.title, self.phase, self.mode, self.model, self.cost_usd, self.stuck, self.ended, self.claude_id)
+        state = (self.title, self.phase, self.mode, self.model, self.cost_usd, self.stuck, self.ended, self.claude_id)
+        return (*state, self.usage)

@@ -1,5 +1,6 @@
 """Claude's open requests: each becomes an ask or is denied, and gets one answer. Never awaits."""
 
+from collections.abc import Callable
 from datetime import datetime
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple, assert_never
@@ -34,6 +35,7 @@ from handraise.wire.frames import (
 )
 
 STOPPING = "The session is being stopped. Nobody can be asked now."
+_ENTER_PLAN = "EnterPlanMode"
 _NAMED = 100
 _UNDER_WAY = 1000
 """How many calls are remembered; some never get a result."""
@@ -42,7 +44,16 @@ _UNDER_WAY = 1000
 class PendingRequests:
     """Its only state is `memory.requests`. The wire accepts one answer per request, unless it is reopened."""
 
-    def __init__(self, session: str, project: str | None, memory: Memory, wire: Connection) -> None:
+    def __init__(
+        self,
+        session: str,
+        project: str | None,
+        memory: Memory,
+        wire: Connection,
+        check_plan_mode: Callable[[], str | None] = lambda: None,
+    ) -> None:
+        """`check_plan_mode` says why Claude may not enter plan mode by itself, if it may not."""
+        self._check_plan_mode = check_plan_mode
         self._session = session
         self._project = project
         self._memory = memory
@@ -168,8 +179,14 @@ class PendingRequests:
         self, request_id: str, body: Body, tool: str, context: "_RequestContext", now: datetime
     ) -> list[Command]:
         ask = self._draft(request_id, body, tool, context, now)
+        permission = isinstance(context.request, CanUseTool)
         self._memory.requests[request_id] = Pending(
-            ask.id, context.tool_use, call=context.call, link=context.link, dialog=is_dialog(body)
+            ask.id,
+            context.tool_use,
+            call=context.call,
+            is_permission=permission,
+            link=context.link,
+            dialog=is_dialog(body),
         )
         return [Raise(ask, self._memory.mode)]
 
@@ -194,6 +211,9 @@ class PendingRequests:
             body = requests.call_of(call)
         except MalformedInput as error:
             return self._object(request_id, call.tool_use_id, "deny", str(error))
+        refusal = self._check_plan_mode() if call.tool_name == _ENTER_PLAN else None
+        if refusal:
+            return self._object(request_id, call.tool_use_id, "deny", refusal)
         context = _RequestContext(request, call.tool_use_id or None, agent=call.agent_id)
         return [Consult(self._draft(request_id, body, call.tool_name, context, now), self._memory.mode)]
 

@@ -84,6 +84,7 @@ def as_remembered(session: Session, memory: Memory, now: datetime) -> Session:
         changed_at=now,
         ended=memory.ended,
         stuck_since=(session.stuck_since or now) if memory.stuck else None,
+        usage=memory.usage,
     )
 
 
@@ -97,6 +98,7 @@ def changed(session: Session, note: str = "") -> list[Change]:
         session.cost_usd,
         note,
         session.stuck_since,
+        session.usage,
     )
     return [SaveSession(session), PublishItems(session.id, session.changed_at, item)]
 

@@ -17,8 +17,9 @@ from handraise.inbox.considering import Surroundings
 from handraise.inbox.inbox import Inbox
 from handraise.model.actors import TheHub
 from handraise.model.asks import Ask, Expired
+from handraise.model.items import Notice
 from handraise.model.sessions import Checkpoint, Session
-from handraise.session import commands, records
+from handraise.session import commands, reconciling, records
 from handraise.session.commands import Command, Fact, Wish
 from handraise.session.machine import Machine, WishRefused
 from handraise.session.previews import Previews
@@ -130,7 +131,7 @@ class Runner:
         async with asyncio.TaskGroup() as tasks:
             self._tasks = tasks
             reading = tasks.create_task(self._read())
-            await self._absorb([commands.ProcessStarted()])
+            await self._perform_stored(self._observe([commands.ProcessStarted()]))
             await self._answer_again()
             await self._speak()
             while not self.has_ended:
@@ -213,11 +214,7 @@ class Runner:
         try:
             if isinstance(wish, commands.Park):
                 await self._check_silence()
-            wanted = self._machine.wish(wish)
-            if any(isinstance(each, commands.Write) for each in wanted):
-                # Store what we want from Claude before it obeys: otherwise the next hub would raise an alarm.
-                await self._keeper.keep(self._changes([], []))
-            await self._perform(wanted)
+            await self._perform_stored(self._machine.wish(wish))
         except WishRefused as refused:
             if not done.done():
                 done.set_exception(refused)
@@ -226,6 +223,12 @@ class Runner:
             raise
         if not done.done():
             done.set_result(None)
+
+    async def _perform_stored(self, wanted: Sequence[Command]) -> None:
+        """Stores what we want from Claude before it obeys: otherwise the next hub would raise an alarm."""
+        if any(isinstance(each, commands.Write) for each in wanted):
+            await self._keeper.keep(self._changes([], []))
+        await self._perform(wanted)
 
     async def _check_silence(self) -> None:
         if await self._store.says(self.session.id):
@@ -300,6 +303,8 @@ class Runner:
                 self._later(timer, seconds, commands.TimerFired(timer))
             case commands.Terminate(farewell):
                 self._tasks.create_task(self._claude.stop(farewell))
+            case commands.Publish(Notice(text=text, about=reconciling.DIFFERS)):
+                log.warning("session %s: %s", self.session.id, text)
             case _:
                 pass
 

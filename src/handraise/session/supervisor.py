@@ -72,7 +72,9 @@ class Supervisor:
             mode=beginning.mode or options.mode or "default",
             model=beginning.model or options.model,
         )
-        return await self._enqueue(session, self._say(session.id, beginning.content, by, source))
+        say = self._say(session.id, beginning.content, by, source)
+        await self._pool.check_mode(session.mode)
+        return await self._enqueue(session, say)
 
     async def fork(self, parent: str, content: Words, by: Actor, source: str) -> Session:
         """A new session that knows the messages of another one."""
@@ -80,6 +82,7 @@ class Supervisor:
         checkpoint = await self._store.checkpoint(parent)
         if checkpoint is None or not Memory.load(checkpoint.memory).turn:
             raise WishRefused(t("sessions.refused.no_fork"))
+        await self._pool.check_mode(old.mode)
         now = self._config.clock()
         session = replace(
             old,
@@ -93,6 +96,7 @@ class Supervisor:
             run=0,
             ended=None,
             stuck_since=None,
+            usage=(),
         )
         return await self._enqueue(session, self._say(session.id, content, by, source))
 
@@ -104,6 +108,7 @@ class Supervisor:
             if session.ended is None:
                 raise WishRefused(t("sessions.refused.not_ended"))
             await self._check_cost(session)
+            await self._pool.check_mode(session.mode)
             phase = phases.after(session.phase, "resume")
             revived = replace(session, phase=phase, ended=None, changed_at=self._config.clock())
             await self._keep(revived, [*await self._missed(session_id), *says])

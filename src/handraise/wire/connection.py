@@ -101,6 +101,11 @@ class Connection:
         text = rest.head if isinstance(rest, TooLong) else rest
         return [Received(Unreadable(frames.CUT_OFF, text[:HEAD], len(rest)), text, self._lines.offset + len(rest))]
 
+    def receive_request(self, request_id: str) -> None:
+        """Claude made a request that didn't come as a `ControlRequest`: it listed it as pending."""
+        self._finished.pop(request_id, None)
+        self._open.add(request_id)
+
     def receive_cancel(self, request_id: str) -> None:
         """Claude cancelled a request by other means than a `ControlCancel`: see `mcp.Cancelled`."""
         if request_id in self._open:

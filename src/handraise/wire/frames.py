@@ -192,6 +192,12 @@ class Task(Struct, frozen=True):
     patch: dict[str, Any] | None = None
 
 
+class BackgroundTasks(Struct, frozen=True):
+    """`system/background_tasks_changed`: what runs in the background; it also follows a second `initialize`."""
+
+    tasks: list[Any] = field(default_factory=list)
+
+
 class ApiRetry(Struct, frozen=True):
     """`system/api_retry`: the model could not be reached; Claude will retry."""
 
@@ -319,6 +325,8 @@ class Acknowledged(Struct, frozen=True):
     subtype: str = "success"
     response: Any = None
     error: str | None = None
+    pending_permission_requests: Any = None
+    """In the answer to `initialize`: the permission requests that Claude waits on. Older versions may omit it."""
 
 
 class ControlResponse(Struct, frozen=True, tag_field="type", tag="control_response"):
@@ -356,6 +364,7 @@ Frame = (
     | Lifecycle
     | Status
     | Task
+    | BackgroundTasks
     | ApiRetry
     | ElicitationComplete
     | Assistant

@@ -131,6 +131,20 @@ def test_a_notice_and_an_end() -> None:
     ]
 
 
+def test_what_sub_agents_write_is_below_the_title_of_their_action() -> None:
+    timeline = Timeline()
+    for action, title in (("a_1", "Look around"), ("a_2", "Count")):
+        timeline.receive(item(ActionStarted(action, "tool", title, "Task", {})), 60)
+
+    texts = [("One.", "a_1"), ("Two.", "a_1"), ("Three.", "a_2"), ("Four.", "a_1"), ("Five.", "gone")]
+    made = [row for text, parent in texts for row in lines(timeline.receive(item(Text(text, "m", parent)), 60))]
+
+    assert [row.removeprefix("  ┆ ") for row in made] == [
+        "Look around", "One.", "Two.", "Count", "Three.", "Look around", "Four.", "Five."
+    ]  # fmt: skip
+    assert all(row.startswith("  ┆ ") for row in made)
+
+
 @pytest.mark.parametrize("name", CORPUS)
 def test_only_handraise_writes_into_the_first_column(name: str) -> None:
     text, timeline = CORPUS[name].replace("\ud83d", ""), Timeline()

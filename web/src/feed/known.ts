@@ -39,6 +39,7 @@ function changeSession(session: Session, item: Item): Session {
         title: item.title,
         cost_usd: item.cost_usd,
         stuck_since: item.stuck_since,
+        usage: item.usage,
         ended: item.phase === "ended" ? session.ended : null,
         changed_at: item.at,
       };

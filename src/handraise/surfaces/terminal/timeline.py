@@ -28,6 +28,7 @@ from handraise.model.items import (
     TurnStarted,
 )
 from handraise.model.tools import names_of
+from handraise.model.usage import UsageLimit
 from handraise.present.actions import doing
 from handraise.present.headlines import clipped, headline
 from handraise.present.outcomes import of_settlement
@@ -80,6 +81,7 @@ class Timeline(Struct):
     """When the current turn started, if that was seen."""
     mode: str = ""
     cost_usd: float = 0.0
+    usage: tuple[UsageLimit, ...] = ()
     title: str = ""
     directory: str = ""
     failed: str = ""
@@ -94,6 +96,8 @@ class Timeline(Struct):
     """What was sent to Claude and not received yet."""
     _growing: dict[tuple[str, int], Growing] = field(default_factory=dict)
     _tail: tuple[tuple[str, int], str] | None = None
+    _speaker: str | None = None
+    """The action of the sub-agent that wrote the last text."""
 
     def receive(self, item: Item, width: int) -> list[Line]:
         """The lines that an item adds."""
@@ -164,7 +168,8 @@ class Timeline(Struct):
 
     def _text(self, content: Text, width: int) -> list[Line]:
         if content.parent is not None:
-            return indent(markdown.render(content.text, width - 4), ("class:dim", "  ┆ "))
+            return self._nested(content, content.parent, width)
+        self._speaker = None
         growing, self._tail = Growing(), None
         for place in sorted(place for place in self._growing if place[0] == content.message):
             if content.text.startswith(self._growing[place].closed):
@@ -172,6 +177,14 @@ class Timeline(Struct):
                 break
         rest = growing.finish(content.text)
         return _words(rest, width) if rest.strip() else []
+
+    def _nested(self, content: Text, parent: str, width: int) -> list[Line]:
+        """What a sub-agent writes, below the title of its action."""
+        begun, margin = self.doing.get(parent), ("class:dim", "  ┆ ")
+        named = begun is not None and self._speaker != parent
+        head = [line(("class:dim", self._short(begun.title)))] if begun is not None and named else []
+        self._speaker = parent
+        return indent([*(cut(each, width - 4) for each in head), *markdown.render(content.text, width - 4)], margin)
 
     def _edited(self, content: ActionChanged) -> list[Line]:
         """What runs isn't what Claude asked for: the line says what does, and who edited it."""
@@ -218,7 +231,7 @@ class Timeline(Struct):
         if isinstance(content, SessionStarted):
             self.ended, self.queued, self.cut_off = None, False, False
             return []
-        self.working, self.cost_usd = content.phase == "working", content.cost_usd
+        self.working, self.cost_usd, self.usage = content.phase == "working", content.cost_usd, content.usage
         self.queued = content.phase == "queued"
         return [line(("class:dim", f"· {one_line(content.note)}"))] if content.note else []
 
