@@ -436,7 +436,7 @@ def _changing(hub: Served) -> list[Route]:
 
 
 def _path(route: Route) -> str:
-    return route.path.format(id="x", say="x", number="0")
+    return route.path.format(id="x", say="x", number="0", action="x")
 
 
 async def _exchange(hub: Served, sent: bytes, *, close: bool = False, until: bytes | None = None) -> bytes:

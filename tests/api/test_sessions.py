@@ -85,6 +85,7 @@ async def test_a_session_that_has_ended_takes_no_wishes_and_says_so(tmp_path: Pa
         await client.post(f"/api/sessions/{session.id}/stop")
         for act, body in (
             ("interrupt", None),
+            ("denied/toolu_1/allow", None),
             ("stop", None),
             ("mode", {"mode": "plan"}),
             ("model", {"model": "opus"}),

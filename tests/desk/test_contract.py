@@ -279,6 +279,7 @@ async def test_an_ended_session_refuses_with_the_next_step(room: DeskRoom) -> No
     for call in (
         room.ana.say("s_1", "hello"),
         room.ana.interrupt("s_1"),
+        room.ana.allow_denied("s_1", "toolu_1"),
         room.ana.stop("s_1"),
         room.ana.change_mode("s_1", "plan"),
         room.ana.change_model("s_1", "opus"),

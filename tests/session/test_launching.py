@@ -84,3 +84,17 @@ def test_a_dialog_of_claude_code_stays_open_unless_the_person_set_a_time() -> No
 
     assert StartContext().environment({})[name] == "2000000000"
     assert StartContext().environment({name: "60000"})[name] == "60000"
+
+
+@pytest.mark.parametrize(
+    ("old", "untouched", "renamed"),
+    [
+        (Memory(), "Fix it", False),
+        (Memory(), "Please fix it", True),
+        (Memory(title="Fix it"), "", False),
+        (Memory(title="Claude's own"), "", True),
+        (Memory(title="Fix it", renamed=True), "", True),
+    ],
+)
+def test_a_title_that_a_person_chose_stays_theirs(old: Memory, untouched: str, renamed: bool) -> None:
+    assert launching.memory_for(SESSION, old, "", "", untouched).renamed is renamed

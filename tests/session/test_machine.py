@@ -492,3 +492,21 @@ def test_an_input_that_nobody_edited_changes_nothing() -> None:
     talk.hear(bash())
 
     assert not published(ActionChanged, talk.answer("r_1", Allow()))
+
+
+def named(title: object) -> dict[str, object]:
+    return {"type": "system", "subtype": "session_title_changed", "title": title}
+
+
+def test_claudes_title_is_used_until_a_person_renames_the_session() -> None:
+    talk = idle()
+
+    assert talk.hear(named("  A\nbetter  one "))[-1] == Changed()
+    assert talk.memory.title == "A better one"
+    talk.hear(named("x" * 100))
+    assert talk.memory.title == "x" * 79 + "…"
+    for unfit in ("", "  ", "hidden \u202e text", 7, None):
+        assert talk.hear(named(unfit)) == []
+    talk.wish(Rename("Mine"))
+    assert talk.hear(named("Another")) == []
+    assert talk.memory.title == "Mine"

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from handraise.model.items import (
+    ActionChecked,
     ActionEnded,
     ActionStarted,
     Content,
@@ -290,3 +291,43 @@ def test_a_recording_is_translated_without_damage_and_every_action_ends(recordin
 
 def test_there_are_recordings() -> None:
     assert RECORDINGS
+
+
+def test_a_slow_check_is_told_of_actions_that_are_under_way() -> None:
+    checking = {"type": "system", "subtype": "permission_check_status", "tool_use_id": "t_1", "status": "checking"}
+
+    contents = heard(checking, tool_use("Bash", command="ls"), checking, {**checking, "status": "done"})
+
+    assert contents[1:] == [ActionChecked("t_1", True), ActionChecked("t_1", False)]
+
+
+def test_a_notification_is_a_notice() -> None:
+    note = {"type": "system", "subtype": "notification", "key": "k", "text": "Model denied.", "priority": "high"}
+
+    assert heard(note, {**note, "priority": "low"}, {**note, "text": " "}, {**note, "text": 7}) == [
+        Notice("warning", "Model denied.", "notification"),
+        Notice("info", "Model denied.", "notification"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "lost", "text"),
+    [
+        (
+            "ENOSPC",
+            ["transcript"],
+            "The disk is full. Part of this conversation was not saved, and may be missing after a resume.",
+        ),
+        ("EDQUOT", ["global_config"], "The disk quota is used up. Changes to Claude's own settings were not saved."),
+        ("EIO", ["x", "y"], "Claude could not save everything. Check what is missing before you continue."),
+        (7, "transcript", "Claude could not save everything. Check what is missing before you continue."),
+    ],
+)
+def test_what_claude_could_not_save_is_an_error_that_says_what_it_means(code: Any, lost: Any, text: str) -> None:
+    frame = {"type": "system", "subtype": "session_writes_lost", "error_code": code, "lost": lost}
+
+    assert heard(frame) == [Notice("error", text, "writes lost")]
+
+
+def test_claudes_own_word_for_its_state_shows_nothing() -> None:
+    assert heard({"type": "system", "subtype": "session_state_changed", "state": "idle"}) == []

@@ -243,6 +243,11 @@ async def interrupt(request: ApiRequest) -> Response:
     return answer(Done(), 202)
 
 
+async def allow_denied(request: ApiRequest) -> Response:
+    await request.desk.allow_denied(request.path("id"), request.path("action"))
+    return answer(Done(), 202)
+
+
 async def stop(request: ApiRequest) -> Response:
     await request.desk.stop(request.path("id"))
     return answer(Done(), 202)
@@ -377,6 +382,16 @@ ROUTES = (
         largest=_LARGEST_MESSAGE,
     ),
     Route("POST", "/api/sessions/{id}/interrupt", "approver", interrupt, "End the current turn", None, Done, 202),
+    Route(
+        "POST",
+        "/api/sessions/{id}/denied/{action}/allow",
+        "approver",
+        allow_denied,
+        "Allow one retry of exactly this denied call",
+        None,
+        Done,
+        202,
+    ),
     Route("POST", "/api/sessions/{id}/stop", "admin", stop, "Stop a session. It can be resumed", None, Done, 202),
     Route(
         "POST",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from handraise.demo.request import Conversation
 
@@ -30,6 +31,8 @@ class Use(Struct, frozen=True):
     tool: str
     input: Mapping[str, Any] = field(default_factory=dict)
     id: str = ""
+    flag: str | None = None
+    """Why the check of auto mode finds it unsafe; empty if it doesn't. None: there is no such check."""
 
 
 class AgentPiece(Struct, frozen=True):
@@ -102,6 +105,14 @@ def think(text: str) -> Think:
 
 def use(tool: str, /, **input: Any) -> Use:  # noqa: A002, ANN401 - each tool has its own input
     return Use(tool, input)
+
+
+def checked(call: Use, why: str = "") -> Use:
+    """The call with a verdict of the check of auto mode, where Claude asks for one: why it is unsafe, or that it isn't.
+
+    Without one, Claude Code denies what it would have checked.
+    """
+    return replace(call, flag=why)
 
 
 def agent(description: str, prompt: str, script: Scripted, *, background: bool = False) -> AgentPiece:

@@ -24,7 +24,7 @@ from handraise.demo.pieces import (
     Use,
     WaitPiece,
 )
-from handraise.demo.request import Request
+from handraise.demo.request import CHECK, Request
 
 CHARACTERS_PER_TOKEN = 4
 # The API's status codes for errors before a stream begins.
@@ -115,10 +115,28 @@ def _stream(speech: SpokenReply, request: Request) -> Iterator[Beat]:
                 assert_never(piece)
     yield _event(
         "message_delta",
-        delta={"stop_sequence": None, **_stop(speech.pieces)},
+        delta={"stop_sequence": None, **_stop(speech.pieces), **_checked(speech, request)},
         usage={"output_tokens": spent.output_tokens},
     )
     yield _event("message_stop")
+
+
+def _checked(speech: SpokenReply, request: Request) -> dict[str, Any]:
+    """The verdicts about the tool calls, where they are asked for; seen in 2.1.325."""
+    verdicts = {
+        piece.id: _verdict(piece.flag)
+        for piece in speech.pieces
+        if isinstance(piece, Use) and piece.flag is not None and request.checks_calls
+    }
+    if not verdicts:
+        return {}
+    return {"safeguard_results": [{"type": CHECK, "status": {"type": "available", "tool_uses": verdicts}}]}
+
+
+def _verdict(flag: str) -> dict[str, str]:
+    if not flag:
+        return {"type": "evaluated", "outcome": "not_flagged"}
+    return {"type": "evaluated", "outcome": "flagged", "explanation": flag}
 
 
 def _block(index: int, piece: SayPiece | Think | Use) -> Iterator[Beat]:

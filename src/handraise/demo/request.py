@@ -18,6 +18,8 @@ _PLAN_FILE = re.compile(r" at (/.*?/plans/[\w.-]+\.md)")
 _ASIDES = ("<system-reminder>", "<local-command-", "<command-name>", "[Image: source: ")
 # A compaction offers every tool and forbids them all; only its first words identify it.
 _COMPACTION = "CRITICAL: Respond with TEXT ONLY."
+CHECK = "dangerous_tool_use"
+"""What Claude Code calls the check of auto mode."""
 _SUBAGENT_MARK = "cc_is_subagent=true"
 
 
@@ -71,6 +73,12 @@ class Request(Struct, frozen=True):
     def tools(self) -> tuple[str, ...]:
         """The names of the tools offered."""
         return tuple(str(tool.get("name", "")) for tool in self.body.get("tools") or ())
+
+    @property
+    def checks_calls(self) -> bool:
+        """Whether the tool calls of the reply are to be checked on the server, as in auto mode."""
+        wanted = self.body.get("safeguards") or ()
+        return any(isinstance(each, Mapping) and each.get("type") == CHECK for each in wanted)
 
     @property
     def system(self) -> str:

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import assert_never
 from uuid import NAMESPACE_URL, uuid5
 
-from handraise.model.actors import TheHub
+from handraise.model.actors import Person, TheHub
 from handraise.model.answers import Allow, Answer, Approve, Choices, Deny, Filled, Outline, Revise, Trusting
 from handraise.model.asks import Answered, Ask, Dialog, Form, Permission, Plan, Question, is_dialog
 from handraise.model.sessions import Say
@@ -18,6 +18,10 @@ _REMINDER = (
 )
 _LATE = "You asked earlier and nobody answered in time. This is the late answer."
 _MISSED = "You asked something before you were interrupted, and it was answered."
+_RETRY = (
+    "I allow the {which}. Try it again once, with exactly the same input. "
+    "This is for that call only; anything else is checked as usual."
+)
 _IDS = {
     _LATE: "You asked earlier, and nobody answered in time. This is the late answer.",
     _MISSED: "Before you were interrupted you asked something, and it was answered.",
@@ -47,6 +51,18 @@ def reminder_say(opening: Say, turn: int, now: datetime) -> Say:
     quoted = words if len(words) <= _QUOTED else words[:_QUOTED] + " […]"
     identity = str(uuid5(NAMESPACE_URL, f"handraise:{opening.session}:anew:{turn}"))
     return Say(identity, opening.session, f"{_REMINDER}\n\n{quoted}", TheHub(), FROM_HUB, now)
+
+
+def retry_say(session: str, action: str, tool: str, later: int, by: Person, source: str, at: datetime) -> Say:
+    """A person lets Claude retry a denied call. Its id comes from the call, so that it is sent once.
+
+    It names the call by its tool and by how many calls of that tool were denied after it, never by its input: Claude
+    wrote that, and Claude Code's check reads this message as a person's own words.
+    """
+    called = f"{tool} call" if tool else "call"
+    which = f"last denied {called}" if not later else f"denied {called} before the last {later}"
+    identity = str(uuid5(NAMESPACE_URL, f"handraise:{session}:retry:{action}"))
+    return Say(identity, session, _RETRY.format(which=which), by, source, at)
 
 
 def _say(ask: Ask, answered: Answered, why: str) -> Say:

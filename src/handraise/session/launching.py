@@ -37,8 +37,12 @@ class StartContext(Struct, frozen=True):
         return {**_PATIENT, **base, **({} if self.trusted else _MEMORY)}
 
 
-def memory_for(session: Session, old: Memory, key: str = "", version: str = "") -> Memory:
-    """The memory of the next process; `old` is that of the last one. Our answers are marked with `key`."""
+def memory_for(session: Session, old: Memory, key: str = "", version: str = "", untouched: str = "") -> Memory:
+    """The memory of the next process; `old` is that of the last one. Our answers are marked with `key`.
+
+    `untouched` is the title of a first process as long as no person has chosen one.
+    """
+    before = old.title or untouched
     return Memory(
         title=session.title,
         turn=old.turn,
@@ -52,6 +56,7 @@ def memory_for(session: Session, old: Memory, key: str = "", version: str = "") 
         missing=old.missing,
         opening=old.opening,
         unfinished=old.unfinished,
+        renamed=old.renamed or (bool(before) and session.title != before),
         key=key,
         granted=[session.mode],
     )

@@ -8,9 +8,10 @@ from msgspec.structs import replace
 
 from handraise.claude import versions
 from handraise.model.items import Notice, SessionEnded, TurnStarted
-from handraise.session import ending, phases, translate
+from handraise.session import ending, phases, titles, translate
 from handraise.session.commands import (
     Alarm,
+    AllowDenied,
     AnswerAgain,
     AskWasSettled,
     Changed,
@@ -29,11 +30,13 @@ from handraise.session.commands import (
     Speak,
     Stop,
     Terminate,
+    Timer,
     TimerFired,
     WakeMe,
     Wish,
     Write,
 )
+from handraise.session.denials import Denials, NotAllowable
 from handraise.session.ending import found_nothing, how_it_ended
 from handraise.session.guard import BYE, HELLO, Guard
 from handraise.session.memory import Memory
@@ -91,7 +94,8 @@ class Machine:
         self.wire = wire
         self.limits = limits
         self._program = program
-        self._waiting = PendingRequests(session, project, memory, wire, self._check_plan_mode)
+        self._denials = Denials(session, memory)
+        self._waiting = PendingRequests(session, project, memory, wire, self._denials, self._check_plan_mode)
         self._reconciliation = Reconciliation(memory, wire, self._waiting)
         self._saying = SayTracker(memory)
         self._guard = Guard(memory, wire)
@@ -130,7 +134,7 @@ class Machine:
                 self.memory.unmoved = self.memory.unmoved or bool(written)
                 return [*written, WakeMe("move", self.limits.move)] if written else []
             case TimerFired(timer):
-                return self._not_moved() if timer == "move" else self._idled()
+                return self._timed(timer, now)
             case ProcessEnded(exit_code, errors, fault):
                 return self._gone(exit_code, errors, now, fault)
             case _:
@@ -138,7 +142,7 @@ class Machine:
 
     def _wish(self, wish: Wish) -> list[Command]:
         if isinstance(wish, Rename):
-            self.memory.title = wish.title
+            self.memory.title, self.memory.renamed = wish.title, True
             return []
         if self.memory.phase == "ended":
             raise WishRefused(t("sessions.refused.ended"))
@@ -165,6 +169,13 @@ class Machine:
                 return [self._want("set_permission_mode", mode, mode=mode)]
             case ChangeModel(model):
                 return [self._want("set_model", model, model=model)]
+            case AllowDenied() if self._is_spent:
+                raise WishRefused(t("sessions.refused.cost", reason=self._spent))
+            case AllowDenied():
+                try:
+                    return self._denials.allow(wish)
+                except NotAllowable as error:
+                    raise WishRefused(str(error)) from error
             case Stop(reason, by):
                 self.memory.stopped_by = by
                 return self._stop(reason)
@@ -177,8 +188,10 @@ class Machine:
         if self.memory.is_ending:
             return [Terminate(self.farewell)]
         if self.memory.greeted:
+            # What was denied before this hub started may be over by now.
+            overdue = [WakeMe("denied", 0.0)] if self.memory.denied else []
             idle = WakeMe("idle", self.limits.idle if self.memory.phase == "idle" else None)
-            return [self._reconciliation.begin(), idle]
+            return [self._reconciliation.begin(), *overdue, idle]
         return [Write(self.wire.send_request(HELLO, INITIALIZE, hooks=_HOOKS, **ABILITIES))]
 
     def _receive(self, frame: frames.Frame, now: datetime) -> list[Command]:
@@ -199,6 +212,7 @@ class Machine:
                 for block in user_message.content:
                     if isinstance(block, ToolResult):
                         commands += self._waiting.resulted(block.tool_use_id)
+                        commands += self._denials.resulted(block.tool_use_id)
             case frames.Init(mode=mode, model=model, session_id=claude_id):
                 memory.mode, memory.model, memory.key_source = mode, model or memory.model, frame.key_source
                 memory.version = frame.version or memory.version
@@ -208,6 +222,10 @@ class Machine:
                 memory.mode = mode
             case frames.RateLimit(rate_limit_info=report):
                 memory.usage = limits_after(report, memory.usage)
+            case frames.PermissionDenied():
+                commands += self._denials.denied(frame, now)
+            case frames.TitleChanged(title=title) if not memory.renamed:
+                memory.title = titles.of_claude(title) or memory.title
             case frames.Result():
                 commands += self._turn_ends(frame)
             case frames.ControlRequest(request_id, request):
@@ -229,7 +247,8 @@ class Machine:
         memory.alarm = wrong
         self._enter("stop")
         alarm = Publish(Notice("alarm", t("sessions.alarm.stopped", wrong=wrong), "alarm"))
-        return [Alarm(wrong), *published, alarm, *self._waiting.withdraw_all(wrong), WakeMe("idle", None)]
+        over = [*self._waiting.withdraw_all(wrong), *self._denials.end_all()]
+        return [Alarm(wrong), *published, alarm, *over, WakeMe("idle", None)]
 
     def _check_plan_mode(self) -> str | None:
         return self.limits.refusal_of(PLAN, self.memory.version)
@@ -314,6 +333,17 @@ class Machine:
     def _spent(self) -> str:
         return ending.reason(self.memory.cost_usd, self.limits.cost_usd)
 
+    def _timed(self, timer: Timer, now: datetime) -> list[Command]:
+        match timer:
+            case "move":
+                return self._not_moved()
+            case "idle":
+                return self._idled()
+            case "denied":
+                return self._denials.expire(now)
+            case _:
+                assert_never(timer)
+
     def _moved(self) -> list[Command]:
         if not self.memory.unmoved:
             return []
@@ -342,14 +372,15 @@ class Machine:
         ends = [] if self.memory.is_ending else [Terminate(self.farewell)]
         self._enter("stop")
         self.memory.stop_reason = reason
-        withdrawn = self._waiting.withdraw_all(reason)
+        withdrawn = [*self._waiting.withdraw_all(reason), *self._denials.end_all()]
         return [*withdrawn, WakeMe("idle", None), *ends]
 
     def _park(self) -> list[Command]:
         if self.memory.phase != "idle" or self.memory.requests or self.memory.has_background:
             raise WishRefused(t("sessions.refused.not_idle"))
         self._enter("park")
-        return [WakeMe("idle", None), Terminate(self.farewell)]
+        over = self._denials.end_all()
+        return [*over, WakeMe("idle", None), Terminate(self.farewell)]
 
     def _gone(self, exit_code: int | None, errors: str, now: datetime, fault: str) -> list[Command]:
         memory = self.memory
@@ -360,6 +391,7 @@ class Machine:
             return [WakeMe("move", None), WakeMe("idle", None)]
         ended = how_it_ended(memory, exit_code, errors, now, fault)
         commands = self._waiting.withdraw_all(t("sessions.withdrawn.exited", reason=ended.reason))
+        commands += self._denials.end_all()
         if memory.requests:
             commands.append(Publish(Notice("warning", t("sessions.notice.not_delivered"), "not delivered")))
         if ended.how in ("lost", "failed"):
@@ -375,7 +407,7 @@ class Machine:
         memory.missing = "fork" if memory.way == "fork" else "resume"
         self._enter("no conversation")
         text = t("sessions.notice.starts_over")
-        withdrawn = self._waiting.withdraw_all(text)
+        withdrawn = [*self._waiting.withdraw_all(text), *self._denials.end_all()]
         memory.requests.clear()
         memory.stuck = memory.unmoved = False
         return [*withdrawn, Publish(Notice("warning", text, "starts over")), *self._saying.forgotten()]

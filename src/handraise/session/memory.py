@@ -6,6 +6,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct, field
 
+from handraise.model.actors import Person
 from handraise.model.sessions import Ended, Phase
 from handraise.model.usage import UsageLimit
 from handraise.session import translate
@@ -45,6 +46,40 @@ class Pending(Struct):
     """The server and its own id, if it wants a link visited: it says by these that the link was completed."""
     dialog: bool = False
     """Claude Code itself asks, and may close it by itself."""
+
+
+class CallPrint(Struct, frozen=True):
+    """Identifies a call: the digest of its tool and input, and the directory in which it runs."""
+
+    digest: str
+    directory: str
+
+
+class RetryApproval(Struct, frozen=True):
+    """A person allowed one retry of a denied call."""
+
+    by: Person
+    source: str
+    at: datetime
+    until: datetime
+
+    def holds(self, now: datetime) -> bool:
+        """Also over if the clock was set back."""
+        return self.at <= now < self.until
+
+
+class DeniedCall(Struct):
+    """A call that Claude Code denied, and that a person may allow."""
+
+    tool: str
+    print: CallPrint
+    until: datetime
+    """How long it may be allowed."""
+    approval: RetryApproval | None = None
+    retry: str = ""
+    """The tool call that the approval is for: the first one that is the same."""
+    spent: bool = False
+    """The approval was used."""
 
 
 class Memory(Struct, omit_defaults=True):
@@ -102,6 +137,12 @@ class Memory(Struct, omit_defaults=True):
     """Our answer to each tool call in progress."""
     is_checked: bool = False
     """Claude has us check its calls."""
+    prints: dict[str, CallPrint] = field(default_factory=dict)
+    """What identifies each tool call in progress."""
+    denied: dict[str, DeniedCall] = field(default_factory=dict)
+    """Calls that a person may allow, or has allowed, by their ids."""
+    renamed: bool = False
+    """A person chose the title: Claude's own does not replace it."""
     granted: list[str] = field(default_factory=list)
     """The permission modes that we set or approved."""
     alarm: str = ""

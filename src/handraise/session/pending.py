@@ -18,6 +18,7 @@ from handraise.present.actions import name_action
 from handraise.present.headlines import one_line
 from handraise.session import replies, requests
 from handraise.session.commands import Command, Complete, Consult, Deliver, Publish, Raise, Withdraw, Write
+from handraise.session.denials import REASON, Denials
 from handraise.session.dialogs import DECLARED
 from handraise.session.memory import Cooldown, Memory, Pending, Verdict
 from handraise.texts import t
@@ -50,11 +51,13 @@ class PendingRequests:
         project: str | None,
         memory: Memory,
         wire: Connection,
+        denials: Denials,
         check_plan_mode: Callable[[], str | None] = lambda: None,
     ) -> None:
         """`check_plan_mode` says why Claude may not enter plan mode by itself, if it may not."""
         self._check_plan_mode = check_plan_mode
         self._session = session
+        self._denials = denials
         self._project = project
         self._memory = memory
         self._wire = wire
@@ -93,6 +96,8 @@ class PendingRequests:
             self._judge(use, "deny")
             self._memory.requests[request_id] = Pending(ask.id, ask.origin.tool_use)
             return [Raise(ask, self._memory.mode)]
+        if self._denials.claims(use, ask.opened_at):
+            return self._object(request_id, use, "ask", REASON)
         if objection is not None:
             return self._object(request_id, use, "ask", objection.message)
         self._judge(use, "unopposed")
@@ -188,7 +193,8 @@ class PendingRequests:
             link=context.link,
             dialog=is_dialog(body),
         )
-        return [Raise(ask, self._memory.mode)]
+        approval, published = self._denials.retried(context.tool_use, body, now)
+        return [*published, Raise(ask, self._memory.mode, approval)]
 
     def _draft(self, request_id: str, body: Body, tool: str, context: "_RequestContext", now: datetime) -> Ask:
         return Ask(
@@ -214,6 +220,7 @@ class PendingRequests:
         refusal = self._check_plan_mode() if call.tool_name == _ENTER_PLAN else None
         if refusal:
             return self._object(request_id, call.tool_use_id, "deny", refusal)
+        self._denials.note(call.tool_use_id, body.tool, body.input, call.cwd)
         context = _RequestContext(request, call.tool_use_id or None, agent=call.agent_id)
         return [Consult(self._draft(request_id, body, call.tool_name, context, now), self._memory.mode)]
 

@@ -28,7 +28,7 @@ from handraise.model.items import Notice, SessionStarted
 from handraise.model.projects import Options, OwnFile, OwnFileUnfit, Project, no_own_file
 from handraise.model.rules import Rule
 from handraise.model.sessions import Checkpoint, Ended, Say, Session
-from handraise.session import launching, phases, records, slots, surroundings
+from handraise.session import launching, phases, records, slots, surroundings, titles
 from handraise.session.commands import Park, Stop
 from handraise.session.launching import StartContext
 from handraise.session.machine import Machine, SessionLimits, WishRefused
@@ -263,7 +263,9 @@ class SessionPool:
         left_at = await self._store.checkpoint(session.id)
         old = Memory.load(left_at.memory) if left_at else Memory()
         version = await self.versions.of(self._config.program)
-        memory = launching.memory_for(session, old, self._config.entropy(16).hex(), version)
+        says = [] if left_at else await self._store.says(session.id, waiting=False)
+        untouched = titles.of_message(says[0].content) if says else ""
+        memory = launching.memory_for(session, old, self._config.entropy(16).hex(), version, untouched)
         now = self._config.clock()
         # Claude refuses to start with an id it has used before, even if nothing came of it.
         renamed = session.run > 0 and memory.way != "resume"

@@ -21,6 +21,7 @@ from handraise.store.changes import (
     DeliverAsk,
     OpenAsk,
     PublishItems,
+    QueueSay,
     Record,
     ReturnSay,
     SaveSession,
@@ -47,6 +48,8 @@ def changes(session: str, wanted: Sequence[Command], raised: Iterable[Ask], now:
                 changes.append(SettleAsk(ask, Answered(Filled("accept"), TheHub(), FROM_WEBSITE, now)))
             case commands.Deliver(ask):
                 changes.append(DeliverAsk(ask, now))
+            case commands.AllowRetry(say, entry):
+                changes += [QueueSay(say), Record(entry)]
             case commands.Take(say):
                 changes.append(TakeSay(say, now))
             case commands.Return(say):

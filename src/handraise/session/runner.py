@@ -19,7 +19,7 @@ from handraise.model.actors import TheHub
 from handraise.model.asks import Ask, Expired
 from handraise.model.items import Notice
 from handraise.model.sessions import Checkpoint, Session
-from handraise.session import commands, reconciling, records
+from handraise.session import commands, denials, reconciling, records
 from handraise.session.commands import Command, Fact, Wish
 from handraise.session.machine import Machine, WishRefused
 from handraise.session.previews import Previews
@@ -270,11 +270,7 @@ class Runner:
         if any(isinstance(each, commands.Alarm) for each in wanted):
             self._kill()
         await self._writing.write([each.line for each in wanted if isinstance(each, commands.Write)])
-        raised = [
-            self._inbox.consider(each.ask, self._around(each.mode))
-            for each in wanted
-            if isinstance(each, commands.Raise)
-        ]
+        raised = [self._considered(each) for each in wanted if isinstance(each, commands.Raise)]
         before = self.session.phase
         await self._keeper.keep(self._changes(wanted, raised))
         self._claude.taken_in(self._machine.wire.offset)
@@ -284,6 +280,10 @@ class Runner:
             await self._answer_again()
         if before != "idle" and self.session.phase == "idle":
             self._rested(self.session.id)
+
+    def _considered(self, raised: commands.Raise) -> Ask:
+        ask = self._inbox.consider(raised.ask, self._around(raised.mode))
+        return denials.settled_by(ask, raised.approval, self._clock())
 
     def _changes(self, wanted: Sequence[Command], raised: Sequence[Ask]) -> list[Change]:
         now = self._clock()
@@ -301,6 +301,8 @@ class Runner:
                 self._forget(timer)
             case commands.WakeMe(timer, float() | int() as seconds):
                 self._later(timer, seconds, commands.TimerFired(timer))
+            case commands.AllowRetry():
+                self.listen()
             case commands.Terminate(farewell):
                 self._tasks.create_task(self._claude.stop(farewell))
             case commands.Publish(Notice(text=text, about=reconciling.DIFFERS)):

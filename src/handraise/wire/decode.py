@@ -90,6 +90,12 @@ _SYSTEM_SHAPES: dict[str, type[Struct]] = {
     "background_tasks_changed": frames.BackgroundTasks,
     "api_retry": frames.ApiRetry,
     "elicitation_complete": frames.ElicitationComplete,
+    "permission_denied": frames.PermissionDenied,
+    "permission_check_status": frames.PermissionCheck,
+    "session_title_changed": frames.TitleChanged,
+    "notification": frames.CornerNotice,
+    "session_writes_lost": frames.WritesLost,
+    "session_state_changed": frames.StateChanged,
 }
 _REQUEST_SHAPES: dict[str, type[Struct]] = {
     "can_use_tool": frames.CanUseTool,

@@ -123,6 +123,7 @@ class ToolCall(Struct, frozen=True):
     tool_name: str = ""
     tool_input: Raw = Raw(b"null")
     tool_use_id: str = ""
+    cwd: str = ""
     agent_id: str | None = None
 
 
@@ -213,6 +214,50 @@ class ElicitationComplete(Struct, frozen=True):
 
     mcp_server_name: str
     elicitation_id: str
+
+
+class PermissionDenied(Struct, frozen=True):
+    """`system/permission_denied`: Claude Code denied a call without asking. Its input came with the call."""
+
+    tool_name: str = ""
+    tool_use_id: str = ""
+    decision_reason_type: str | None = None
+    decision_reason: str | None = None
+    decision_reason_code: str | None = None
+    message: str | None = None
+
+
+class PermissionCheck(Struct, frozen=True):
+    """`system/permission_check_status`: a call has waited for its automatic check for some seconds, or no longer."""
+
+    tool_use_id: str = ""
+    status: str = ""
+
+
+class TitleChanged(Struct, frozen=True):
+    """`system/session_title_changed`: Claude's own name for the session. The same one may come again."""
+
+    title: str = ""
+
+
+class CornerNotice(Struct, frozen=True):
+    """`system/notification`: what Claude Code would show in a corner of its own screen."""
+
+    text: str = ""
+    priority: str = ""
+
+
+class WritesLost(Struct, frozen=True):
+    """`system/session_writes_lost`: the disk was full, or its quota was used up. Sent as Claude exits."""
+
+    error_code: str = ""
+    lost: list[str] = field(default_factory=list)
+
+
+class StateChanged(Struct, frozen=True):
+    """`system/session_state_changed`: only if it is asked for. Our phases come from what really happens."""
+
+    state: str = ""
 
 
 class Message(Struct, frozen=True):
@@ -367,6 +412,12 @@ Frame = (
     | BackgroundTasks
     | ApiRetry
     | ElicitationComplete
+    | PermissionDenied
+    | PermissionCheck
+    | TitleChanged
+    | CornerNotice
+    | WritesLost
+    | StateChanged
     | Assistant
     | User
     | StreamEvent

@@ -9,9 +9,12 @@ import pytest
 from handraise.model.actors import Person
 from handraise.model.items import (
     ActionChanged,
+    ActionChecked,
+    ActionDenied,
     ActionEnded,
     ActionStarted,
     Content,
+    DenialChanged,
     Item,
     Notice,
     Preview,
@@ -193,3 +196,33 @@ def test_an_edited_action_shows_what_runs_and_who_edited_it() -> None:
     assert "\x1b" not in under_way[0]
     done = lines(timeline.receive(item(ActionEnded("t", "command", "ls", True, "")), 60))
     assert done[0].startswith("✓ $ ls (edited by ana")
+
+
+def test_a_denied_action_has_a_number_its_reason_and_how_to_allow_it() -> None:
+    timeline = Timeline(directory="/work")
+    until = NOON + timedelta(hours=1)
+    timeline.receive(item(ActionStarted("t", "command", "up", "Bash", {})), 90)
+    timeline.receive(item(ActionChecked("t", True)), 90)
+    assert lines(timeline.under_way(NOON, 90)) == ["◌ $ up · being checked"]
+
+    denied = ActionDenied("t", "up", "Bash", "Auto mode's check denied this: \x1b[2Jno", "classifier", until)
+    first, reason, hint = lines(timeline.receive(item(denied), 90))
+
+    assert first == "✗ 1. $ up"
+    assert "\x1b" not in reason
+    assert "type /allow 1" in hint
+    assert timeline.under_way(NOON, 90) == []
+    assert timeline.receive(item(ActionEnded("t", "command", "up", False, "much\ntext")), 90) == []
+    assert (timeline.denied_number(1), timeline.denied_number(0), timeline.denied_number(2)) == ("t", None, None)
+
+
+def test_what_became_of_a_denied_action_is_one_line() -> None:
+    timeline = Timeline()
+    timeline.receive(item(ActionDenied("t", "up", "Bash", "No.", "mode")), 90)
+
+    allowed = timeline.receive(item(DenialChanged("t", "allowed", Person("ana"))), 90)
+    over = timeline.receive(item(DenialChanged("t", "over", note="Claude has exited since then.")), 90)
+
+    assert lines(allowed) == ["· Denied call 1: ana allowed one retry. Waiting for Claude to try again."]
+    assert lines(over) == ["· Denied call 1: Claude has exited since then."]
+    assert timeline.receive(item(DenialChanged("unknown", "over")), 90) == []

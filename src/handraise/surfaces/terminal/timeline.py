@@ -13,8 +13,11 @@ from handraise.model.actors import Person, is_me
 from handraise.model.asks import Answered, Ask, Expired, Permission, Settlement, Withdrawn, was_completed
 from handraise.model.items import (
     ActionChanged,
+    ActionChecked,
+    ActionDenied,
     ActionEnded,
     ActionStarted,
+    DenialChanged,
     Item,
     Notice,
     Preview,
@@ -30,6 +33,7 @@ from handraise.model.items import (
 from handraise.model.tools import names_of
 from handraise.model.usage import UsageLimit
 from handraise.present.actions import doing
+from handraise.present.denials import change_in_words
 from handraise.present.headlines import clipped, headline
 from handraise.present.outcomes import of_settlement
 from handraise.present.states import ending_in_words
@@ -69,6 +73,8 @@ class RunningAction(Struct, frozen=True):
     tool: str
     is_ask: bool
     """Its card shows all of it."""
+    checking: bool = False
+    """Claude Code's automatic check takes long."""
 
 
 class Timeline(Struct):
@@ -92,6 +98,8 @@ class Timeline(Struct):
     cut_off: bool = False
     """The session ended in the middle of something."""
     doing: dict[str, RunningAction] = field(default_factory=dict)
+    denied: dict[str, str] = field(default_factory=dict)
+    """What Claude Code denied, by action: its title. The number of each is its place."""
     waiting: dict[str, str] = field(default_factory=dict)
     """What was sent to Claude and not received yet."""
     _growing: dict[tuple[str, int], Growing] = field(default_factory=dict)
@@ -111,6 +119,14 @@ class Timeline(Struct):
                 return []
             case ActionChanged():
                 return self._edited(content)
+            case ActionChecked(action=action, checking=checking):
+                if action in self.doing:
+                    self.doing[action] = replace(self.doing[action], checking=checking)
+                return []
+            case ActionDenied():
+                return self._denied(content, width)
+            case DenialChanged():
+                return self._denial(content, width)
             case ActionEnded():
                 return self._ended(content, item.at, width)
             case TurnStarted():
@@ -158,7 +174,8 @@ class Timeline(Struct):
         lines = []
         for action in (each for each in self.doing.values() if not each.is_ask):
             inside, title = "  " if action.parent else "", self._short(action.title)
-            duration = ("class:dim", _duration(action.since, now))
+            checking = t("terminal.timeline.checking") if action.checking else ""
+            duration = ("class:dim", _duration(action.since, now) + checking)
             lines.append(cut(line(("class:accent", "◌ "), inside, title, duration), width))
         return lines
 
@@ -194,9 +211,33 @@ class Timeline(Struct):
             self.doing[content.action] = replace(begun, title=title)
         return []
 
+    def _denied(self, content: ActionDenied, width: int) -> list[Line]:
+        """A line that names it and its number, the reason, and how to allow it if that is possible."""
+        begun = self.doing.pop(content.action, None)
+        title = begun.title if begun is not None else doing(content.tool, content.title)
+        self.denied[content.action] = title
+        number, inside = len(self.denied), "  " if content.parent else ""
+        first = cut(line(("class:danger", f"✗ {number}. "), inside, self._short(title)), width)
+        rows = wrap(line(GUTTER, ("class:warning", one_line(content.reason))), width, 2)
+        if content.allowable_until is not None:
+            hint = t("terminal.timeline.allow_hint", number=number, time=clock(content.allowable_until.astimezone()))
+            rows += wrap(line(GUTTER, ("class:dim", hint)), width, 2)
+        return [first, *rows]
+
+    def _denial(self, content: DenialChanged, width: int) -> list[Line]:
+        if content.action not in self.denied:
+            return []
+        number = list(self.denied).index(content.action) + 1
+        text = t("terminal.timeline.denial", number=number, text=one_line(change_in_words(content)))
+        return wrap(line(("class:dim", f"· {text}")), width, 2)
+
+    def denied_number(self, number: int) -> str | None:
+        """The denied action with this number, as it was shown."""
+        return list(self.denied)[number - 1] if 0 < number <= len(self.denied) else None
+
     def _ended(self, content: ActionEnded, at: datetime, width: int) -> list[Line]:
         begun = self.doing.pop(content.action, None)
-        if begun is not None and begun.is_ask:
+        if (begun is not None and begun.is_ask) or content.action in self.denied:
             return []
         inside = "  " if content.parent else ""
         duration = _duration(begun.since, at) if begun is not None else ""
