@@ -13,11 +13,13 @@ from urllib.parse import quote
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from handraise.agents.claude_folder import folder_of
 from handraise.api import tls
 from handraise.api.agents import AgentRoutes
 from handraise.api.app import WebApp
 from handraise.api.devices import DeviceRoutes
 from handraise.api.guard import OWNER, ApiGuard, TrustedProxy
+from handraise.api.hooks import PATH, HookRoutes
 from handraise.api.login import LoginRoutes
 from handraise.api.long_requests import MOST, LongRequests
 from handraise.api.metrics import Metrics
@@ -109,15 +111,19 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     streams = streams or Streams()
     agent_routes = AgentRoutes(opened, config.state, base, streams.closing)
     streams.also = agent_routes.ask_user.as_event
-    workspaces = SyncRoutes(opened.store, opened.pool.options, config.state, Path(usual_state_folder()))
+    usual = Path(usual_state_folder())
+    folder = folder_of(config.environment)
+    workspaces = SyncRoutes(opened.store, opened.pool.options, config.state, usual, f"{base}{PATH}", folder)
+    hooks = HookRoutes(opened, agent_routes.knowledge(terminals=True), folder, streams.closing)
     metrics = Metrics(opened, config.state, streams)
     notifier = _notifier(config, opened, auth)
     more = (
         metrics.route(),
-        workspaces.route(),
+        *workspaces.routes(),
         Pictures(opened.store).route(),
         *DeviceRoutes(notifier).routes(),
         *agent_routes.routes(),
+        *hooks.routes(),
     )
     link_base = _link_base(config, base)
     app = _app(config, opened, auth, base, link_base, streams, more)
@@ -128,7 +134,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
         Listener(app, listen_on_socket(config.state / "hub.sock"), most=here, is_agent=opened.pool.has_raised),
     ]
     retention = Retention(opened.store, config.state / "sessions", now, config.retention)
-    async with auth, metrics, agent_routes, notifier, retention, _up(listeners, streams):
+    async with auth, metrics, agent_routes, hooks, notifier, retention, _up(listeners, streams):
         with _address(config.state, base):
             yield RunningHub(opened, app, auth, base, link_base)
 

@@ -1,0 +1,117 @@
+"""The route that hooks of hand-run Claudes call: held until somebody decides, here or in the terminal."""
+
+import asyncio
+import os
+import socket
+from pathlib import Path
+from typing import Any, Self
+
+from msgspec import Struct
+from msgspec.structs import replace
+from starlette.requests import Request
+from starlette.responses import Response
+
+from handraise.agents.calls import HubContext
+from handraise.agents.hook_calls import HookCall, read_hook
+from handraise.agents.terminal_calls import Gone, TerminalCalls, TerminalContext
+from handraise.api.requests import ApiRequest, Route, answer
+from handraise.auth import Principal
+from handraise.hub.hub import Hub
+from handraise.model.inputs import MalformedInput
+
+PATH = "/hooks/claude"
+_LARGEST = 16 * 1024 * 1024
+
+Address = tuple[str, int]
+
+
+class HookResponse(Struct, frozen=True, omit_defaults=True):
+    """What Claude Code takes from a hook. Without `hookSpecificOutput`, the dialog in the terminal decides."""
+
+    hookSpecificOutput: dict[str, Any] = {}  # noqa: N815 (Claude Code's name)
+
+
+class HookRoutes:
+    """Entered with `async with`, inside the hub. `closing` is set before connections end; `folder` is Claude's."""
+
+    def __init__(self, hub: Hub, knowledge: HubContext, folder: Path | None, closing: asyncio.Event) -> None:
+        self._hub = hub
+        self._closing = closing
+        context = TerminalContext(knowledge, os.urandom, folder, socket.gethostname())
+        self._calls = TerminalCalls(hub.inbox, context)
+
+    async def __aenter__(self) -> Self:
+        await self._calls.__aenter__()
+        return self
+
+    async def __aexit__(self, *raised: Any) -> None:  # noqa: ANN401
+        await self._calls.__aexit__(*raised)
+
+    def routes(self) -> tuple[Route, ...]:
+        return (
+            Route(
+                "POST",
+                PATH,
+                "agent",
+                self.decide,
+                "Decide a PermissionRequest of a Claude in a terminal",
+                returns=HookResponse,
+                largest=_LARGEST,
+                long_lived=True,
+            ),
+        )
+
+    async def decide(self, request: ApiRequest) -> Response:
+        """Never an error that Claude Code would show: what can't be asked here is asked in the terminal."""
+        try:
+            call = read_hook(request.content)
+            if await self._is_ours(request.http, call):
+                return answer({})
+            call = replace(call, cwd=await self._directory(request.principal, call.cwd))
+            token = request.principal.token.id if request.principal.token else ""
+            return answer(await self._calls.decide(call, token, self._gone(request.http)))
+        except MalformedInput:
+            return answer({})
+
+    async def _is_ours(self, http: Request, call: HookCall) -> bool:
+        """Whether the hub runs this Claude, or one of its Claudes started it: their requests come another way."""
+        client, server = http.client, http.scope.get("server")
+        if client is None or server is None:
+            return True
+        ends: tuple[Address, Address] = (client.host, client.port), (server[0], server[1])
+        if await asyncio.to_thread(self._hub.pool.may_hold, *ends):
+            return True
+        running = [each for each in await self._hub.store.sessions() if each.ended is None]
+        return any(each.claude_id == call.session_id for each in running)
+
+    async def _directory(self, principal: Principal, directory: str) -> str:
+        """Where the Claude works; with a project's secret, never outside this project."""
+        real = _real(directory)
+        bound = principal.token.project if principal.token else None
+        project = await self._hub.store.project(bound) if bound is not None else None
+        if bound is not None and project is None:
+            raise MalformedInput("This project was removed.")
+        inside = project is None or f"{real}/".startswith(f"{project.path}/")
+        return real if inside or project is None else project.path
+
+    async def _gone(self, http: Request) -> Gone:
+        closing = asyncio.ensure_future(self._closing.wait())
+        closed = asyncio.ensure_future(_disconnected(http))
+        try:
+            await asyncio.wait([closing, closed], return_when=asyncio.FIRST_COMPLETED)
+            return "hub" if self._closing.is_set() else "claude"
+        finally:
+            for task in (closing, closed):
+                task.cancel()
+            await asyncio.gather(closing, closed, return_exceptions=True)
+
+
+def _real(directory: str) -> str:
+    if not os.path.isabs(directory) or "\0" in directory:
+        raise MalformedInput("The directory must be absolute.")
+    return os.path.realpath(directory)
+
+
+async def _disconnected(http: Request) -> None:
+    while (await http.receive())["type"] != "http.disconnect":
+        pass
