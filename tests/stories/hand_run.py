@@ -5,13 +5,12 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from handraise.claude.locate import locate
 from surfaces.terminal.pseudo import DEADLINE, ENTER, Pseudo
 
 DIALOG = "Do you want"
-_READY = "? for shortcuts"
+_READY = "❯"
 _TAKEN = 0.4
 
 
@@ -38,7 +37,7 @@ class HandRun(Pseudo):
 
 @asynccontextmanager
 async def by_hand(
-    tmp: Path, work: Path, environment: Mapping[str, str], *options: str, mode: str = "default"
+    work: Path, environment: Mapping[str, str], *options: str, mode: str = "default"
 ) -> AsyncIterator[HandRun]:
     """Claude in a terminal, in a directory that its user trusts."""
     home = Path(environment["HOME"])
@@ -56,11 +55,5 @@ async def by_hand(
     )
     words = (str(locate()), "--permission-mode", mode, *options)
     async with HandRun(*words, environment=environment, cwd=str(work), columns=110, rows=45) as terminal:
-        await terminal.until(_READY)
+        await terminal.until(_READY, "shift+tab" if mode == "plan" else "? for shortcuts")
         yield terminal
-
-
-def transcript(home: Path) -> list[dict[str, Any]]:
-    """What Claude wrote down."""
-    files = (home / ".claude" / "projects").glob("*/*.jsonl")
-    return [json.loads(line) for file in files for line in file.read_text().splitlines()]

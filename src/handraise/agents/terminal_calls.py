@@ -81,7 +81,7 @@ class TerminalCalls:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def decide(self, call: HookCall, token: str, gone: Awaitable[Gone]) -> dict[str, Any]:
+    async def decide(self, call: HookCall, token: str, gone: Callable[[], Awaitable[Gone]]) -> dict[str, Any]:
         """The hook's response, once somebody decided. `gone` ends when the connection does. Raises MalformedInput."""
         observed = await asyncio.to_thread(_Observed, self._context.folder, call)
         ask = await self._raise(call, token)
@@ -117,13 +117,15 @@ class TerminalCalls:
         around = self._context.hub.surroundings(call.cwd, where)
         return replace(around, mode=call.permission_mode or around.mode, patience=_PATIENT)
 
-    async def _settled(self, ask: Ask, call: HookCall, token: str, observed: "_Observed", gone: Awaitable[Gone]) -> Ask:
+    async def _settled(
+        self, ask: Ask, call: HookCall, token: str, observed: "_Observed", gone: Callable[[], Awaitable[Gone]]
+    ) -> Ask:
         """The ask once it is settled, here or by what happens in the terminal."""
         future: asyncio.Future[Ask] = asyncio.get_running_loop().create_future()
         future = self._waiting.setdefault(ask.id, future)
         self._open.setdefault(call.key, (ask.id, token))
         fate = asyncio.ensure_future(self._watch(observed))
-        closed = asyncio.ensure_future(gone)
+        closed = asyncio.ensure_future(gone())
         try:
             found = await self._inbox.find(ask.id)  # it may have been settled before we listened
             if found.settlement is not None:

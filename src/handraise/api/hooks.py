@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -69,7 +70,7 @@ class HookRoutes:
                 return answer({})
             call = replace(call, cwd=await self._directory(request.principal, call.cwd))
             token = request.principal.token.id if request.principal.token else ""
-            return answer(await self._calls.decide(call, token, self._gone(request.http)))
+            return answer(await self._calls.decide(call, token, partial(self._gone, request.http)))
         except MalformedInput:
             return answer({})
 
