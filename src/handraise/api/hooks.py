@@ -22,6 +22,8 @@ from handraise.model.inputs import MalformedInput
 
 PATH = "/hooks/claude"
 _LARGEST = 16 * 1024 * 1024
+_WITHOUT_CLAUDE = ("queued", "parked", "ended")
+"""The phases in which the hub runs no Claude: a person may continue such a session in a terminal."""
 
 Address = tuple[str, int]
 
@@ -82,8 +84,8 @@ class HookRoutes:
         ends: tuple[Address, Address] = (client.host, client.port), (server[0], server[1])
         if await asyncio.to_thread(self._hub.pool.may_hold, *ends):
             return True
-        running = [each for each in await self._hub.store.sessions() if each.ended is None]
-        return any(each.claude_id == call.session_id for each in running)
+        sessions = await self._hub.store.sessions()
+        return any(each.claude_id == call.session_id and each.phase not in _WITHOUT_CLAUDE for each in sessions)
 
     async def _directory(self, principal: Principal, directory: str) -> str:
         """Where the Claude works; with a project's secret, never outside this project."""

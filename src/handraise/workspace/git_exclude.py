@@ -8,6 +8,9 @@ from handraise.workspace.json_texts import Unmergeable
 
 _NOTE = "# Added by `handraise project sync`: this file has a secret."
 _LARGEST_INDEX = 256 * 1024 * 1024
+_VERSION_4 = b"\x00\x00\x00\x04"
+_HEADER, _FIXED, _EXTENDED = 12, 62, 0x4000
+"""How an index begins, and the part of each entry before its path."""
 
 
 def check_untracked(file: Path) -> None:
@@ -25,10 +28,9 @@ def check_untracked(file: Path) -> None:
         return
     except OSError as error:
         raise Unmergeable(t("error.sync.read", file=str(index), why=error.strerror)) from error
-    # Paths are stored whole, except in version 4 of the format, which leaves out what two entries share.
-    known = file.name if entries[4:8] == b"\x00\x00\x00\x04" else file.relative_to(root).as_posix()
-    if known.encode() in entries:
-        raise Unmergeable(t("error.sync.tracked", file=file.relative_to(root).as_posix()))
+    path = file.relative_to(root).as_posix()
+    if _has(entries, path.encode()):
+        raise Unmergeable(t("error.sync.tracked", file=path))
 
 
 def exclude(file: Path, *, remove: bool) -> None:
@@ -48,6 +50,35 @@ def exclude(file: Path, *, remove: bool) -> None:
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise Unmergeable(t("error.sync.write", file=str(excluded), why=why)) from error
+
+
+def _has(entries: bytes, path: bytes) -> bool:
+    """Whether an index has a path, or can't be read. Paths are stored whole before version 4."""
+    if entries[4:8] != _VERSION_4:
+        return path in entries
+    at, name = _HEADER, b""
+    try:
+        for _ in range(int.from_bytes(entries[8:12])):
+            flags = int.from_bytes(entries[at + _FIXED - 2 : at + _FIXED])
+            at += _FIXED + (2 if flags & _EXTENDED else 0)
+            shared, at = _number(entries, at)
+            end = entries.index(b"\0", at)
+            name = name[: len(name) - shared] + entries[at:end]
+            at = end + 1
+            if name == path:
+                return True
+    except (IndexError, ValueError):
+        return True
+    return False
+
+
+def _number(entries: bytes, at: int) -> tuple[int, int]:
+    """How many bytes of the path before are left out, as git writes it, and where it ends."""
+    value = entries[at] & 0x7F
+    while entries[at] & 0x80:
+        at += 1
+        value = ((value + 1) << 7) | (entries[at] & 0x7F)
+    return value, at + 1
 
 
 def _repository(file: Path) -> tuple[Path, Path] | None:
