@@ -16,7 +16,6 @@ from contextlib import asynccontextmanager
 from itertools import pairwise
 from pathlib import Path
 
-from handraise.api.hooks import PATH
 from handraise.claude.locate import locate
 from handraise.demo.model import ScriptedModel, environment
 from handraise.demo.pieces import Script, say, use
@@ -24,7 +23,7 @@ from handraise.demo.request import Conversation
 from handraise.model.actors import Person
 from handraise.model.rules import Rule
 from handraise.serving.serve import ServeConfig, serving
-from handraise.workspace.hook_entry import HookEntry
+from handraise.workspace.hook_entry import PATH, HookEntry
 from handraise.workspace.user_settings import sync_user
 
 CALLS = 30
@@ -39,7 +38,7 @@ class AskedCalls:
     def __init__(self) -> None:
         self.heard: list[float] = []
 
-    def script(self, told: Conversation) -> Script:
+    def script(self, _: Conversation) -> Script:
         for number in range(CALLS):
             yield [use("WebFetch", url=f"http://127.0.0.1:9/{number}", prompt="Read it")]
             self.heard.append(time.perf_counter())
@@ -95,8 +94,8 @@ async def seconds_of_calls(kind: str) -> list[float]:
 async def main() -> None:
     taken: dict[str, list[float]] = {"none": [], "no hub": [], "hub": []}
     for _ in range(ROUNDS):
-        for kind, seconds in taken.items():
-            seconds += await seconds_of_calls(kind)
+        for kind in taken:
+            taken[kind] += await seconds_of_calls(kind)
     # The least: whatever else the machine does only adds to it, and by more than the hook.
     absent, there = (min(taken[kind]) - min(taken["none"]) for kind in ("no hub", "hub"))
     middle = statistics.median(taken["no hub"]) - statistics.median(taken["none"])

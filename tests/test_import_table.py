@@ -31,7 +31,7 @@ TABLE: dict[str, set[str]] = {
     "surfaces": {"model", "texts", "present", "desk", "auth"},
     "api": {"model", "texts", "present", "desk", "auth", "agents", "store", "inbox", "session", "workspace", "hub"},
     "config": {"model", "texts", "policy"},
-    "doctor": {"model", "client", "config", "claude", "store", "hub", "api"},
+    "doctor": {"model", "client", "config", "claude", "store", "workspace", "hub", "api"},
 }
 # These put the parts together, and are the only ones that know every part.
 COMPOSITION = {"serving", "cli", "__init__", "__main__"}

@@ -15,6 +15,7 @@ NAMES = [
     "login",
     "sandbox",
     "hub",
+    "hooks",
     "port",
     "tls",
     "state",

@@ -19,8 +19,8 @@ from handraise.api.requests import ApiRequest, Route, answer
 from handraise.auth import Principal
 from handraise.hub.hub import Hub
 from handraise.model.inputs import MalformedInput
+from handraise.workspace.hook_entry import PATH
 
-PATH = "/hooks/claude"
 _LARGEST = 16 * 1024 * 1024
 _WITHOUT_CLAUDE = ("queued", "parked", "ended")
 """The phases in which the hub runs no Claude: a person may continue such a session in a terminal."""

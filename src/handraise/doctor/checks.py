@@ -1,4 +1,4 @@
-"""The checks of `handraise doctor`, one function each. Reads no secret, and changes nothing."""
+"""The checks of `handraise doctor`, one function each. Shows no secret, and changes nothing."""
 
 import fcntl
 import os
@@ -20,6 +20,10 @@ from handraise.claude.locate import ClaudeMissing, locate, version
 from handraise.config.settings import ClaudeSettings, SandboxSettings, WebSettings
 from handraise.store.interface import StoreError
 from handraise.store.sqlite.database import schema
+from handraise.workspace.hook_entry import PATH
+from handraise.workspace.json_texts import Unmergeable
+from handraise.workspace.syncing import project_hook
+from handraise.workspace.user_settings import user_hook
 
 OLDEST_TRIED = (2, 1, 197)
 KERNEL = Path("/proc/sys/fs")
@@ -106,6 +110,23 @@ def check_hub(state: Path, process: str | None) -> Finding:
     if process is None:
         return Finding("hub", "ok", "No hub is running.")
     return Finding("hub", "ok", f"A hub is running{_address(state)} (process {process}).")
+
+
+def check_hooks(state: Path, process: str | None, folder: Path, project: Path | None) -> Finding:
+    """Whether Claudes in terminals find the running hub, by the user's settings and those of a project."""
+    address = _address(state).removeprefix(" at ") if process is not None else ""
+    try:
+        found = [user_hook(folder), project_hook(str(project)) if project is not None else None]
+    except Unmergeable as error:
+        return Finding("hooks", "warn", f"Can't read Claude's settings: {error}", "Fix the file.")
+    urls = sorted({hook.url for hook in found if hook is not None})
+    if not urls:
+        return Finding("hooks", "ok", "Claude in a terminal doesn't ask here. To change that: handraise project sync")
+    wrong = [url for url in urls if address and url != f"{address}{PATH}"]
+    if wrong:
+        what = f"Claude in a terminal calls {wrong[0]}, but the hub is at {address}."
+        return Finding("hooks", "warn", what, "Run handraise project sync again, or set the [web] port back.")
+    return Finding("hooks", "ok", f"Claude in a terminal asks here: {', '.join(urls)}.")
 
 
 def check_port(settings: WebSettings, *, hub_runs: bool) -> Finding:

@@ -11,6 +11,8 @@ from msgspec import Struct
 from handraise.workspace.json_texts import closed, inside, missing
 
 EVENT = "PermissionRequest"
+PATH = "/hooks/claude"
+"""The route that it calls."""
 _BEARER = "Bearer "
 _TIMEOUT = 7 * 24 * 3600
 """How long Claude Code keeps the connection, in seconds. Then only the terminal can answer."""
