@@ -4,7 +4,7 @@ import pytest
 
 from handraise.model import fit
 from handraise.model.answers import read_answer
-from handraise.model.asks import Body, Offer, Option, Permission, Prompt, Question
+from handraise.model.asks import Body, Offer, Option, Permission, Prompt, Question, Terms
 from handraise.model.keys import TABLE
 from handraise.model.trust import Trust
 from handraise.present.choices import OPTION, CardChoice, choices
@@ -27,6 +27,17 @@ def test_a_permission_is_allowed_for_how_long_edited_or_denied() -> None:
         ("suggestion", "Allow, and apply Claude's suggestion", "", 8),
     ]
     assert [each[0] for each in offered(bash("ls"))] == ["once", "edit", "deny", "stop"]
+
+
+def test_where_claude_code_wants_denying_first_no_key_allows() -> None:
+    body = Permission("Bash", {"command": "ls"}, terms=Terms(deny_first=True))
+
+    assert offered(body) == [
+        ("deny", "Deny", "d", 5),
+        ("stop", "Deny and stop", "x", 6),
+        ("once", "Allow once", "", None),
+        ("edit", "Edit", "", None),
+    ]
 
 
 def test_an_offer_without_rules_is_shown_by_its_scope() -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from handraise.model import ids
 from handraise.model.actors import ByRule, Person
 from handraise.model.answers import Allow, Answer, Deny
-from handraise.model.asks import Answered, Ask, Offer, Permission
+from handraise.model.asks import Answered, Ask, Offer, Permission, terms_of
 from handraise.model.own_tools import ASK_USER, ASK_USER_SECONDS
 from handraise.model.projects import Patience
 from handraise.model.rules import Rule
@@ -20,6 +20,7 @@ from handraise.policy.decide import Ruling, decide, objection
 from handraise.policy.diff import diff_of
 from handraise.policy.suggest import suggest
 from handraise.present.offers import offer_in_words, suggestion_in_words
+from handraise.present.terms import terms_in_words
 from handraise.store.surrogates import mended
 from handraise.texts import t
 
@@ -97,9 +98,11 @@ def _considered(ask: Ask, around: Surroundings, rules: Sequence[Rule], now: date
     ruling = _stricter(
         decide(call, rules, now, resolve=around.resolve), decide(call, around.stricter, now, resolve=around.resolve)
     )
+    terms = terms_of(ask.body)
     answer = _by_rule(ruling)
-    if answer is None:
-        return replace(patient, why=ruling.why, body=_made_ready(ask.body, call, around))
+    if answer is None or (terms.is_strict and not isinstance(answer, Deny)):
+        why = " ".join(each for each in (ruling.why, terms_in_words(terms)) if each)
+        return replace(patient, why=why, body=_made_ready(ask.body, call, around))
     by = ByRule(", ".join(ruling.rules) or "default", ruling.why)
     return replace(ask, why=ruling.why, settlement=Answered(answer, by, FROM_RULE, now))
 
@@ -130,13 +133,11 @@ def _made_ready(body: Permission, call: Call, around: Surroundings) -> Permissio
     path = body.input.get(FILE_TOOLS.get(body.tool, ""))
     now_in_file = around.read(path) if isinstance(path, str) else None
     diff = diff_of(body.tool, body.input, now_in_file)
-    return replace(
-        body,
-        diff=diff.text if diff else None,
-        diff_note=diff.note if diff else "",
-        offers=_offers(call, around),
-        suggestions_in_words=tuple(suggestion_in_words(each) for each in body.suggestions),
-    )
+    shown = replace(body, diff=diff.text if diff else None, diff_note=diff.note if diff else "")
+    if terms_of(body).is_strict:
+        return replace(shown, offers=(), suggestions=(), suggestions_in_words=())
+    words = tuple(suggestion_in_words(each) for each in body.suggestions)
+    return replace(shown, offers=_offers(call, around), suggestions_in_words=words)
 
 
 def _offers(call: Call, around: Surroundings) -> tuple[Offer, ...]:

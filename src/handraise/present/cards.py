@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, to_builtins
 
-from handraise.model.asks import Ask, Expired, Form, Permission, Question
+from handraise.model.asks import Ask, Expired, Form, Permission, Question, terms_of
 from handraise.model.names import reveal
 from handraise.model.tools import names_of, tool_named
 from handraise.model.trust import Trust
@@ -37,6 +37,8 @@ class Card(Struct, frozen=True):
     risk: Risk
     traits: ToolTraits | None = None
     """Of the tool that a permission is about."""
+    only_once: bool = False
+    """It can be allowed this once only, whatever rules there are or will be."""
 
 
 def card_of(ask: Ask, directory: str | None) -> Card:
@@ -50,6 +52,7 @@ def card_of(ask: Ask, directory: str | None) -> Card:
         outcome(ask, directory),
         risk(ask, hidden=hidden),
         traits_of(ask.body.tool) if isinstance(ask.body, Permission) else None,
+        isinstance(ask.body, Permission) and terms_of(ask.body).is_strict,
     )
 
 
@@ -62,6 +65,8 @@ def risk(ask: Ask, *, hidden: bool) -> Risk:
             return Risk("high", t("card.risk.trust"))
         case Permission(blocked_path=str() as path) if path:
             return Risk("high", t("card.risk.outside"))
+        case Permission() if terms_of(ask.body).is_strict:
+            return Risk("high", t("card.risk.once"))
         case Permission(tool=tool, offers=()) if tool_named(tool).kind == "shell" and (ask.session or ask.project):
             return Risk("high", t("card.risk.once"))
         case Permission(tool=tool) if tool in _READING:

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Any, assert_never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from handraise.model.asks import Ask, Form, Permission, Plan, Question
+from handraise.model.asks import Ask, Form, Permission, Plan, Question, terms_of
 from handraise.model.intent import Weight
 from handraise.model.keys import On, key_of
 from handraise.model.trust import Trust
@@ -79,6 +80,9 @@ def _of_question(body: Question) -> Iterator[CardChoice]:
 
 
 def _of_permission(body: Permission) -> Iterator[CardChoice]:
+    if terms_of(body).deny_first:
+        yield from _denying_first()
+        return
     yield _choice("permission", "once", {"allow": True}, "")
     for offer in body.offers:
         # An older hub's offer may have no rules; then its scope is all there is to show.
@@ -89,6 +93,14 @@ def _of_permission(body: Permission) -> Iterator[CardChoice]:
     yield _choice("permission", "stop", {"allow": False, "interrupt": True})
     for place, suggestion in enumerate(body.suggestions):
         yield _suggestion(place, suggestion_in_words(suggestion))
+
+
+def _denying_first() -> Iterator[CardChoice]:
+    """No single key allows: neither a letter nor a digit."""
+    yield _choice("permission", "deny", {"allow": False})
+    yield _choice("permission", "stop", {"allow": False, "interrupt": True})
+    for each in (_choice("permission", "once", {"allow": True}, ""), _choice("permission", "edit", None)):
+        yield replace(each, key="", digit=None)
 
 
 def _suggestion(place: int, words: str) -> CardChoice:

@@ -10,7 +10,19 @@ from hypothesis import strategies as st
 from handraise.model import fit
 from handraise.model.actors import ByRule, Person, TheHub
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Filled, Outline, Revise, read_answer
-from handraise.model.asks import Answered, Body, Expired, Form, Option, Permission, Plan, Prompt, Question, Withdrawn
+from handraise.model.asks import (
+    Answered,
+    Body,
+    Expired,
+    Form,
+    Option,
+    Permission,
+    Plan,
+    Prompt,
+    Question,
+    Terms,
+    Withdrawn,
+)
 from handraise.surfaces.push import notices
 from handraise.surfaces.push.device_log import Ending
 from handraise.surfaces.push.notices import MOST, AskNotice, NoticeContext
@@ -237,3 +249,11 @@ def test_the_longest_texts_are_cut_and_say_so(letter: str) -> None:
     written = notices.encode(notice)
     assert len(written) <= MOST
     assert [each["title"] for each in msgspec.json.decode(written)["answers"]] == ["Send back"]
+
+
+def test_no_button_answers_what_claude_code_keeps_for_a_person() -> None:
+    assert offered(bash("date")) == ["Deny", "Allow once"]
+    for terms in (Terms(person=True), Terms(once=True), Terms(deny_first=True), Terms(ask_rule="Bash")):
+        assert offered(msgspec.structs.replace(bash("date"), terms=terms)) == ["Deny"]
+    assert len(offered(WHICH)) > 1
+    assert offered(msgspec.structs.replace(WHICH, terms=Terms(person=True, once=True))) == []

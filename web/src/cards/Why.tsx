@@ -12,7 +12,7 @@ export function Why({ ask }: { ask: Ask }) {
       <p>
         <Quoted text={ask.card.why || t("page.card.no_why")} />
       </p>
-      {ask.kind === "permission" && (
+      {ask.kind === "permission" && !ask.card.only_once && (
         <p class="row-of-buttons">
           {may("admin") && (
             <button type="button" onClick={() => (drafting.value = ask)}>

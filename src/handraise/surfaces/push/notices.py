@@ -12,7 +12,7 @@ from msgspec import Struct, json
 from msgspec.structs import replace
 
 from handraise.model.answers import answer_as_json, read_answer
-from handraise.model.asks import Answered, Ask, Expired, Form, Kind, Permission, Plan, Question
+from handraise.model.asks import Answered, Ask, Expired, Form, Kind, Permission, Plan, Question, terms_of
 from handraise.model.intent import Weight
 from handraise.model.names import has_hidden, reveal
 from handraise.model.tools import tool_named
@@ -190,9 +190,10 @@ def _buttons(ask: Ask, seen: Glance) -> Iterator[NoticeButton]:
     refusing = next((each for each in offered if each.act in _REFUSING), None)
     if refusing is not None:
         yield _button("no", ask.kind, refusing)
-    if isinstance(ask.body, Permission) and seen.whole:
+    terms = terms_of(ask.body)
+    if isinstance(ask.body, Permission) and seen.whole and not terms.is_strict:
         yield _button("yes", ask.kind, offered[0])
-    if isinstance(ask.body, Question) and seen.whole:
+    if isinstance(ask.body, Question) and seen.whole and not terms.person:
         options = [each for each in offered if each.act == OPTION and each.answer is not None]
         if len(options) <= _MOST_OPTIONS:
             for number, each in enumerate(options, 1):

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Misfit, Outline, Revise, Trusting
-from handraise.model.asks import Ask, Form, Permission, Plan, Prompt, Question
+from handraise.model.asks import Ask, Form, Permission, Plan, Prompt, Question, terms_of
 from handraise.model.keys import key_of
 from handraise.model.tools import tool_named
 from handraise.model.trust import Trust, TrustLevel
@@ -87,14 +87,17 @@ class PermissionFlow(Struct, frozen=True):
     body: Permission
 
     def steps(self, inputs: Mapping[str, StepInput]) -> tuple[Step, ...]:
-        keys = (t("terminal.key.allow"), t("terminal.key.deny"))
+        allow, deny = t("terminal.key.allow"), t("terminal.key.deny")
         header, reason = t("card.kind.permission"), t("terminal.step.reason")
-        first = Step("decide", evidence(self.card.headline), header, self._rows(), wants=reason, keys=keys)
+        rows = self._rows()
+        safest = rows[0].name if terms_of(self.body).deny_first else ""
+        keys = (deny,) if safest else (allow, deny)
+        first = Step("decide", evidence(self.card.headline), header, rows, wants=reason, keys=keys, first=safest)
         if inputs.get("decide", StepInput()).rows != ("edit",):
             return (first,)
         rows = (keyed(key_of("permission", "once"), t("terminal.step.allow_edited")), _again("permission"))
         question, header = t("terminal.step.allow_changes"), t("terminal.step.permission_edited")
-        return first, Step("edited", question, header, rows, keys=keys[:1])
+        return first, Step("edited", question, header, rows, keys=(allow,))
 
     def editable(self, inputs: Mapping[str, StepInput]) -> tuple[str, str]:
         before = inputs.get("decide", StepInput()).text
