@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import suppress
 from pathlib import Path
+from socket import gethostname
 
 import pytest
 
@@ -11,12 +12,14 @@ from handraise.demo.model import ScriptedModel
 from handraise.demo.pieces import Script, Scripted, say, use
 from handraise.demo.request import Conversation
 from handraise.demo.scenarios import propose
-from handraise.desk.interface import Desk, TooLate
+from handraise.desk.interface import Desk, Refused, TooLate
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Approve, Choice, Choices, Deny, Trusting
 from handraise.model.asks import Answered, Ask, Permission, Plan, Question, Withdrawn
+from handraise.model.items import ActionEnded, ActionStarted, Said, Text
 from handraise.model.projects import Options
 from handraise.model.rules import Rule
+from handraise.model.sessions import Session
 from handraise.serving.serve import RunningHub
 from stories.hand_run import DIALOG, HandRun, by_hand
 from stories.outsiders import DEADLINE, Yard, next_ask, until_settled, until_turn_ended
@@ -80,6 +83,15 @@ async def until_delivered(desk: Desk, ask: str) -> Ask:
     raise AssertionError("the feed ended")
 
 
+async def until_phase(desk: Desk, session: str, phase: str) -> Session:
+    async with asyncio.timeout(DEADLINE), desk.follow(0, session) as follower:
+        async for _ in follower:
+            found = (await desk.session(session)).session
+            if found.phase == phase:
+                return found
+    raise AssertionError("the feed ended")
+
+
 async def synced(yard: Yard, served: RunningHub) -> None:
     await served.hub.desk.add_project(str(yard.work), "work", Options())
     await asyncio.to_thread(HubClient(yard.state).post, "/api/projects/work/sync", {"remove": False})
@@ -95,7 +107,7 @@ async def test_whoever_answers_first_counts(tmp_path: Path) -> None:
             await terminal.say("run one")
             asked = await next_ask(desk)
             assert isinstance(asked.body, Permission)
-            assert (asked.asker, asked.session, asked.project) == ("agent", None, (await desk.projects())[0].id)
+            assert (asked.asker, asked.project) == ("session", (await desk.projects())[0].id)
             await terminal.until(DIALOG)
             await desk.answer(asked.id, Allow(), asked.digest)
             await terminal.until("Finished.", gone=DIALOG)
@@ -293,3 +305,48 @@ async def test_a_session_of_the_hub_asks_once_although_the_hook_is_there(tmp_pat
         await desk.answer(asked.id, Allow())
         await until_turn_ended(desk, started.session.id)
         assert [ask.id for ask in await desk.asks(state=None)] == [trust.id, asked.id]
+
+
+async def test_a_session_in_a_terminal_is_listed_followed_and_resumed_here_when_it_has_ended(tmp_path: Path) -> None:
+    heard: list[str] = []
+    async with Yard(tmp_path, asking(heard)) as yard, yard.serve() as served:
+        desk = served.hub.desk
+        await synced(yard, served)
+        async with by_hand(yard.work, yard.environment) as terminal:
+            await terminal.say("run listed")
+            asked = await next_ask(desk)
+            assert asked.session is not None
+            [listed] = await desk.sessions()
+            assert (listed.session.id, listed.open_asks) == (asked.session, 1)
+            assert (listed.session.terminal, listed.session.directory) == (gethostname(), str(yard.work))
+            await desk.answer(asked.id, Allow())
+            await terminal.until("Finished.")
+            session = await until_phase(desk, asked.session, "idle")
+            assert session.title == "run listed"
+
+            # What the hub can't do with it is refused, in words.
+            for refused in (desk.say(session.id, "Go on."), desk.interrupt(session.id), desk.stop(session.id)):
+                with pytest.raises(Refused, match="in a terminal"):
+                    await refused
+            with pytest.raises(Refused):
+                await desk.resume(session.id)
+        session = await until_phase(desk, asked.session, "ended")
+        assert session.ended is not None
+        assert session.ended.how == "finished"
+        contents = [item.read() for item in await desk.items(asked.session)]
+        assert [each.text for each in contents if isinstance(each, Said)] == ["run listed"]
+        assert [each.tool for each in contents if isinstance(each, ActionStarted)] == ["Bash"]
+        assert [each.ok for each in contents if isinstance(each, ActionEnded)] == [True]
+        assert [each.text for each in contents if isinstance(each, Text)] == ["Finished."]
+
+        await desk.resume(session.id, "run resumed")
+        trust = await next_ask(desk)
+        await desk.answer(trust.id, Trusting("without"), trust.digest)
+        again = await next_ask(desk, frozenset({trust.id}))
+        assert again.session == session.id
+        await desk.answer(again.id, Allow())
+        await until_turn_ended(desk, session.id)
+        assert (yard.work / "resumed").exists()
+        # Claude continued the conversation of the terminal.
+        assert "run listed" in str(yard.model.requests("script")[-1].messages)
+        assert (await desk.session(session.id)).session.terminal == ""

@@ -15,7 +15,6 @@ from starlette.responses import Response
 from handraise.agents.calls import GRACE, AgentCalls, Caller, DirectoryContext, HubContext
 from handraise.agents.run_file import BadRunFile
 from handraise.agents.runs import STALE, Runs, caller_in
-from handraise.agents.terminal_calls import PREFIX as TERMINAL
 from handraise.api import schemas
 from handraise.api.ask_user import AskUserEndpoints, Forbidden
 from handraise.api.requests import ApiRequest, BadRequest, Parameter, Route, answer
@@ -28,6 +27,7 @@ from handraise.model.own_tools import ASK_USER_LEAST, ASK_USER_MOST
 from handraise.model.projects import innermost
 from handraise.model.tokens import Token
 from handraise.session import surroundings
+from handraise.terminals.calls import PREFIX as TERMINAL
 
 if TYPE_CHECKING:
     from handraise.api.mcp_sdk import McpSdk
@@ -214,8 +214,10 @@ class AgentRoutes:
         """What calls need; of the asks that were left open, those of Claudes in terminals or those of others."""
 
         async def left_open() -> list[Ask]:
-            asks = [ask for ask in await self._hub.store.asks(state="open") if ask.session is None]
-            return [ask for ask in asks if ask.origin.reference.startswith(TERMINAL) == terminals]
+            asks = await self._hub.store.asks(state="open")
+            if terminals:
+                return [ask for ask in asks if ask.origin.reference.startswith(TERMINAL)]
+            return [ask for ask in asks if ask.session is None and not ask.origin.reference.startswith(TERMINAL)]
 
         return HubContext(clock=now, whereabouts=self._context_of, surroundings=self._around, left_open=left_open)
 

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -13,12 +14,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from handraise.agents.calls import HubContext
-from handraise.agents.hook_calls import HookCall, read_hook
-from handraise.agents.terminal_calls import Gone, TerminalCalls, TerminalContext
 from handraise.api.requests import ApiRequest, Route, answer
 from handraise.auth import Principal
 from handraise.hub.hub import Hub
 from handraise.model.inputs import MalformedInput
+from handraise.terminals.calls import Gone, TerminalCalls, TerminalContext
+from handraise.terminals.hook_calls import HookCall, read_hook
+from handraise.terminals.sessions import TerminalPlace, TerminalSessions
 from handraise.workspace.hook_entry import PATH
 
 _LARGEST = 16 * 1024 * 1024
@@ -40,15 +42,18 @@ class HookRoutes:
     def __init__(self, hub: Hub, knowledge: HubContext, folder: Path | None, closing: asyncio.Event) -> None:
         self._hub = hub
         self._closing = closing
-        context = TerminalContext(knowledge, os.urandom, folder, socket.gethostname())
-        self._calls = TerminalCalls(hub.inbox, context)
+        place = TerminalPlace(folder, socket.gethostname())
+        self._sessions = TerminalSessions(hub.store, knowledge.clock, os.urandom, place)
+        self._calls = TerminalCalls(hub.inbox, self._sessions, TerminalContext(knowledge, os.urandom, place))
+        self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        await self._calls.__aenter__()
+        await self._stack.enter_async_context(self._sessions)
+        await self._stack.enter_async_context(self._calls)
         return self
 
-    async def __aexit__(self, *raised: Any) -> None:  # noqa: ANN401
-        await self._calls.__aexit__(*raised)
+    async def __aexit__(self, *raised: object) -> None:
+        await self._stack.aclose()
 
     def routes(self) -> tuple[Route, ...]:
         return (
@@ -85,7 +90,8 @@ class HookRoutes:
         if await asyncio.to_thread(self._hub.pool.may_hold, *ends):
             return True
         sessions = await self._hub.store.sessions()
-        return any(each.claude_id == call.session_id and each.phase not in _WITHOUT_CLAUDE for each in sessions)
+        running = [each for each in sessions if each.phase not in _WITHOUT_CLAUDE and not each.terminal]
+        return any(each.claude_id == call.session_id for each in running)
 
     async def _directory(self, principal: Principal, directory: str) -> str:
         """Where the Claude works; with a project's secret, never outside this project."""

@@ -49,6 +49,8 @@ class Session(Struct, frozen=True):
     stuck_since: datetime | None = None
     """Since when Claude hasn't responded to an answer."""
     forked_from: str | None = None
+    terminal: str = ""
+    """The machine where a person runs it in a terminal; empty if the hub runs it."""
 
 
 class Checkpoint(Struct, frozen=True):

@@ -13,7 +13,6 @@ from urllib.parse import quote
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from handraise.agents.claude_folder import folder_of
 from handraise.api import tls
 from handraise.api.agents import AgentRoutes
 from handraise.api.app import WebApp
@@ -36,6 +35,7 @@ from handraise.hub.retention import Retention, RetentionLimits
 from handraise.model.actors import Person, TheHub
 from handraise.store.interface import StoreError
 from handraise.surfaces.push.notifier import Notifier, PushConfig
+from handraise.terminals.claude_folder import folder_of
 from handraise.workspace.hook_entry import PATH
 
 _ADDRESS = "address"

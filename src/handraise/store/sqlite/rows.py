@@ -54,12 +54,13 @@ def session_row(session: Session) -> Bindings:
         "ended": _text(session.ended) if session.ended else None,
         "stuck_since": _microseconds_or_none(session.stuck_since),
         "forked_from": session.forked_from,
+        "terminal": session.terminal,
     }
 
 
 def read_session(row: Row) -> Session:
     (identity, project, directory, claude_id, title, created, changed, phase) = row[:8]
-    (mode, model, cost, run, ended, stuck_since, forked_from) = row[8:]
+    (mode, model, cost, run, ended, stuck_since, forked_from, terminal) = row[8:]
     return Session(
         id=identity,
         project=project,
@@ -76,6 +77,7 @@ def read_session(row: Row) -> Session:
         ended=json.decode(ended, type=Ended) if ended else None,
         stuck_since=_time_or_none(stuck_since),
         forked_from=forked_from,
+        terminal=terminal,
     )
 
 

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from handraise.agents.claude_folder import Transcript, folder_of, live_session
+from handraise.terminals.claude_folder import Transcript, folder_of, live_session
 
 SESSION = "5f0c"
 

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from handraise.agents.dialogs import CallTrace, Dialog, LiveSession
+from handraise.terminals.dialogs import CallTrace, Dialog, LiveSession
 
 INPUT = {"command": "ls"}
 

@@ -14,14 +14,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from handraise.agents.calls import DirectoryContext, HubContext
-from handraise.agents.claude_folder import Transcript, live_session
-from handraise.agents.dialogs import CallTrace, Decider, Dialog, Fate
-from handraise.agents.hook_calls import HookCall, body_of_hook, decision_of
 from handraise.inbox.considering import Surroundings
 from handraise.inbox.inbox import Inbox
 from handraise.model import ids
 from handraise.model.asks import Ask, Origin
 from handraise.model.projects import Patience
+from handraise.terminals.claude_folder import Transcript, live_session
+from handraise.terminals.dialogs import CallTrace, Decider, Dialog, Fate
+from handraise.terminals.hook_calls import HookCall, body_of_hook, decision_of
+from handraise.terminals.sessions import TerminalPlace, TerminalSessions
 from handraise.texts import t
 
 PREFIX = "terminal/"
@@ -46,17 +47,17 @@ class TerminalContext(Struct, frozen=True):
 
     hub: HubContext
     entropy: Callable[[int], bytes]
-    folder: Path | None
-    """Claude's folder; None if it is unknown, so that only closed connections tell about the terminal."""
-    host: str
-    """What this machine is called."""
+    place: TerminalPlace
 
 
 class TerminalCalls:
     """Entered with `async with`, inside the inbox's. Leaving it ends every wait, and the dialogs go on alone."""
 
-    def __init__(self, inbox: Inbox, context: TerminalContext, *, look: float = LOOK) -> None:
+    def __init__(
+        self, inbox: Inbox, sessions: TerminalSessions, context: TerminalContext, *, look: float = LOOK
+    ) -> None:
         self._inbox = inbox
+        self._sessions = sessions
         self._context = context
         self._look = look
         self._waiting: dict[str, asyncio.Future[Ask]] = {}
@@ -66,7 +67,7 @@ class TerminalCalls:
         self._listening = ExitStack()
 
     async def __aenter__(self) -> Self:
-        self._listening.enter_context(self._inbox.listening(self._ask_settled, None))
+        self._listening.enter_context(self._inbox.listening(self._ask_settled))
         for ask in await self._context.hub.left_open():
             # Its connection ended with the hub that held it. The dialog may still be there.
             call = msgspec.json.decode(ask.origin.request, type=HookCall)
@@ -83,7 +84,7 @@ class TerminalCalls:
 
     async def decide(self, call: HookCall, token: str, gone: Callable[[], Awaitable[Gone]]) -> dict[str, Any]:
         """The hook's response, once somebody decided. `gone` ends when the connection does. Raises MalformedInput."""
-        observed = await asyncio.to_thread(_Observed, self._context.folder, call)
+        observed = await asyncio.to_thread(_Observed, self._context.place.folder, call)
         ask = await self._raise(call, token)
         if ask.settlement is None:
             ask = await self._settled(ask, call, token, observed, gone)
@@ -100,16 +101,17 @@ class TerminalCalls:
         body = body_of_hook(call)
         where = await self._context.hub.whereabouts(call.cwd)
         identity = ids.spell("a", self._context.entropy(ids.ENTROPY))
+        session = await self._sessions.seen(call, where.project)
         ask = Ask(
             id=identity,
-            session=None,
+            session=session,
             project=where.project,
             body=body,
             tool=call.tool_name,
             origin=Origin(f"{PREFIX}{call.session_id}/{identity}", request=msgspec.json.encode(call).decode()),
             opened_at=self._context.hub.clock(),
-            asker="agent",
-            agent=t("sessions.terminal.agent", host=self._context.host),
+            asker="agent" if session is None else "session",
+            agent=None if session is not None else t("sessions.terminal.agent", host=self._context.place.host),
         )
         return await self._inbox.open(ask, self._around(call, where))
 
@@ -164,7 +166,7 @@ class TerminalCalls:
 
     def _found(self, session: str) -> Fate:
         """How a dialog is of which only an earlier hub knew."""
-        folder = self._context.folder
+        folder = self._context.place.folder
         live = live_session(folder, session) if folder is not None else None
         if folder is None:
             return "waiting"

@@ -1,6 +1,7 @@
 """Reads what a Claude in a terminal writes about itself: its state, and its transcript. Within Claude's folder only."""
 
 import os
+import re
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
@@ -8,13 +9,14 @@ from stat import S_ISREG
 
 import msgspec
 
-from handraise.agents.dialogs import LiveSession
+from handraise.terminals.dialogs import LiveSession
 
 _LARGEST_STATE = 64 * 1024
 _MOST_STATES = 1000
 _EARLIER = 1024 * 1024
 """How much of a transcript before the dialog is read."""
 _AT_ONCE = 4 * 1024 * 1024
+_ID = re.compile(r"[0-9A-Za-z-]{1,100}")
 _STARTED = 19
 """Where a process's start time stands in `/proc/<pid>/stat`, after the name in parentheses."""
 
@@ -45,15 +47,30 @@ def live_session(folder: Path, session: str) -> LiveSession | None:
 class Transcript:
     """The lines that are added to a session's transcript from here on."""
 
-    def __init__(self, folder: Path, path: str, session: str) -> None:
-        """Any other file than this session's transcript counts as missing."""
+    def __init__(self, folder: Path, path: str, session: str, offset: int | None = None) -> None:
+        """Any other file than this session's transcript counts as missing.
+
+        Without an offset, reading begins with the last part of what is there.
+        """
         real = Path(os.path.realpath(path)) if "\0" not in path else Path()
         is_ours = real.is_relative_to(folder / "projects") and real.name == f"{session}.jsonl"
         self._path = real if is_ours else None
-        self._offset: int | None = None
+        self._offset = offset
+
+    @property
+    def offset(self) -> int:
+        """How far it was read."""
+        return self._offset or 0
+
+    @property
+    def size(self) -> int:
+        try:
+            return self._path.stat().st_size if self._path is not None else 0
+        except OSError:
+            return 0
 
     def lines(self) -> list[bytes]:
-        """The complete lines since the last time; the first time, the last part of what is there."""
+        """The complete lines since the last time."""
         if self._path is None:
             return []
         try:
@@ -73,6 +90,13 @@ class Transcript:
         # A line that is longer than we read at once is skipped.
         self._offset += len(whole) + 1 if whole or text.startswith(b"\n") else len(text) if len(text) == _AT_ONCE else 0
         return whole.split(b"\n") if whole else []
+
+
+def transcript_of(folder: Path, session: str) -> str | None:
+    """Where a session's transcript is; None if there is none."""
+    if not _ID.fullmatch(session):
+        return None
+    return next((str(path) for path in (folder / "projects").glob(f"*/{session}.jsonl")), None)
 
 
 def _state(name: str) -> LiveSession | None:

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from handraise.agents.hook_calls import HookCall, body_of_hook, decision_of, read_hook
 from handraise.model.actors import Person
 from handraise.model.answers import Allow, Answer, Approve, Choice, Choices, Deny, Filled, Outline, Revise, Trusting
 from handraise.model.asks import Answered, Ask, Expired, Origin, Permission, Plan, Question, Withdrawn, terms_of
 from handraise.model.inputs import MalformedInput
+from handraise.terminals.hook_calls import HookCall, body_of_hook, decision_of, read_hook
 
 NOW = datetime(2026, 11, 17, tzinfo=UTC)
 RULE = {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "ls"}], "behavior": "allow"}
