@@ -23,7 +23,7 @@ from handraise.store.interface import Store, StoreError
 from handraise.terminals.claude_folder import Transcript, live_session, transcript_of
 from handraise.terminals.dialogs import LiveSession
 from handraise.terminals.hook_calls import HookCall
-from handraise.terminals.timeline import Timeline
+from handraise.terminals.transcript_reader import TranscriptReader
 from handraise.texts import t
 
 LOOK = 0.5
@@ -111,7 +111,15 @@ class TerminalSessions:
         # What the hub ran before is on the timeline already.
         transcript = await asyncio.to_thread(self._transcript, call.session_id)
         offset = transcript.size if session.run and transcript is not None else 0
-        item = SessionStarted(session.title, session.project, session.directory, session.mode, session.model, run)
+        item = SessionStarted(
+            session.title,
+            session.project,
+            session.directory,
+            session.mode,
+            session.model,
+            run,
+            terminal=self._place.host,
+        )
         checkpoint = Checkpoint(session.id, run, offset, replace(memory, claude_id=call.session_id).dump())
         await self._store.apply([SaveSession(begun), Advance(checkpoint), PublishItems(session.id, now, item)])
         return begun
@@ -134,7 +142,7 @@ class TerminalSessions:
             log.exception("session %s in a terminal is not followed any further", session_id)
 
     async def _keep_following(self, session_id: str) -> None:
-        timeline, transcript = Timeline(_OWNER), None
+        reader, transcript = TranscriptReader(_OWNER), None
         while True:
             session = await self._store.session(session_id)
             checkpoint = await self._store.checkpoint(session_id)
@@ -144,9 +152,9 @@ class TerminalSessions:
             if transcript is None:
                 transcript = await asyncio.to_thread(self._transcript, session.claude_id, checkpoint.offset)
             lines = await asyncio.to_thread(transcript.lines) if transcript is not None else []
-            contents = timeline.read(lines)
+            contents = reader.read(lines)
             offset = transcript.offset if transcript is not None else checkpoint.offset
-            changes = self._changes(session, live, contents, timeline.title)
+            changes = self._changes(session, live, contents, reader.title)
             if changes or offset != checkpoint.offset:
                 await self._store.apply([*changes, Advance(replace(checkpoint, offset=offset))])
             await asyncio.sleep(self._look)

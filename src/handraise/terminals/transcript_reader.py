@@ -16,7 +16,7 @@ SOURCE = "terminal"
 _TITLE = 80
 
 
-class Timeline:
+class TranscriptReader:
     """What happens in one terminal."""
 
     def __init__(self, person: Person) -> None:
