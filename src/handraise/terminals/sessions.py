@@ -142,12 +142,16 @@ class TerminalSessions:
             log.exception("session %s in a terminal is not followed any further", session_id)
 
     async def _keep_following(self, session_id: str) -> None:
-        reader, transcript = TranscriptReader(_OWNER), None
+        reader: TranscriptReader | None = None
+        transcript: Transcript | None = None
         while True:
             session = await self._store.session(session_id)
             checkpoint = await self._store.checkpoint(session_id)
             if session is None or checkpoint is None or not session.terminal or session.ended is not None:
                 return
+            if reader is None:
+                # From its beginning, the first message is the title.
+                reader = TranscriptReader(_OWNER, session.title if checkpoint.offset else "")
             live = await asyncio.to_thread(self._live, session.claude_id)
             if transcript is None:
                 transcript = await asyncio.to_thread(self._transcript, session.claude_id, checkpoint.offset)

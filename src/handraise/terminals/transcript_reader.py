@@ -19,12 +19,11 @@ _TITLE = 80
 class TranscriptReader:
     """What happens in one terminal."""
 
-    def __init__(self, person: Person) -> None:
+    def __init__(self, person: Person, title: str = "") -> None:
         self._person = person
         self._under_way: dict[str, Action] = {}
-        self.title = ""
+        self.title = title
         """What the person called it, or how they began."""
-        self._named = False
 
     def read(self, lines: Iterable[bytes]) -> list[Content]:
         """The contents of further lines. What isn't part of a conversation, or can't be read, is passed over."""
@@ -36,7 +35,7 @@ class TranscriptReader:
         except (msgspec.MsgspecError, RecursionError):
             return []
         if entry.type == "custom-title" and entry.title:
-            self.title, self._named = " ".join(entry.title.split())[:_TITLE], True
+            self.title = " ".join(entry.title.split())[:_TITLE]
         if entry.type not in ("assistant", "user") or entry.is_meta or entry.is_sidechain:
             return []
         if entry.type == "user" and _text(entry.message) is not None:

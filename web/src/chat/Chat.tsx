@@ -47,11 +47,7 @@ function OpenChat({ session }: { session: Session }) {
         </div>
       )}
       <Scroller session={session} talk={talk} />
-      {isOurs(session) ? (
-        <Composer session={session} waiting={talk.waiting.value} />
-      ) : (
-        <p class="composer quiet-text">{t("page.chat.terminal", { host: session.terminal })}</p>
-      )}
+      {isOurs(session) ? <Composer session={session} waiting={talk.waiting.value} /> : <p class="composer quiet-text">{t("page.chat.terminal", { host: session.terminal })}</p>}
     </main>
   );
 }
