@@ -166,6 +166,30 @@ async def test_a_projects_secret_is_for_this_project_only(tmp_path: Path) -> Non
             assert (await held).status_code == 200
 
 
+async def test_the_hook_is_offered_to_admins_until_it_is_there_or_dismissed(tmp_path: Path) -> None:
+    async def offered(client: httpx2.AsyncClient) -> bool:
+        return bool((await client.get("/api/me")).json().get("offers_hook"))
+
+    for closing in ("sync", "dismiss"):
+        home = tmp_path / closing
+        home.mkdir()
+        async with (
+            served(home, environment={"HOME": str(home)}) as hub,
+            hub.client("viewer") as viewer,
+            hub.client("admin") as admin,
+        ):
+            assert hub.up.offers_hook
+            assert (await offered(admin), await offered(viewer)) == (True, False)
+            if closing == "sync":
+                await admin.post("/api/sync", json={})
+            else:
+                assert (await viewer.delete("/api/hook-offer")).status_code == 403
+                await admin.delete("/api/hook-offer")
+            assert not await offered(admin)
+        async with served(home) as hub:
+            assert not hub.up.offers_hook
+
+
 async def test_sync_writes_a_secret_that_works_keeps_it_and_revokes_it_again(tmp_path: Path) -> None:
     shop = tmp_path / "shop"
     shop.mkdir()

@@ -73,6 +73,8 @@ class Me(Struct, frozen=True, omit_defaults=True):
     """Why there is no sandbox on this machine. Empty if there is one."""
     language: str = ""
     """The hub's language. If it isn't `en`, `/api/texts` has its catalogue."""
+    offers_hook: bool = False
+    """Whether to say how Claudes in terminals can ask here, too. Only for admins."""
     tools: dict[str, ToolKind] = {}
     """Claude's tools, for forms that name one."""
 

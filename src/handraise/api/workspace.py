@@ -9,12 +9,14 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from handraise.api.requests import ApiRequest, BadRequest, Route, answer
+from handraise.api.schemas import Done
 from handraise.auth import Principal
 from handraise.desk.interface import NotFound
 from handraise.model.projects import Options, Project
 from handraise.store.interface import Store
 from handraise.texts import t
 from handraise.workspace.hook_entry import HookEntry
+from handraise.workspace.hook_offer import HookOffer
 from handraise.workspace.json_texts import Unmergeable
 from handraise.workspace.merging import files_for
 from handraise.workspace.syncing import project_hook, sync
@@ -57,6 +59,7 @@ class SyncRoutes:
         usual: Path,
         hooks: str,
         folder: Path | None,
+        offer: HookOffer,
     ) -> None:
         self._store = store
         self._options = options
@@ -64,10 +67,12 @@ class SyncRoutes:
         self._state = None if state == usual else str(state)
         self._hooks = hooks
         self._folder = folder
+        self._offer = offer
 
     def routes(self) -> tuple[Route, ...]:
         return (
             Route("POST", "/api/projects/{id}/sync", "admin", self.sync, "Update a project's files", Syncing, Synced),
+            Route("DELETE", "/api/hook-offer", "admin", self.dismiss, "Dismiss the hint about the hook", returns=Done),
             Route("POST", "/api/sync", "admin", self.sync_user, "Update the user's settings", Syncing, SyncedUser),
         )
 
@@ -84,6 +89,10 @@ class SyncRoutes:
         name = t("sessions.terminal.token", project=project.name)[:_LONGEST]
         changed = await self._write(request, partial(project_hook, project.path), write, wanted, name, project.id)
         return answer(Synced(project.id, project.path, changed))
+
+    async def dismiss(self, _: ApiRequest) -> Response:
+        self._offer.close()
+        return answer(Done())
 
     async def sync_user(self, request: ApiRequest) -> Response:
         wanted = request.body(Syncing)
@@ -115,6 +124,7 @@ class SyncRoutes:
                     changed = await asyncio.to_thread(write, None)
                     await self._revoke(request, old)
                     return changed
+                self._offer.close()
                 if before is not None and old is not None and _fits(old, project):
                     return await asyncio.to_thread(write, HookEntry(self._hooks, before.secret))
                 made = await request.auth.make(name, "agent", request.desk.person, request.desk.source, project=project)

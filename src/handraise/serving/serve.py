@@ -37,6 +37,7 @@ from handraise.store.interface import StoreError
 from handraise.surfaces.push.notifier import Notifier, PushConfig
 from handraise.terminals.claude_folder import folder_of
 from handraise.workspace.hook_entry import PATH
+from handraise.workspace.hook_offer import HookOffer
 
 _ADDRESS = "address"
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -84,6 +85,8 @@ class RunningHub(Struct, frozen=True):
     auth: Auth
     base: str
     named: str
+    offers_hook: bool = False
+    """Whether nobody has brought Claudes in terminals in yet."""
 
     async def new_link(self) -> str:
         """A one-time sign-in link, valid for ten minutes. For a terminal, never for a file."""
@@ -113,8 +116,9 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     agent_routes = AgentRoutes(opened, config.state, base, streams.closing)
     streams.also = agent_routes.ask_user.as_event
     usual = Path(usual_state_folder())
+    offer = HookOffer(config.state)
     folder = folder_of(config.environment)
-    workspaces = SyncRoutes(opened.store, opened.pool.options, config.state, usual, f"{base}{PATH}", folder)
+    workspaces = SyncRoutes(opened.store, opened.pool.options, config.state, usual, f"{base}{PATH}", folder, offer)
     hooks = HookRoutes(opened, agent_routes.knowledge(terminals=True), folder, streams.closing)
     metrics = Metrics(opened, config.state, streams)
     notifier = _notifier(config, opened, auth)
@@ -137,7 +141,7 @@ async def reachable(opened: Hub, config: ServeConfig, streams: Streams | None = 
     retention = Retention(opened.store, config.state / "sessions", now, config.retention)
     async with auth, metrics, agent_routes, hooks, notifier, retention, _up(listeners, streams):
         with _address(config.state, base):
-            yield RunningHub(opened, app, auth, base, link_base)
+            yield RunningHub(opened, app, auth, base, link_base, offer.is_open)
 
 
 def where(state: Path) -> str | None:
@@ -190,7 +194,13 @@ def _app(
     )
     proxies = config.proxy.addresses if config.proxy else frozenset()
     login = LoginRoutes(
-        page, secure=secure, base=link_base, cookie=cookie, proxies=proxies, no_sandbox=opened.wall.missing
+        page,
+        secure=secure,
+        base=link_base,
+        cookie=cookie,
+        proxies=proxies,
+        offer=HookOffer(config.state),
+        no_sandbox=opened.wall.missing,
     )
     return WebApp(guard, login, streams, page, more)
 
