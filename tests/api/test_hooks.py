@@ -14,6 +14,7 @@ from api.served import PLAIN, TESTER, Served, served
 from handraise.model.answers import Allow, Deny
 from handraise.model.asks import Ask, Permission, Withdrawn
 from handraise.model.projects import Options
+from handraise.model.rules import Rule
 from handraise.model.tokens import Role
 from handraise.store.changes import OpenAsk
 
@@ -25,6 +26,13 @@ CALL: dict[str, Any] = {
     "tool_input": {"command": "make"},
     "permission_mode": "default",
     "prompt_id": "p",
+}
+
+SUGGESTION = {
+    "type": "addRules",
+    "rules": [{"toolName": "Bash", "ruleContent": "make"}],
+    "behavior": "allow",
+    "destination": "localSettings",
 }
 
 
@@ -91,6 +99,28 @@ async def test_what_cannot_be_asked_is_left_to_the_terminal(tmp_path: Path, odd:
         response = await post(hook, **odd)
         assert (response.status_code, response.json()) == (200, {})
         assert await hub.up.hub.desk.asks(state=None) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ({"permission_suggestions": [SUGGESTION]}, False),
+        ({"permission_suggestions": []}, True),
+        ({}, True),
+        ({"permission_suggestions": [SUGGESTION], "permission_mode": "auto"}, True),
+        ({"permission_suggestions": [SUGGESTION], "permission_mode": "new"}, True),
+    ],
+)
+async def test_a_rule_allows_only_what_claude_code_leaves_to_rules(
+    tmp_path: Path, said: dict[str, Any], asked: bool
+) -> None:
+    async with served(tmp_path, rules=[Rule("r", "allow", command="make")]) as hub, hub.client("agent") as hook:
+        held = post(hook, **said)
+        if asked:
+            [ask] = await opened(hub)
+            await hub.up.hub.desk.answer(ask.id, Deny("No."))
+        decision = (await held).json()["hookSpecificOutput"]["decision"]
+        assert decision["behavior"] == ("deny" if asked else "allow")
 
 
 async def test_sessions_that_the_hub_runs_are_not_asked_about_twice(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from handraise.model.sessions import Checkpoint, Ended, Phase, Session
 from handraise.session import records
 from handraise.session.memory import Memory
 from handraise.store.changes import Advance, Change, PublishItems, SaveSession
-from handraise.store.interface import Store, StoreError
+from handraise.store.interface import Store
 from handraise.terminals.claude_folder import Transcript, live_session, transcript_of
 from handraise.terminals.dialogs import LiveSession
 from handraise.terminals.hook_calls import HookCall
@@ -138,7 +138,7 @@ class TerminalSessions:
     async def _run(self, session_id: str) -> None:
         try:
             await self._keep_following(session_id)
-        except StoreError:
+        except Exception:  # the outer door: a file of Claude's that surprises us must not go unnoticed
             log.exception("session %s in a terminal is not followed any further", session_id)
 
     async def _keep_following(self, session_id: str) -> None:
